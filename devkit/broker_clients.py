@@ -10,14 +10,16 @@ from lsql_runner.kafka.ports import Brokers
 
 
 class Client(Protocol):
-    """Opens brokers; `answer_s` is the deadline of each request."""
+    """Opens brokers; `request_timeout_s` is the deadline of each request."""
 
-    def __call__(self, connection: KafkaConnection, answer_s: float = 10) -> Brokers: ...
+    def __call__(self, connection: KafkaConnection, request_timeout_s: float = 10) -> Brokers: ...
 
 
-def java_brokers(connection: KafkaConnection, answer_s: float = 10, java_options: tuple[str, ...] = ()) -> JavaBrokers:
+def java_brokers(
+    connection: KafkaConnection, request_timeout_s: float = 10, java_options: tuple[str, ...] = ()
+) -> JavaBrokers:
     """Brokers through the small JVM, with the jars of set-up."""
-    return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), answer_s)
+    return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), request_timeout_s)
 
 
 CLIENTS: dict[str, Client] = {"librdkafka": KafkaBrokers, "java": java_brokers}

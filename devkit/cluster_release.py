@@ -56,7 +56,7 @@ class Helm:
         self._put("install", name, values, *options)
         return Processor(self.kubectl, name)
 
-    def install_unawaited(self, name: str, values: Values) -> Processor:
+    def install_without_wait(self, name: str, values: Values) -> Processor:
         """Install a release; returns when its objects exist."""
         self.run("install", name, self.chart, "--values=-", stdin=json.dumps(values))
         return Processor(self.kubectl, name)

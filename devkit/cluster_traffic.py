@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from devkit.broker import Broker
 from devkit.topics import CLIENT_CONFIG, Config
-from lsql_runner.engine.sink import BATCH_HEADER
+from lsql_runner.engine.topic_writer import BATCH_HEADER
 
 KEYS = 7
 OUTAGE_MS = 300_000

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 
 from devkit.fake_cluster import FakeCluster
-from devkit.slow_runners import HEALTHY, stream
+from devkit.fake_processors import HEALTHY, stream
 from lsql_runner.console.actions import Operations
 from lsql_runner.console.app import ConsoleParts, create_app
 from lsql_runner.console.auth import Authenticator, digest_of, open_authenticator

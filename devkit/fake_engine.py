@@ -76,7 +76,7 @@ class FakeEngine:
             return done[-1] + 1, {Partition(topic, number): offset for topic, number, offset in rows}
         places = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
         edges = self._brokers.ends(places) if job.source.reset == "latest" else self._brokers.begins(places)
-        return 0, {place: job.source.starts.get(place, edges[place]) for place in places}
+        return 0, {place: job.source.start_offsets.get(place, edges[place]) for place in places}
 
     # --- the port ---
 

@@ -15,10 +15,10 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
-from lsql_runner.service import processor_on
+from lsql_runner.service import processor_without_api
 
 POLL_S = 0.02
-ANSWER_S = 3.0
+REQUEST_TIMEOUT_S = 3.0
 """Deadline of a request to the brokers; in production it is longer."""
 
 
@@ -63,6 +63,6 @@ def in_process(
         "SQL_METRIC_FREQUENCY": "500",
     }
     jvm_gone = Flag()
-    with processor_on(engine, read_settings(variables | env), jvm_gone.set, ANSWER_S) as supervisor:
+    with processor_without_api(engine, read_settings(variables | env), jvm_gone.set, REQUEST_TIMEOUT_S) as supervisor:
         yield InProcess(supervisor)
     assert not jvm_gone.is_set()

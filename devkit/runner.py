@@ -19,7 +19,7 @@ from ci.tools.ports import free_port
 from devkit.process import Process
 
 LSQL = Path(sys.prefix, "bin", "lsql")
-ANSWER_S = 20
+REQUEST_TIMEOUT_S = 20
 POLL_S = 0.05
 FAST_COMPILER = "-XX:TieredStopAtLevel=1"
 
@@ -143,7 +143,7 @@ class Runner(Process):
         raise AssertionError(f"no JVM under process {self.pid}")
 
     def _request(self, method: str, path: str) -> Response:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
             connection.request(method, path)
             answer = connection.getresponse()

@@ -19,7 +19,7 @@ def test_six_releases_in_one_namespace_are_independent(
     for release in releases:
         release.values["resources"] = {"requests": {"cpu": "100m"}}
         release.traffic.write(20)
-        release.helm.install_unawaited(release.name, release.values)
+        release.helm.install_without_wait(release.name, release.values)
 
     reports = [release.await_records(300) for release in releases]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from lsql_runner.engine.port import Engine, Job, SinkOptions, SourceOptions
+from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.kafka.client import KafkaConnection
@@ -60,8 +60,8 @@ def job(
     text = f"INSERT INTO `{ground.target}` SELECT STREAM * FROM `{ground.source}`"
     planned = plan_text(text, Catalog({ground.source: schema}))
     source = SourceOptions(ground.connection, "contract", reset, starts or {}, {ground.source: 2})
-    sink = SinkOptions(ground.connection, "contract")
-    return Job(planned.plan, source, sink, ground.folder / "checkpoints", batches.ended.append)
+    output = OutputOptions(ground.connection, "contract")
+    return Job(planned.plan, source, output, ground.folder / "checkpoints", batches.ended.append)
 
 
 class EngineContract:

@@ -33,9 +33,9 @@ def new_client(registry: Registry) -> Iterator[NewClient]:
     """Makes clients, by default of the real registry; they are closed after the test."""
     with ExitStack() as made:
 
-        def client(*urls: str, answer_s: float = 10, **options: str | RegistryTls) -> RestRegistry:
+        def client(*urls: str, request_timeout_s: float = 10, **options: str | RegistryTls) -> RestRegistry:
             connection = RegistryConnection(urls or (registry.url,), **options)  # type: ignore[arg-type]
-            return made.enter_context(closing(RestRegistry(connection, answer_s)))
+            return made.enter_context(closing(RestRegistry(connection, request_timeout_s)))
 
         yield client
 
@@ -290,7 +290,7 @@ def test_a_host_that_hangs_leaves_time_for_the_next_and_becomes_the_last(
     registry: Registry, new_client: NewClient, subject: str
 ) -> None:
     with SlowServer(0.05) as first:
-        schemas = new_client(first.url, registry.url, answer_s=3)
+        schemas = new_client(first.url, registry.url, request_timeout_s=3)
         schemas.latest(subject)
 
         began = time.monotonic()
@@ -318,7 +318,7 @@ def test_a_stopped_registry_is_unreachable_until_it_starts_again(
 def test_a_paused_registry_is_unreachable_until_it_is_resumed(registry: Registry, new_client: NewClient) -> None:
     registry.pause()
     try:
-        error = refusal(lambda: new_client(answer_s=0.3).latest("orders-value"))
+        error = refusal(lambda: new_client(request_timeout_s=0.3).latest("orders-value"))
     finally:
         registry.resume()
 

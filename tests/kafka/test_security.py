@@ -171,7 +171,7 @@ def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBrok
 
 def refusal(to: KafkaConnection) -> str:
     """Connect until there is another error than a timeout: a short deadline may pass before the handshake ends."""
-    brokers = KafkaBrokers(to, answer_s=0.5)
+    brokers = KafkaBrokers(to, request_timeout_s=0.5)
     deadline = time.monotonic() + 30
     while True:
         with pytest.raises(LsqlError) as caught:

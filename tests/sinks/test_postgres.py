@@ -6,7 +6,7 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.postgres import PASSWORD, USER, Postgres
-from devkit.row_targets import PostgresTarget, RealTarget, person
+from devkit.sinks import PostgresSink, RealSink, person
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
@@ -14,59 +14,59 @@ from lsql_runner.errors import LsqlError
 
 pytestmark = pytest.mark.timeout(180)
 
-INSERT = "INSERT INTO target.log SELECT _key AS id, name FROM people AUTOCREATE BATCH 2"
-UPSERT = "UPSERT INTO target.people SELECT _key AS id, name FROM people PK id"
+INSERT = "INSERT INTO db.log SELECT _key AS id, name FROM people AUTOCREATE BATCH 2"
+UPSERT = "UPSERT INTO db.people SELECT _key AS id, name FROM people PK id"
 ADA = {"name": "Ada"}
 
 
 @pytest.fixture
-def target(engine: MemoryEngine, postgres: Postgres) -> PostgresTarget:
-    return PostgresTarget(engine, postgres)
+def sink(engine: MemoryEngine, postgres: Postgres) -> PostgresSink:
+    return PostgresSink(engine, postgres)
 
 
 def batch(*keys: int, start: int = 0) -> list[TopicRecord]:
     return [person(start + n, key, ADA, partition=key % 2) for n, key in enumerate(keys)]
 
 
-def refusal(target: RealTarget, sql: str, records: list[TopicRecord]) -> LsqlError:
+def refusal(sink: RealSink, sql: str, records: list[TopicRecord]) -> LsqlError:
     with pytest.raises(LsqlError) as found:
-        target.write(sql, 0, records)
+        sink.write(sql, 0, records)
     return found.value
 
 
 # --- inserts without a key ---
 
 
-def test_a_repeated_batch_of_inserts_is_written_once(target: PostgresTarget) -> None:
-    target.write(INSERT, 0, batch(1, 2, 1))
-    target.write(INSERT, 0, batch(1, 2, 1))
-    target.write(INSERT, 1, batch(1))
+def test_a_repeated_batch_of_inserts_is_written_once(sink: PostgresSink) -> None:
+    sink.write(INSERT, 0, batch(1, 2, 1))
+    sink.write(INSERT, 0, batch(1, 2, 1))
+    sink.write(INSERT, 1, batch(1))
 
-    assert [row["id"] for row in target.rows("log")] == [1, 1, 1, 2]
-
-
-def test_only_unfinished_partitions_of_a_batch_are_written_again(target: PostgresTarget) -> None:
-    target.write(INSERT, 0, batch(1, 3))  # partition 1 had finished when the process was killed
-
-    target.write(INSERT, 0, batch(1, 3, 2))
-
-    assert [row["id"] for row in target.rows("log")] == [1, 2, 3]
+    assert [row["id"] for row in sink.rows("log")] == [1, 1, 1, 2]
 
 
-def test_batches_of_a_new_checkpoint_are_new(target: PostgresTarget) -> None:
-    target.write(INSERT, 7, batch(1), run="first")
+def test_only_unfinished_partitions_of_a_batch_are_written_again(sink: PostgresSink) -> None:
+    sink.write(INSERT, 0, batch(1, 3))  # partition 1 had finished when the process was killed
 
-    target.write(INSERT, 0, batch(2, 1), run="second")
+    sink.write(INSERT, 0, batch(1, 3, 2))
 
-    assert [row["id"] for row in target.rows("log")] == [1, 1, 2]
+    assert [row["id"] for row in sink.rows("log")] == [1, 2, 3]
+
+
+def test_batches_of_a_new_checkpoint_are_new(sink: PostgresSink) -> None:
+    sink.write(INSERT, 7, batch(1), run="first")
+
+    sink.write(INSERT, 0, batch(2, 1), run="second")
+
+    assert [row["id"] for row in sink.rows("log")] == [1, 1, 2]
 
 
 def test_a_refused_row_rolls_back_its_task_and_the_next_attempt_writes_all(
-    target: PostgresTarget, postgres: Postgres
+    sink: PostgresSink, postgres: Postgres
 ) -> None:
     postgres.sql("CREATE TABLE log (id bigint CHECK (id < 5), name text)")
 
-    error = refusal(target, INSERT, batch(1, 3, 1, 5, 1))
+    error = refusal(sink, INSERT, batch(1, 3, 1, 5, 1))
 
     assert (error.code, error.params["topic"], error.params["partition"], error.params["offset"]) == (
         "SINK_RECORD_REFUSED",
@@ -77,23 +77,23 @@ def test_a_refused_row_rolls_back_its_task_and_the_next_attempt_writes_all(
     assert "violates check constraint" in str(error.params["reason"])
     assert postgres.rows("log") == []
     postgres.sql("ALTER TABLE log DROP CONSTRAINT log_id_check")
-    target.write(INSERT, 0, batch(1, 3, 1, 5, 1))
+    sink.write(INSERT, 0, batch(1, 3, 1, 5, 1))
     assert len(postgres.rows("log")) == 5
 
 
-def test_an_insert_refuses_a_tombstone(target: PostgresTarget) -> None:
-    error = refusal(target, INSERT, [person(0, 1, None)])
+def test_an_insert_refuses_a_tombstone(sink: PostgresSink) -> None:
+    error = refusal(sink, INSERT, [person(0, 1, None)])
 
     assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 0)
     assert "tombstone" in str(error.params["reason"])
 
 
-def test_an_insert_with_a_key_refuses_a_second_row_with_the_key(target: PostgresTarget, postgres: Postgres) -> None:
-    sql = "INSERT INTO target.log SELECT _key AS id, name FROM people PK id AUTOCREATE"
-    target.write(sql, 0, batch(1))
+def test_an_insert_with_a_key_refuses_a_second_row_with_the_key(sink: PostgresSink, postgres: Postgres) -> None:
+    sql = "INSERT INTO db.log SELECT _key AS id, name FROM people PK id AUTOCREATE"
+    sink.write(sql, 0, batch(1))
 
     with pytest.raises(LsqlError) as found:
-        target.write(sql, 1, batch(3, 1, start=1))
+        sink.write(sql, 1, batch(3, 1, start=1))
 
     assert (found.value.code, found.value.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
     assert [row["id"] for row in postgres.rows("log")] == [1]
@@ -102,29 +102,29 @@ def test_an_insert_with_a_key_refuses_a_second_row_with_the_key(target: Postgres
 # --- keys ---
 
 
-def test_a_null_in_the_key_is_refused_with_its_record(target: PostgresTarget, postgres: Postgres) -> None:
+def test_a_null_in_the_key_is_refused_with_its_record(sink: PostgresSink, postgres: Postgres) -> None:
     postgres.sql("CREATE TABLE people (id bigint PRIMARY KEY, name text)")
 
-    error = refusal(target, UPSERT, [person(0, 1, ADA), person(1, None, ADA)])
+    error = refusal(sink, UPSERT, [person(0, 1, ADA), person(1, None, ADA)])
 
     assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
     assert error.params["reason"] == "the key column id is null"
 
 
-def test_a_tombstone_whose_key_is_in_the_value_is_refused(target: PostgresTarget) -> None:
-    sql = "UPSERT INTO target.people SELECT name, score FROM people PK name AUTOCREATE"
+def test_a_tombstone_whose_key_is_in_the_value_is_refused(sink: PostgresSink) -> None:
+    sql = "UPSERT INTO db.people SELECT name, score FROM people PK name AUTOCREATE"
 
-    error = refusal(target, sql, [person(0, 1, None)])
+    error = refusal(sink, sql, [person(0, 1, None)])
 
     assert error.code == "SINK_RECORD_REFUSED"
     assert "tombstone" in str(error.params["reason"])
 
 
-def test_a_refused_row_of_an_aggregate_is_reported_with_its_key(target: PostgresTarget, postgres: Postgres) -> None:
+def test_a_refused_row_of_an_aggregate_is_reported_with_its_key(sink: PostgresSink, postgres: Postgres) -> None:
     postgres.sql("CREATE TABLE totals (name text PRIMARY KEY, n integer CHECK (n < 2))")
-    sql = "UPSERT INTO target.totals SELECT STREAM name, COUNT(*) AS n FROM people GROUP BY name PK name"
+    sql = "UPSERT INTO db.totals SELECT STREAM name, COUNT(*) AS n FROM people GROUP BY name PK name"
 
-    error = refusal(target, sql, batch(1, 3))
+    error = refusal(sink, sql, batch(1, 3))
 
     assert (error.code, error.params["row"]) == ("SINK_ROW_REFUSED", "name=Ada")
 
@@ -132,13 +132,13 @@ def test_a_refused_row_of_an_aggregate_is_reported_with_its_key(target: Postgres
 # --- types ---
 
 
-def test_each_type_is_written_to_its_column_type(target: PostgresTarget, postgres: Postgres) -> None:
+def test_each_type_is_written_to_its_column_type(sink: PostgresSink, postgres: Postgres) -> None:
     sql = (
-        "UPSERT INTO target.typed SELECT _key AS l, CAST(_key AS int) AS i, score AS d, CAST(score AS float) AS f, "
+        "UPSERT INTO db.typed SELECT _key AS l, CAST(_key AS int) AS i, score AS d, CAST(score AS float) AS f, "
         "CAST(score AS decimal(10,2)) AS m, name AS s, _key = 1 AS b, tags AS a, TO_TIMESTAMP(_key) AS t, "
         "CAST('2024-02-29' AS date) AS day FROM people PK l AUTOCREATE"
     )
-    target.write(sql, 0, [person(0, 1, {"name": "grün 🦊", "score": 1.25, "tags": ["x", None]}), person(1, 2, {})])
+    sink.write(sql, 0, [person(0, 1, {"name": "grün 🦊", "score": 1.25, "tags": ["x", None]}), person(1, 2, {})])
 
     types = postgres.sql(
         "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
@@ -156,7 +156,7 @@ def test_each_type_is_written_to_its_column_type(target: PostgresTarget, postgre
         "t": "timestamp with time zone",
         "day": "date",
     }
-    full, empty = target.rows("typed")
+    full, empty = sink.rows("typed")
     assert full == {
         "l": 1,
         "i": 1,
@@ -172,21 +172,21 @@ def test_each_type_is_written_to_its_column_type(target: PostgresTarget, postgre
     assert (empty["d"], empty["m"], empty["s"], empty["a"]) == (None, None, None, None)
 
 
-def test_text_is_converted_to_the_type_of_the_column(target: PostgresTarget, postgres: Postgres) -> None:
+def test_text_is_converted_to_the_type_of_the_column(sink: PostgresSink, postgres: Postgres) -> None:
     postgres.sql("CREATE TABLE people (id integer PRIMARY KEY, name uuid, at timestamp DEFAULT '2024-01-01')")
     uuid = "6ecd8c99-4036-403d-bf84-cf8400f67836"
-    target.write(UPSERT, 0, [person(0, 1, {"name": uuid})])
+    sink.write(UPSERT, 0, [person(0, 1, {"name": uuid})])
 
     assert postgres.rows("people") == [{"id": 1, "name": uuid, "at": "2024-01-01T00:00:00"}]
-    error = refusal(target, UPSERT, [person(1, 2, {"name": uuid}), person(2, 3, ADA), person(3, 4, ADA)])
+    error = refusal(sink, UPSERT, [person(1, 2, {"name": uuid}), person(2, 3, ADA), person(3, 4, ADA)])
     assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
     assert 'invalid input syntax for type uuid: "Ada"' in str(error.params["reason"])
 
 
-def test_names_keep_their_case_and_characters(target: PostgresTarget, postgres: Postgres) -> None:
+def test_names_keep_their_case_and_characters(sink: PostgresSink, postgres: Postgres) -> None:
     postgres.sql('CREATE SCHEMA "Sales"')
-    sql = 'UPSERT INTO `target.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
-    target.write(sql, 0, batch(1))
+    sql = 'UPSERT INTO `sink.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
+    sink.write(sql, 0, batch(1))
 
     assert postgres.rows('"Sales"."my ""table"""') == [{"Id": 1, "first name": "Ada"}]
 
@@ -204,10 +204,10 @@ def test_names_keep_their_case_and_characters(target: PostgresTarget, postgres: 
     ],
     ids=["missing", "column", "no key", "another key"],
 )
-def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: Postgres, ddl: str, why: str) -> None:
+def test_a_table_that_does_not_fit_is_refused(sink: PostgresSink, postgres: Postgres, ddl: str, why: str) -> None:
     postgres.sql(ddl)
 
-    error = refusal(target, UPSERT, batch(1))
+    error = refusal(sink, UPSERT, batch(1))
 
     assert (error.code, error.params["table"]) == ("SINK_TABLE_MISMATCH", "people")
     assert why in str(error.params["reason"])
@@ -215,7 +215,7 @@ def test_a_table_that_does_not_fit_is_refused(target: PostgresTarget, postgres: 
 
 def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{free_port()}/postgres"
-    away = RealTarget(engine, SinkConnection("target", "postgresql", url, USER, PASSWORD))
+    away = RealSink(engine, SinkConnection("db", "postgresql", url, USER, PASSWORD))
 
     error = refusal(away, UPSERT, batch(1))
 
@@ -231,7 +231,7 @@ def test_refused_credentials_are_not_a_bad_record(
     engine: MemoryEngine, postgres: Postgres, user: str, password: str, database: str
 ) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{postgres.port}/{database}"
-    stranger = RealTarget(engine, SinkConnection("target", "postgresql", url, user, password))
+    stranger = RealSink(engine, SinkConnection("db", "postgresql", url, user, password))
 
     error = refusal(stranger, UPSERT, batch(1))
 
@@ -241,12 +241,12 @@ def test_refused_credentials_are_not_a_bad_record(
 
 def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None:
     with Postgres() as server:
-        target = PostgresTarget(engine, server)
-        target.write(INSERT, 0, batch(1))
+        sink = PostgresSink(engine, server)
+        sink.write(INSERT, 0, batch(1))
         server.stop()
-        assert refusal(target, INSERT, batch(1)).code == "SINK_UNREACHABLE"
+        assert refusal(sink, INSERT, batch(1)).code == "SINK_UNREACHABLE"
 
         server.start()
-        target.write(INSERT, 1, batch(1))
+        sink.write(INSERT, 1, batch(1))
 
         assert len(server.rows("log")) == 2

@@ -17,6 +17,9 @@ keep_temporary_files_in_memory()
 OTHER_LOCALE = ("-Duser.language=tr", "-Duser.country=TR", "-Duser.timezone=America/New_York")
 """Results must not depend on the machine's locale and time zone: Turkish has other case mappings, New York has DST."""
 
+_MAINTENANCE_STOP = "1s"
+"""`StateStore.stop` holds the lock that a running maintenance thread waits for, and waits 5 minutes for that thread."""
+
 
 @pytest.fixture(scope="package")
 def executed() -> list[str]:
@@ -28,6 +31,8 @@ def executed() -> list[str]:
 def engine(executed: list[str]) -> Iterator[MemoryEngine]:
     """A memory engine for all tests of this folder. Other folders start other JVMs, and pyspark can use only one."""
     with memory_engine(OTHER_LOCALE, executed.append) as engine:
+        for timeout in ("maintenanceShutdownTimeout", "maintenanceForceShutdownTimeout"):
+            engine.session.conf.set(f"spark.sql.streaming.stateStore.{timeout}", _MAINTENANCE_STOP)
         yield engine
 
 

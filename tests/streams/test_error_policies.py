@@ -30,10 +30,10 @@ def plan(policies: str, select: str = "SELECT STREAM a FROM t") -> Plan:
     topic = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, kind))
     text = f"SET autocreate=true; {policies} INSERT INTO o STORE VALUE AS AVRO {select}"
     [query, *others] = plan_text(text, Catalog({"t": topic})).plan.queries
-    [sink] = query.sinks
-    assert isinstance(sink, WriteTopic)
-    strict = replace(sink, value_schema=NO_NULL, value_id=1)
-    return Plan((replace(query, sinks=(strict,)), *others))
+    [write] = query.writes
+    assert isinstance(write, WriteTopic)
+    strict = replace(write, value_schema=NO_NULL, value_id=1)
+    return Plan((replace(query, writes=(strict,)), *others))
 
 
 def run(engine: MemoryEngine, program: Plan, *values: str) -> MemoryRun:
@@ -164,7 +164,7 @@ def test_a_record_is_too_large_for_the_limit_of_the_topic_or_of_the_producer(
     if fits:
         assert found.value.value == value
     else:
-        assert (found.error.side, found.error.code) == ("write", "RECORD_TOO_LARGE")
+        assert (found.error.phase, found.error.code) == ("write", "RECORD_TOO_LARGE")
 
 
 @pytest.mark.parametrize(

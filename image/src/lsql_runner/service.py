@@ -65,7 +65,7 @@ def run(environment: Mapping[str, str]) -> int:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
-        open_until_exit.callback(FileWatch(settings.files, _restart_with).close)
+        open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
         return create_app(supervisor, metrics.render)
 
     return serve(make_app, settings.port, open_until_exit.close)
@@ -110,16 +110,16 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
 
 
 @contextmanager
-def processor_on(
-    engine: Engine, settings: Settings, on_jvm_gone: Callable[[], None], answer_s: float = 10.0
+def processor_without_api(
+    engine: Engine, settings: Settings, on_jvm_gone: Callable[[], None], request_timeout_s: float = 10.0
 ) -> Iterator[Supervisor]:
-    """Like `processor`, but with the caller's engine, and without metrics and log: for tests.
+    """Like `processor`, but with the caller's engine, and without metrics, log and API: for `lsql test` and tests.
 
     Args:
         engine: stays open, so that another processor can use it afterwards.
         settings: of the processor.
         on_jvm_gone: called when the JVM ends unexpectedly.
-        answer_s: the timeout of each request to the brokers, in seconds.
+        request_timeout_s: the timeout of each request to the brokers, in seconds.
 
     Raises:
         LsqlError: see `processor`.
@@ -128,7 +128,7 @@ def processor_on(
     bind_settings(program.settings)
     with (
         closing(StateDir(settings.state_dir, settings.app_id)) as state,
-        connections(settings, answer_s) as (brokers, registry),
+        connections(settings, request_timeout_s) as (brokers, registry),
     ):
         supervisor = Supervisor(
             RunDependencies(
@@ -149,6 +149,7 @@ def processor_on(
 
 def jvm_options(settings: Settings) -> JvmOptions:
     """The options of the JVM for a processor with these settings."""
+    # Some settings of Kafka need its Java client: then a second, small JVM sends the requests to the brokers.
     second_jvm_mib = 0 if java_only_setting(settings.connection) is None else BROKERS_JVM_MIB
     return JvmOptions(
         jars=settings.jars_dir,
@@ -170,8 +171,8 @@ def _identity(settings: Settings) -> Identity:
     )
 
 
-def _restart_with(changed: Path) -> None:
-    """Stop the process from gunicorn's worker. Kubernetes then starts it with the new value."""
+def _stop_for_restart(changed: Path) -> None:
+    """Stop the process; Kubernetes starts it again, with the changed file. Runs in gunicorn's worker."""
     LOG.info("a settings file changed; the process stops so that it is restarted with it", extra={"path": str(changed)})
     os.kill(os.getppid(), signal.SIGTERM)
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, Request
 
 from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
 from devkit.fake_cluster import FakePod, workload
+from devkit.fake_processors import stream
 from devkit.fake_program import DESCRIBED, SQL
-from devkit.slow_runners import stream
 from tests.browser.site import WATCH
 
 POLL_MS = 5_000

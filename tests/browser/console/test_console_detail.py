@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from devkit.console_fixtures import FakeConsole, token_settings
+from devkit.fake_processors import stream
 from devkit.fake_program import DESCRIBED, SQL
-from devkit.slow_runners import stream
 from tests.browser.console.conftest import Open
 from tests.browser.console.site import FAILED, Visit, populate
 

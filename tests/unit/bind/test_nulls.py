@@ -137,7 +137,7 @@ def test_an_aggregate_is_nullable_if_its_argument_is(expression: str, field: str
 def output_schema(projection: str, rest: str = "FROM readings") -> Any:
     """The Avro schema of the only field of the output."""
     plan = plan_text(f"INSERT INTO t STORE VALUE AS AVRO SELECT STREAM {projection} AS f {rest}", CATALOG).plan
-    return json.loads(plan.topic_sinks[0].value_schema or "")["fields"][0]["type"]
+    return json.loads(plan.topic_writes[0].value_schema or "")["fields"][0]["type"]
 
 
 @pytest.mark.parametrize(

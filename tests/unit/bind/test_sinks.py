@@ -22,8 +22,8 @@ def plan(sql: str, *topics: str) -> Plan:
 
 def write_of(sql: str) -> WriteSink:
     """The only write to a sink in the plan of a program."""
-    [sink] = plan(sql).row_sinks
-    return sink
+    [write] = plan(sql).sink_writes
+    return write
 
 
 def error_of(sql: str, *topics: str) -> LsqlError:
@@ -55,7 +55,7 @@ def test_an_insert_without_sink_clauses_writes_to_a_configured_sink() -> None:
 def test_a_sink_clause_distinguishes_a_sink_from_a_topic_of_the_same_name() -> None:
     assert error_of("INSERT INTO shop SELECT id FROM payments", "shop").code == "TARGET_AMBIGUOUS"
 
-    assert plan("INSERT INTO shop SELECT id FROM payments BATCH 10", "shop").row_sinks
+    assert plan("INSERT INTO shop SELECT id FROM payments BATCH 10", "shop").sink_writes
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_each_insert_into_a_sink_has_its_own_query() -> None:
         "INSERT INTO shop.c SELECT id FROM payments; INSERT INTO d SELECT id FROM payments"
     ).queries
 
-    assert [(query.name, [sink.name for sink in query.sinks]) for query in queries] == [
+    assert [(query.name, [write.name for write in query.writes]) for query in queries] == [
         ("stateless", ["a", "d"]),
         ("sink-0", ["shop.b"]),
         ("sink-1", ["shop.c"]),
@@ -163,10 +163,10 @@ def test_each_insert_into_a_sink_has_its_own_query() -> None:
 
 
 def test_a_query_that_writes_to_a_sink_has_no_other_target() -> None:
-    sink = write_of("INSERT INTO shop SELECT id FROM payments")
+    write = write_of("INSERT INTO shop SELECT id FROM payments")
 
     with pytest.raises(InvalidPlan):
-        Query("both", (sink, sink))
+        Query("both", (write, write))
 
 
 @pytest.mark.parametrize(
@@ -183,15 +183,15 @@ def test_a_query_that_writes_to_a_sink_has_no_other_target() -> None:
 )
 def test_an_error_of_the_java_sink_has_a_code(condition: str, more: dict[str, str], code: str) -> None:
     errors = (JavaError("STREAM_FAILED"), JavaError(condition, {"reason": "x", **more}, "x", "SinkException"))
-    sink = write_of("INSERT INTO shop SELECT id FROM payments")
+    write = write_of("INSERT INTO shop SELECT id FROM payments")
 
-    error = sink_error(errors, sink, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
+    error = sink_error(errors, write, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
 
     assert error is not None
     assert error.code == code
 
 
 def test_another_error_is_not_an_error_of_the_sink() -> None:
-    sink = write_of("INSERT INTO shop SELECT id FROM payments")
+    write = write_of("INSERT INTO shop SELECT id FROM payments")
 
-    assert sink_error((JavaError("CAST_INVALID_INPUT", {}, "no"),), sink, {}) is None
+    assert sink_error((JavaError("CAST_INVALID_INPUT", {}, "no"),), write, {}) is None

@@ -53,10 +53,10 @@ input:
 
 def test_output_schemas_are_registered_as_in_production() -> None:
     found = prepared("")
-    [sink] = found.plan.topic_sinks
+    [write] = found.plan.topic_writes
     version = found.registry.latest("o-value")
     assert version is not None
-    assert (sink.value_id, sink.value_schema) == (version.schema.id, version.schema.text)
+    assert (write.value_id, write.value_schema) == (version.schema.id, version.schema.text)
 
 
 def test_a_value_that_its_schema_does_not_allow_is_refused_with_the_record_and_the_field() -> None:

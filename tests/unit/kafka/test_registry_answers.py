@@ -22,8 +22,8 @@ def open_registry() -> Iterator[OpenRegistry]:
     """Opens clients, which are closed after the test."""
     with ExitStack() as stack:
 
-        def client(*urls: str, answer_s: float = 10) -> RestRegistry:
-            return stack.enter_context(closing(RestRegistry(RegistryConnection(urls), answer_s)))
+        def client(*urls: str, request_timeout_s: float = 10) -> RestRegistry:
+            return stack.enter_context(closing(RestRegistry(RegistryConnection(urls), request_timeout_s)))
 
         yield client
 
@@ -47,7 +47,7 @@ def test_unreachable_hosts_are_named_with_their_reasons(open_registry: OpenRegis
 def test_a_slow_response_ends_at_the_deadline(open_registry: OpenRegistry) -> None:
     with SlowServer(0.05) as server:
         began = time.monotonic()
-        error = refusal(lambda: open_registry(server.url, answer_s=0.5).latest("orders-value"))
+        error = refusal(lambda: open_registry(server.url, request_timeout_s=0.5).latest("orders-value"))
 
     assert error.code == "REGISTRY_UNREACHABLE"
     assert time.monotonic() - began < 5

@@ -20,7 +20,7 @@ def continued(old: str, new: str) -> Continuation:
 def named(plan: Plan) -> dict[str, tuple[str, tuple[str, ...]]]:
     """The names of the query and of its stores, by target."""
     stores = {query.name: tuple(node.store for node in query.stores) for query in plan.queries}
-    return {sink.name: (query.name, stores[query.name]) for query in plan.queries for sink in query.sinks}
+    return {write.name: (query.name, stores[query.name]) for query in plan.queries for write in query.writes}
 
 
 def test_an_unchanged_program_continues_all_queries() -> None:
@@ -106,7 +106,7 @@ def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
 
     found = continued(final + hourly, final + windows + hourly)
 
-    query = next(query for query in found.plan.queries if query.sinks[0].name == "o")
+    query = next(query for query in found.plan.queries if query.writes[0].name == "o")
     aggregate, join = query.stores
     assert (aggregate.store, join.store, getattr(join, "clock", None)) == ("aggregate-1", "join-0", "aggregate-1")
 
@@ -117,7 +117,7 @@ def test_the_dead_letter_query_refers_to_the_renamed_inserts() -> None:
     found = continued(policy + COUNT, policy + SUM + COUNT)
 
     *others, dead_letters = found.plan.queries
-    assert dead_letters.dead_letters_of == tuple(sink for query in others for sink in query.sinks)
+    assert dead_letters.dead_letters_of == tuple(write for query in others for write in query.writes)
 
 
 def test_an_insert_into_a_sink_keeps_its_name() -> None:

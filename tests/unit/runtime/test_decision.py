@@ -155,7 +155,7 @@ def test_a_situation_determines_the_generation_and_the_position(
 ) -> None:
     decision = decision_of(case)
 
-    assert (decision.generation, decision.starts) == (generation, starts)
+    assert (decision.generation, decision.start_offsets) == (generation, starts)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_inserts_with_equal_schemas_share_one_id() -> None:
     three = plan("AVRO", "a", "a", "g")
 
     assert len(output_schemas(three, registry)) == 2
-    assert [sink.value_id for sink in registered(three, registry).topic_sinks] == [1, 1, 2]
+    assert [write.value_id for write in registered(three, registry).topic_writes] == [1, 1, 2]
 
 
 def test_a_protobuf_schema_has_the_numbers_of_the_newest_version() -> None:

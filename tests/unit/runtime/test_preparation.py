@@ -128,8 +128,8 @@ def test_a_start_registers_schemas_creates_topics_and_writes_program_json(tmp_pa
 
     assert runtime.brokers.changes == ["create o"]
     assert runtime.registry.ids("o-value") == (1,)
-    sink = runtime.engine.jobs[0].plan.topic_sinks[0]
-    assert sink.value_id == 1
+    write = runtime.engine.jobs[0].plan.topic_writes[0]
+    assert write.value_id == 1
     assert running.saved.saved().pinned is not None
 
 
@@ -145,7 +145,7 @@ def test_a_second_start_changes_nothing_outside(tmp_path: Path) -> None:
         running.turn()
 
     assert (runtime.brokers.changes, runtime.registry.ids("o-value")) == before
-    assert runtime.engine.jobs[-1].plan.topic_sinks[0].value_id == 1
+    assert runtime.engine.jobs[-1].plan.topic_writes[0].value_id == 1
 
 
 def test_two_inserts_into_one_topic_have_their_own_schemas(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_two_inserts_into_one_topic_have_their_own_schemas(tmp_path: Path) -> No
     with runtime.process() as running:
         running.run()
 
-    assert [sink.value_id for sink in runtime.engine.jobs[0].plan.topic_sinks] == [1, 2]
+    assert [write.value_id for write in runtime.engine.jobs[0].plan.topic_writes] == [1, 2]
 
 
 def test_the_checkpoint_of_dead_letters_is_deleted_if_the_program_writes_none(tmp_path: Path) -> None:

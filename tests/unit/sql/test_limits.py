@@ -33,12 +33,12 @@ def test_the_deepest_accepted_expression_passes_every_stage() -> None:
     plan = plan_text(
         f"INSERT INTO t SELECT STREAM {'-(' * (depth // 2)}amount{')' * (depth // 2)} AS x FROM payments", CATALOG
     )
-    assert len(plan.plan.sinks) == 1
+    assert len(plan.plan.writes) == 1
 
 
 def test_a_long_chain_of_conditions_is_accepted() -> None:
     condition = " OR ".join(f"id = '{n}'" for n in range(5_000))
-    assert plan_text(f"INSERT INTO t SELECT STREAM id FROM payments WHERE {condition}", CATALOG).plan.sinks
+    assert plan_text(f"INSERT INTO t SELECT STREAM id FROM payments WHERE {condition}", CATALOG).plan.writes
 
 
 def test_a_program_above_the_size_limit_is_refused() -> None:

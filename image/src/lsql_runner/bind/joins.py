@@ -82,7 +82,7 @@ def bind_joins(
             kind=clause.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key
         )
         within_ms = _within_ms(select, clause, is_legacy, left_table, right_table)
-        _check_outer(clause, join, left_table, right_table)
+        _check_unmatched_rows(clause, join, left_table, right_table)
         if left_table and right_table:
             key = key_of_tables(join)
         else:
@@ -198,6 +198,11 @@ def _reads_only(expr: Expr, number: int, is_right: bool) -> bool:
 def _within_ms(
     select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_table: bool, right_table: bool
 ) -> int | None:
+    """The join window of two streams, in milliseconds; None if a side is a table.
+
+    Raises:
+        LsqlError: JOIN_WITHIN_MISPLACED, JOIN_WITHIN_MISSING.
+    """
     if left_table or right_table:
         if clause.within is not None:
             raise LsqlError("JOIN_WITHIN_MISPLACED", clause.within.span)
@@ -209,8 +214,12 @@ def _within_ms(
     raise LsqlError("JOIN_WITHIN_MISSING", clause.span)
 
 
-def _check_outer(clause: ast.JoinClause, join: EquiJoin, left_table: bool, right_table: bool) -> None:
-    """Check that the result can be kept up to date when the tables change."""
+def _check_unmatched_rows(clause: ast.JoinClause, join: EquiJoin, left_table: bool, right_table: bool) -> None:
+    """Refuse joins whose result could not be updated when a table changes.
+
+    Raises:
+        LsqlError: OUTER_JOIN_OF_TABLE, JOIN_MANY_TO_MANY, OUTER_JOIN_BY_KEY.
+    """
     keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
     if left_table != right_table and (keeps_left if left_table else keeps_right):
         raise LsqlError("OUTER_JOIN_OF_TABLE", clause.span, kind=clause.kind)

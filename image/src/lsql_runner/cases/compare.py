@@ -56,11 +56,11 @@ def output_formats(case: Case, plan: Plan) -> Forms:
         LsqlError: CASE_FORMATS_DIFFER.
     """
     found: dict[str, tuple[Format, Format]] = {}
-    for sink in plan.sinks:
+    for write in plan.writes:
         # A row of a sink is compared as two objects: the columns of its key, and all columns.
-        forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(sink, WriteSink) else (sink.key_format, sink.value_format)
-        if found.setdefault(sink.name, forms) != forms:
-            raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=sink.name)
+        forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(write, WriteSink) else (write.key_format, write.value_format)
+        if found.setdefault(write.name, forms) != forms:
+            raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=write.name)
     if plan.dead_letter_topic is not None:
         found[plan.dead_letter_topic] = (BYTES_FORMAT, BYTES_FORMAT)
     return found

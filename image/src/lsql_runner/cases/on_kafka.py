@@ -35,7 +35,7 @@ from lsql_runner.plan.tree import watermark_delay_ms
 from lsql_runner.runtime.connections import brokers_of, registry_of
 from lsql_runner.runtime.preparation import source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
-from lsql_runner.service import processor_on
+from lsql_runner.service import processor_without_api
 
 _READY_S = 30.0
 _POLL_S = 0.05
@@ -230,7 +230,7 @@ class KafkaCases:
         deadline = time.monotonic() + _READY_S
         while True:
             try:
-                return stack.enter_context(processor_on(self._engine, settings, jvm_gone.set))
+                return stack.enter_context(processor_without_api(self._engine, settings, jvm_gone.set))
             except LsqlError as error:
                 if not error.kind.is_of_metadata or time.monotonic() > deadline:
                     raise

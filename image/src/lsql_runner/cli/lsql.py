@@ -91,7 +91,7 @@ def validate(path: str | None) -> int:
     for warning in (*planned.bound.warnings, *found.decision.warnings):
         click.echo(f"warning: {warning}", err=True)
     sources = ", ".join(source.topic for source in planned.plan.sources)
-    targets = ", ".join((*planned.plan.targets, *(sink.name for sink in planned.plan.row_sinks)))
+    targets = ", ".join((*planned.plan.targets, *(write.name for write in planned.plan.sink_writes)))
     click.echo(f"ok: {sources} -> {targets}")
     click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
     for action in found.decision.actions:

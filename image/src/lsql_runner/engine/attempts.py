@@ -18,8 +18,8 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
 from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
 
-RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("side", "code", "message")])
-"""The error of a record: `side` is `read` or `write`, `code` an error code, `message` one line."""
+RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
+"""The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
 
 MALFORMED, REFUSED, TOO_LARGE = "RECORD_MALFORMED", "RECORD_REFUSED", "RECORD_TOO_LARGE"
 READ_CODES = (MALFORMED, REFUSED)
@@ -55,19 +55,19 @@ class Origin:
         return not self.record
 
 
-def rules(read: bool, write: bool, only_side: str | None = None) -> str:
+def rules(read: bool, write: bool, only_phase: str | None = None) -> str:
     """The errors that `attempt` returns instead of throwing them.
 
     Args:
         read: whether read errors are returned.
         write: whether write errors are returned.
-        only_side: the side of all errors: `write` for groups and joined pairs, which have no input record.
+        only_phase: the phase of all errors: `write` for groups and joined pairs, which have no input record.
     """
     conditions: dict[str, tuple[str, str]] = {}
     if read:
-        side = only_side or "read"
-        conditions |= {name: (side, REFUSED) for name in failures.REFUSED if name not in failures.WRITE}
-        conditions |= dict.fromkeys(failures.MALFORMED, (side, MALFORMED))
+        phase = only_phase or "read"
+        conditions |= {name: (phase, REFUSED) for name in failures.REFUSED if name not in failures.WRITE}
+        conditions |= dict.fromkeys(failures.MALFORMED, (phase, MALFORMED))
     if write:
         conditions |= {name: ("write", TOO_LARGE if name == RECORD_TOO_LARGE else REFUSED) for name in failures.WRITE}
     return json.dumps({"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE)})

@@ -1,4 +1,4 @@
-"""Queries to DataFrames of records: the nodes below a sink, its encoding, and its dead letters."""
+"""Queries to DataFrames of records: the nodes of an INSERT, the encoding of its records, and its dead letters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lsql_runner.engine.event_time import require_since_1970
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import BINARY, HEADERS
-from lsql_runner.engine.tables import with_keys
+from lsql_runner.engine.tables import drop_rows_without_key
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.formats.table import row_of
 from lsql_runner.plan.queries import Query, WriteTopic
@@ -37,23 +37,23 @@ def compile_query(
     """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
     source = shared(read)
     frames = [
-        compile_sink(sink, source, context, number)
-        for number, sink in enumerate(query.sinks)
-        if isinstance(sink, WriteTopic)
+        compile_write(write, source, context, number)
+        for number, write in enumerate(query.writes)
+        if isinstance(write, WriteTopic)
     ]
-    for sink in query.dead_letters_of:
-        frames += _compile_dead_letters(sink, source, context)
+    for write in query.dead_letters_of:
+        frames += _compile_dead_letters(write, source, context)
     result = frames[0]
     for frame in frames[1:]:
         result = result.unionByName(frame)
     return count_failed_records(result, query) if ERROR_ACTION in result.columns else result
 
 
-def _compile_dead_letters(sink: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:
+def _compile_dead_letters(write: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:
     """The dead letters of the records that are removed before a stateful operator, with error columns."""
     dead_letters: list[DataFrame] = []
-    source = source_of(sink, read, dead_letter_collector(sink, context, dead_letters))
-    compile_node(sink.input, replace(source, group_rules=None))
+    source = source_of(write, read, dead_letter_collector(write, context, dead_letters))
+    compile_node(write.input, replace(source, group_rules=None))
     return dead_letters
 
 
@@ -69,8 +69,8 @@ def shared(read: Reader) -> Reader:
     return reader
 
 
-def compile_sink(
-    sink: WriteTopic,
+def compile_write(
+    write: WriteTopic,
     read: Reader,
     context: OutputContext = OutputContext(),  # noqa: B008, it is frozen
     number: int = 0,
@@ -80,29 +80,29 @@ def compile_sink(
     Args:
         number: the position of the INSERT in its query, from 0.
     """
-    relation = compile_node(sink.input, source_of(sink, read))
-    needs_key = sink.topic in context.compacted
-    if needs_key and sink.input.of_table:
-        relation = with_keys(relation, sink.topic, f"key-{number}")
+    relation = compile_node(write.input, source_of(write, read))
+    needs_key = write.topic in context.compacted
+    if needs_key and write.input.of_table:
+        relation = drop_rows_without_key(relation, write.topic, f"key-{number}")
     window = _window(relation)
-    key_schema, value_schema = _output(sink.key_schema, sink.key_id), _output(sink.value_schema, sink.value_id)
-    key = _encoded(relation, "key", sink.key_format, sink.input.key_type, window, key_schema)
-    if needs_key and not sink.input.of_table:
-        key = F.coalesce(key, _missing_key_error(sink.topic))
-    value = _encoded(relation, "value", sink.value_format, sink.input.value_type, None, value_schema)
-    headers = relation.ready.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
-    ts, key, value = require_since_1970(relation.ready["ts"]).alias("ts"), key.alias("key"), value.alias("value")
-    if not sink.errors.handles_errors or (sink.stateful and sink.errors.write == "fail"):
-        return relation.frame.select(F.lit(sink.topic).alias("topic"), key, value, ts, headers)
+    key_schema, value_schema = _output(write.key_schema, write.key_id), _output(write.value_schema, write.value_id)
+    key = _encoded(relation, "key", write.key_format, write.input.key_type, window, key_schema)
+    if needs_key and not write.input.of_table:
+        key = F.coalesce(key, _missing_key_error(write.topic))
+    value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
+    headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
+    ts, key, value = require_since_1970(relation.decoded["ts"]).alias("ts"), key.alias("key"), value.alias("value")
+    if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):
+        return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers)
     origin = relation.origin
     if origin is None or origin.of_operator:
-        origin = origin_of_group(sink, relation, key)
+        origin = origin_of_group(write, relation, key)
     record = limit_size(
-        F.struct(key, value, headers), context.size_limits.get(sink.topic) if sink.errors.write != "fail" else None
+        F.struct(key, value, headers), context.size_limits.get(write.topic) if write.errors.write != "fail" else None
     )
     attempted, valid = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
     assert attempted.origin is not None
-    return records_and_dead_letters(attempted.frame, sink.errors, attempted.origin, context, sink.topic, valid)
+    return records_and_dead_letters(attempted.frame, write.errors, attempted.origin, context, write.topic, valid)
 
 
 def _missing_key_error(topic: str) -> Column:
@@ -115,8 +115,8 @@ def _output(schema: str | None, schema_id: int | None) -> SchemaOutput | None:
 
 
 def _window(relation: Relation) -> Window | None:
-    start = relation.ready.get("window_start")
-    return None if start is None else Window(start, relation.ready.get("window_end"))
+    start = relation.decoded.get("window_start")
+    return None if start is None else Window(start, relation.decoded.get("window_end"))
 
 
 def _encoded(

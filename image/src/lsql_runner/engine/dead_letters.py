@@ -17,7 +17,7 @@ from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Orig
 from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
-from lsql_runner.engine.relation import FailedRowFilter, Relation
+from lsql_runner.engine.relation import FailedRowHandler, Relation
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.events.batches import FailureAction
 from lsql_runner.formats.catalog import JSON_FORMAT
@@ -25,7 +25,7 @@ from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
 
-HEADER = "lsql.error."
+HEADER_PREFIX = "lsql.error."
 """Prefix of the headers of a dead letter."""
 
 _ACTIONS: dict[Policy, FailureAction] = {"continue": "skipped", "dlq": "dead_letter"}
@@ -38,8 +38,7 @@ ERROR_ACTION, _ERROR_TOPIC, _ERROR_CODE = _ERROR_COLUMNS = ("error_action", "err
 class OutputContext:
     """Properties of the processor and its target topics that determine output records."""
 
-    processor: str = ""
-    """The application id."""
+    app_id: str = ""
     size_limits: Mapping[str, str] = field(default_factory=dict)
     """By topic, the result of `size_limits`."""
     compacted: frozenset[str] = frozenset()
@@ -49,14 +48,14 @@ class OutputContext:
 def _action(policies: ErrorPolicies, origin: Origin) -> Column:
     """`dead_letter` or `skipped` for each failed row, by the policy; null for valid rows."""
     assert origin.error is not None
-    side = origin.error["side"]
-    action = F.when(side == "read", F.lit(_ACTIONS.get(policies.read))).when(
-        side == "write", F.lit(_ACTIONS.get(policies.write))
+    phase = origin.error["phase"]
+    action = F.when(phase == "read", F.lit(_ACTIONS.get(policies.read))).when(
+        phase == "write", F.lit(_ACTIONS.get(policies.write))
     )
     if not origin.unnested:
         return action
     position = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
-    return F.when(side.isNotNull(), F.when(is_first(position), action).otherwise(F.lit(_DUPLICATE)))
+    return F.when(phase.isNotNull(), F.when(is_first(position), action).otherwise(F.lit(_DUPLICATE)))
 
 
 def _with_error_columns(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> DataFrame:
@@ -126,12 +125,12 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
         "offset": origin.record["offset"].cast(STRING),
         "code": origin.error["code"],
         "message": origin.error["message"],
-        "processor": F.lit(context.processor),
+        "processor": F.lit(context.app_id),
         "time": F.date_format(F.current_timestamp(), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
     }
     headers = F.array(
         *(
-            F.struct(F.lit(HEADER + name).alias("key"), F.encode(text, "UTF-8").alias("value"))
+            F.struct(F.lit(HEADER_PREFIX + name).alias("key"), F.encode(text, "UTF-8").alias("value"))
             for name, text in described.items()
         )
     )
@@ -147,20 +146,20 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
 
 def group_rules() -> str:
     """The `rules` for groups and joined pairs: every error is a write error."""
-    return rules(read=True, write=True, only_side="write")
+    return rules(read=True, write=True, only_phase="write")
 
 
-def origin_of_group(sink: WriteTopic, relation: Relation, key: Column) -> Origin:
+def origin_of_group(write: WriteTopic, relation: Relation, key: Column) -> Origin:
     """The origin of a group or joined pair: the row itself, with its key encoded and its value as JSON."""
     group = group_rules()
-    value = encode(relation.whole("value"), JSON_FORMAT, sink.input.value_type)
+    value = encode(relation.whole("value"), JSON_FORMAT, write.input.value_type)
     record = {
         "key": attempt(key, None, group)["value"],
         "value": attempt(value, None, group)["value"],
-        "topic": F.lit(sink.topic),
+        "topic": F.lit(write.topic),
         "partition": F.lit(None).cast(STRING),
         "offset": F.lit(None).cast(STRING),
-        "ts": relation.ready["ts"],
+        "ts": relation.decoded["ts"],
         "headers": F.lit(None).cast(HEADERS),
     }
     origin = Origin(record, group)
@@ -171,21 +170,21 @@ def origin_of_group(sink: WriteTopic, relation: Relation, key: Column) -> Origin
 # --- counts ---
 
 
-def _failure_counts(sinks: Iterable[WriteTopic]) -> Iterator[Column]:
+def _failure_counts(writes: Iterable[WriteTopic]) -> Iterator[Column]:
     """The number of failed records by action, error code and topic."""
     keys: dict[tuple[FailureAction, str, str], None] = {}
-    for sink in sinks:
-        topics = (sink.topic,) if sink.stateful else tuple(_sources(sink))
-        sides: tuple[tuple[Policy, tuple[str, ...]], ...] = (
-            (sink.errors.read, READ_CODES),
-            (sink.errors.write, WRITE_CODES),
+    for write in writes:
+        topics = (write.topic,) if write.stateful else tuple(_sources(write))
+        phases: tuple[tuple[Policy, tuple[str, ...]], ...] = (
+            (write.errors.read, READ_CODES),
+            (write.errors.write, WRITE_CODES),
         )
-        if sink.stateful:
+        if write.stateful:
             # `failed_row_filter` counts the read errors.
-            sides = ((sink.errors.write, (MALFORMED, *WRITE_CODES)),)
+            phases = ((write.errors.write, (MALFORMED, *WRITE_CODES)),)
         keys |= dict.fromkeys(
             (_ACTIONS[policy], code, topic)
-            for policy, codes in sides
+            for policy, codes in phases
             if policy in _ACTIONS
             for code in codes
             for topic in topics
@@ -198,8 +197,8 @@ def _failure_count(action: FailureAction, code: str, topic: str) -> Column:
     return F.count(F.when(same, F.lit(1))).alias(failure_count_name(action, code, topic))
 
 
-def _sources(sink: WriteTopic) -> dict[str, None]:
-    return {node.schema.topic: None for node in nodes(sink.input) if isinstance(node, ReadTopic)}
+def _sources(write: WriteTopic) -> dict[str, None]:
+    return {node.schema.topic: None for node in nodes(write.input) if isinstance(node, ReadTopic)}
 
 
 def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
@@ -209,7 +208,7 @@ def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
         rows: with error columns.
         query: which writes them.
     """
-    counts = list(_failure_counts(sink for sink in query.sinks if isinstance(sink, WriteTopic))) or list(
+    counts = list(_failure_counts(write for write in query.writes if isinstance(write, WriteTopic))) or list(
         _dead_letter_counts(query)
     )
     observed = rows.observe(f"{ERRORS_METRIC}0", *counts) if counts else rows
@@ -217,30 +216,30 @@ def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
 
 
 def _dead_letter_counts(query: Query) -> Iterator[Column]:
-    topics = dict.fromkeys(topic for sink in query.dead_letters_of for topic in _sources(sink))
+    topics = dict.fromkeys(topic for write in query.dead_letters_of for topic in _sources(write))
     return (_failure_count(_ACTIONS["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 
 # --- inputs of stateful operators ---
 
 
-def failed_row_filter(sink: WriteTopic) -> FailedRowFilter:
+def failed_row_filter(write: WriteTopic) -> FailedRowHandler:
     """Removes failed rows from the input of a stateful operator. Under the policy `continue` it counts them."""
     number = 0
 
     def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
         nonlocal number
         assert origin.error is not None
-        if sink.errors.read == "continue":
+        if write.errors.read == "continue":
             number += 1
-            counts = [_failure_count("skipped", code, topic) for code in READ_CODES for topic in _sources(sink)]
-            frame = _with_error_columns(frame, sink.errors, origin).observe(f"{ERRORS_METRIC}{number}", *counts)
+            counts = [_failure_count("skipped", code, topic) for code in READ_CODES for topic in _sources(write)]
+            frame = _with_error_columns(frame, write.errors, origin).observe(f"{ERRORS_METRIC}{number}", *counts)
         return frame.where(origin.error.isNull())
 
     return drop_failed_rows
 
 
-def failed_group_filter(sink: WriteTopic) -> FailedRowFilter:
+def failed_group_filter(write: WriteTopic) -> FailedRowHandler:
     """Removes failed groups and joined pairs from the input of the next operator, and counts them."""
     number = 0
 
@@ -250,7 +249,7 @@ def failed_group_filter(sink: WriteTopic) -> FailedRowFilter:
         number += 1
         counts = [
             F.count(F.when(origin.error["code"] == code, F.lit(1))).alias(
-                failure_count_name("skipped", code, sink.topic)
+                failure_count_name("skipped", code, write.topic)
             )
             for code in READ_CODES
         ]
@@ -259,12 +258,12 @@ def failed_group_filter(sink: WriteTopic) -> FailedRowFilter:
     return drop_failed_rows
 
 
-def dead_letter_collector(sink: WriteTopic, context: OutputContext, collected: list[DataFrame]) -> FailedRowFilter:
+def dead_letter_collector(write: WriteTopic, context: OutputContext, collected: list[DataFrame]) -> FailedRowHandler:
     """Appends the dead letters of failed rows to `collected`, and keeps the rows."""
 
-    def drop_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
-        rows = _with_error_columns(frame, sink.errors, origin)
-        collected.append(_dead_letters(rows, sink.errors, origin, context))
+    def collect_dead_letters(frame: DataFrame, origin: Origin) -> DataFrame:
+        rows = _with_error_columns(frame, write.errors, origin)
+        collected.append(_dead_letters(rows, write.errors, origin, context))
         return frame
 
-    return drop_failed_rows
+    return collect_dead_letters

@@ -19,7 +19,7 @@ from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
-from lsql_runner.engine.tables import arrival, identity_of
+from lsql_runner.engine.tables import order_columns, packed_key
 from lsql_runner.jvm.java_entries import SESSIONS
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.tree import key_serde
@@ -48,12 +48,12 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     kinds = {"ts": LONG, **{slot: aggregate.kind for slot, aggregate in aggregates.items()}}
     grouped = rows.groupBy(*groups).agg(packed(results).alias("stored"))
     result = unpacked(F.col("stored"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
-    ready = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
-    ready |= {slot: aggregate.result(result[slot]) for slot, aggregate in aggregates.items()}
+    decoded = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
+    decoded |= {slot: aggregate.result(result[slot]) for slot, aggregate in aggregates.items()}
     if node.window is not None:
-        ready["window_start"] = F.unix_millis(F.col("window.start"))
-    group = [ready[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
-    return Relation(grouped, ready, raw_key_part(node, F.col("raw_key")), Upsert(identity_of(group), F.lit(True)))
+        decoded["window_start"] = F.unix_millis(F.col("window.start"))
+    group = [decoded[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
+    return Relation(grouped, decoded, raw_key_part(node, F.col("raw_key")), Upsert(packed_key(group), F.lit(True)))
 
 
 def window_of(node: Aggregate) -> Column:
@@ -76,12 +76,12 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     time = require_since_1970(time) if node.window is None else require_window_range(time)
     keys, types = group_columns(node, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
-    place = {name: below.ready[name].cast(LONG) for name in node.order_columns}
+    place = {name: below.decoded[name].cast(LONG) for name in node.order_columns}
     selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
         selected["event_time"] = F.timestamp_millis(time)
     if _is_session(node):
-        _, partition, offset = arrival(below)
+        _, partition, offset = order_columns(below)
         selected |= {"at_partition": partition, "at_offset": offset}
     rows = below.stateful_input(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
@@ -165,12 +165,14 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
         unpacked(F.col("id"), key).alias("key_of"),
         results.alias("r"),
     )
-    ready = {name: F.col(f"key_of.`{name}`") for name in keys}
-    ready |= {slot: aggregate.result(F.col(f"r.{slot}").cast(aggregate.kind)) for slot, aggregate in aggregates.items()}
-    ready |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
-    identity = identity_of([F.col("id"), F.col("window_start"), F.col("window_end")])
+    decoded = {name: F.col(f"key_of.`{name}`") for name in keys}
+    decoded |= {
+        slot: aggregate.result(F.col(f"r.{slot}").cast(aggregate.kind)) for slot, aggregate in aggregates.items()
+    }
+    decoded |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
+    row_id = packed_key([F.col("id"), F.col("window_start"), F.col("window_end")])
     present = F.col("result").isNotNull()
-    return Relation(frame, ready, raw_key_part(node, F.col("key_of.raw_key")), Upsert(identity, present))
+    return Relation(frame, decoded, raw_key_part(node, F.col("key_of.raw_key")), Upsert(row_id, present))
 
 
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:

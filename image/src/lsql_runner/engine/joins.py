@@ -16,55 +16,55 @@ from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
 from lsql_runner.engine.tables import (
-    arrival,
     consolidate,
-    identity_of,
+    current_rows,
+    drop_rows_without_id,
     join_tables,
-    lookup,
+    lookup_join,
     narrowed_column,
-    newest,
-    track,
-    with_identity,
+    order_columns,
+    packed_key,
+    track_changes,
 )
 from lsql_runner.plan.nodes import Join, JoinSide
 from lsql_runner.plan.stores import is_tracked
 from lsql_runner.plan.tree import key_serde
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
-_AT = "at"
-"""The field of a packed row with the time of its record."""
-_ALONE = "without a key"
-"""Marks the identity of a row that matches no other row."""
+_TIME_FIELD = "at"
+"""The field of a packed row that contains the timestamp of its record, in milliseconds since 1970 UTC."""
+_UNMATCHABLE = "without a key"
+"""The first value of a join key that equals no other join key. It is part of states: do not change it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """One input of a join."""
+class _Input:
+    """An input of a join, with its rows packed."""
 
     side: JoinSide
     relation: Relation
-    identity: Column
-    """BINARY: the join keys; null if a join key is null."""
+    join_key: Column
+    """BINARY: the packed values of the join keys; null if one of them is null."""
     row: Column
     """BINARY: the packed row, with `schema`."""
 
     @property
     def schema(self) -> spark.StructType:
         fields = [spark.StructField(name, spark_type(kind)) for name, kind in self.side.carried]
-        return spark.StructType([*fields, spark.StructField(_AT, LONG)])
+        return spark.StructType([*fields, spark.StructField(_TIME_FIELD, LONG)])
 
 
 def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
     """The joined rows with the columns of the node, before its residual condition."""
-    sides = _side(node.left, left), _side(node.right, right)
+    sides = _prepare(node.left, left), _prepare(node.right, right)
     if node.is_table:
-        return _tables(node, *sides)
+        return _join_tables(node, *sides)
     if node.within_ms is None:
-        return _stream_and_table(node, *sides)
-    return _streams(node, *sides)
+        return _join_stream_and_table(node, *sides)
+    return _join_streams(node, *sides)
 
 
-def _side(side: JoinSide, relation: Relation) -> _Side:
+def _prepare(side: JoinSide, relation: Relation) -> _Input:
     named = relation if side.number is None else relation.renamed(source_column("", side.number))
     keys = named.columns_for(side.keys)
     values = [column(key, keys) for key in side.keys]
@@ -72,9 +72,9 @@ def _side(side: JoinSide, relation: Relation) -> _Side:
     for value in values[1:]:
         has_all_keys &= value.isNotNull()
     carried = {name: _carried(named, side, name) for name, _ in side.carried}
-    row = packed({**carried, _AT: relation.ready["ts"]})
+    row = packed({**carried, _TIME_FIELD: relation.decoded["ts"]})
     comparable = [_without_negative_zero(value, key.type) for value, key in zip(values, side.keys, strict=True)]
-    return _Side(side, relation, F.when(has_all_keys, identity_of(comparable)), row)
+    return _Input(side, relation, F.when(has_all_keys, packed_key(comparable)), row)
 
 
 def _without_negative_zero(value: Column, kind: DataType) -> Column:
@@ -85,37 +85,37 @@ def _without_negative_zero(value: Column, kind: DataType) -> Column:
 def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     kind = dict(side.carried)[name]
     if name in named.undecoded:
-        part = named.undecoded[name]
-        return decode(part.raw, part.serde, kind)
-    if name not in named.ready:  # `raw_key` or `raw_value` of a key or value that a projection left encoded
+        row_id = named.undecoded[name]
+        return decode(row_id.raw, row_id.serde, kind)
+    if name not in named.decoded:  # `raw_key` or `raw_value` of a key or value that a projection left encoded
         return named.undecoded[name.removeprefix("raw_")].raw
-    return narrowed_column(named.ready[name], side.columns[name], kind)
+    return narrowed_column(named.decoded[name], side.columns[name], kind)
 
 
 def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: Upsert | None) -> Relation:
     """The columns of the join over unpacked rows of both sides."""
-    ready = {name: left.getField(name) for name, _ in node.left.carried}
-    ready |= {name: right.getField(name) for name, _ in node.right.carried}
-    ready["ts"] = F.greatest(left.getField(_AT), right.getField(_AT))
+    decoded = {name: left.getField(name) for name, _ in node.left.carried}
+    decoded |= {name: right.getField(name) for name, _ in node.right.carried}
+    decoded["ts"] = F.greatest(left.getField(_TIME_FIELD), right.getField(_TIME_FIELD))
     undecoded: dict[str, Undecoded] = {}
     if node.raw_key is not None:
-        ready["raw_key"] = ready[node.raw_key]
-        undecoded["key"] = Undecoded(ready["raw_key"], key_serde(node))
-    ready["key"] = column(node.key, ready)
-    return Relation(frame, ready, undecoded, upsert)
+        decoded["raw_key"] = decoded[node.raw_key]
+        undecoded["key"] = Undecoded(decoded["raw_key"], key_serde(node))
+    decoded["key"] = column(node.key, decoded)
+    return Relation(frame, decoded, undecoded, upsert)
 
 
-def _streams(node: Join, left: _Side, right: _Side) -> Relation:
+def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     assert node.within_ms is not None
     assert node.delay_ms is not None
     frames = []
     for side, name in ((left, "l"), (right, "r")):
-        time = F.timestamp_millis(require_window_range(side.relation.ready["ts"]))
+        time = F.timestamp_millis(require_window_range(side.relation.decoded["ts"]))
         # Spark matches null with null in full joins; in other joins it removes nulls before.
-        alone = identity_of([F.lit(_ALONE), F.lit(name), *arrival(side.relation)])
-        identity = F.coalesce(side.identity, alone) if node.kind == "FULL" else side.identity
+        unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
+        join_key = F.coalesce(side.join_key, unmatchable) if node.kind == "FULL" else side.join_key
         frame = side.relation.stateful_input(
-            identity.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
+            join_key.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
         # `delay_ms` is the join window plus the grace: until then a record may match later ones.
         frames.append(with_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, node.clock))
@@ -128,7 +128,7 @@ def _streams(node: Join, left: _Side, right: _Side) -> Relation:
 
 
 def _unpacked(
-    node: Join, frame: DataFrame, left: _Side, right: _Side, left_row: str, right_row: str, upsert: Upsert | None
+    node: Join, frame: DataFrame, left: _Input, right: _Input, left_row: str, right_row: str, upsert: Upsert | None
 ) -> Relation:
     return _result(
         node, frame, unpacked(F.col(left_row), left.schema), unpacked(F.col(right_row), right.schema), upsert
@@ -140,66 +140,73 @@ def residual(node: Join, joined: Relation) -> Column | None:
     return None if node.residual is None else column(node.residual, joined.columns_for([node.residual]))
 
 
-def _stream_and_table(node: Join, left: _Side, right: _Side) -> Relation:
+def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
     stream, table = (right, left) if node.left.is_table else (left, right)
     is_outer = node.kind != "INNER"
-    alone = identity_of([F.lit(_ALONE), *arrival(stream.relation)])
-    identity = F.coalesce(stream.identity, alone) if is_outer else stream.identity
+    unmatchable = packed_key([F.lit(_UNMATCHABLE), *order_columns(stream.relation)])
+    join_key = F.coalesce(stream.join_key, unmatchable) if is_outer else stream.join_key
     records = stream.relation.stateful_input(
-        identity.alias("id"),
-        *arrival(stream.relation),
+        join_key.alias("id"),
+        *order_columns(stream.relation),
         F.lit(False).alias("is_table"),
-        F.lit(None).cast("binary").alias("part"),
+        F.lit(None).cast("binary").alias("row_id"),
         stream.row.alias("row"),
     ).where(F.col("id").isNotNull())
-    rows_of_table = _table_rows(table, _store(node, table), "is_table", True, False, every_change=True)
+    upserts = _table_upserts(
+        table,
+        store_name=_store_name(node, table),
+        flag="is_table",
+        flag_value=True,
+        keep_unmatched=False,
+        every_change=True,
+    )
     # In the order of the sides: Spark numbers stateful operators in this order.
-    both = rows_of_table.unionByName(records) if node.left.is_table else records.unionByName(rows_of_table)
-    rows = "found", "streamed"
-    names = rows if node.left.is_table else rows[::-1]
-    joined = _unpacked(node, lookup(both, is_outer), left, right, *names, None)
+    both = upserts.unionByName(records) if node.left.is_table else records.unionByName(upserts)
+    left_row, right_row = ("found", "streamed") if node.left.is_table else ("streamed", "found")
+    joined = _unpacked(node, lookup_join(both, is_outer), left, right, left_row, right_row, None)
     # The joined row has the time of the stream's record: the table may be ahead of the stream.
-    time = unpacked(F.col("streamed"), stream.schema).getField(_AT)
+    time = unpacked(F.col("streamed"), stream.schema).getField(_TIME_FIELD)
     place = {name: F.col(name) for name in ("partition", "offset")}
-    return replace(joined, ready={**joined.ready, **place, "ts": time})
+    return replace(joined, decoded={**joined.decoded, **place, "ts": time})
 
 
-def _store(node: Join, side: _Side) -> str:
+def _store_name(node: Join, side: _Input) -> str:
     """The name of the operator that stores the rows of a side."""
     return f"{node.store}-{'left' if side.side is node.left else 'right'}"
 
 
-def _table_rows(
-    side: _Side, store: str, flag: str, value: bool, keep_unmatched: bool, every_change: bool = False
+def _table_upserts(
+    side: _Input, *, store_name: str, flag: str, flag_value: bool, keep_unmatched: bool, every_change: bool = False
 ) -> DataFrame:
-    """The upserts of a table: `id` (the join keys), `ts`, `partition`, `offset`, the flag, `part` (the row's identity
-    in its table), `row`.
+    """The upserts of a table: `id` (the join key), `ts`, `partition`, `offset`, the flag, `row_id`, `row` (null if the
+    upsert deletes the row).
 
     Args:
-        store: the name of the operator that stores the rows of the side.
-        flag: the name of a column that has `value` in every row.
-        keep_unmatched: whether rows with a null join key are kept, with an identity that matches no other row.
+        store_name: of the operator that stores the rows of the side.
+        flag: the name of a column that has `flag_value` in every row.
+        keep_unmatched: whether rows with a null join key are kept, with a join key that equals no other.
         every_change: whether a row that changes several times in a batch has several upserts; else it has one.
     """
     relation = side.relation
     assert relation.upsert is not None
-    part = relation.upsert.identity
+    row_id = relation.upsert.row_id
     if not is_tracked(side.side):
         rows = relation.stateful_input(
-            side.identity.alias("id"),
-            *arrival(relation),
-            F.lit(value).alias(flag),
-            part.alias("part"),
+            side.join_key.alias("id"),
+            *order_columns(relation),
+            F.lit(flag_value).alias(flag),
+            row_id.alias("row_id"),
             F.when(relation.upsert.present, side.row).alias("row"),
         )
-        return with_identity(rows, "part", relation.upsert, store).where(F.col("id").isNotNull())
-    identity = F.coalesce(side.identity, identity_of([F.lit(_ALONE), part])) if keep_unmatched else side.identity
-    changes = track(relation, store, {"id": identity, "row": side.row}, every_change=every_change)
+        return drop_rows_without_id(rows, "row_id", relation.upsert, store_name).where(F.col("id").isNotNull())
+    unmatchable = packed_key([F.lit(_UNMATCHABLE), row_id])
+    join_key = F.coalesce(side.join_key, unmatchable) if keep_unmatched else side.join_key
+    changes = track_changes(relation, store_name, {"id": join_key, "row": side.row}, every_change=every_change)
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
     )
     before, after = unpacked(F.col("before"), schema), unpacked(F.col("after"), schema)
-    moves = F.array(
+    changes_by_key = F.array(
         # Deletes the row under its previous join keys if they have changed.
         F.when(
             before["id"].isNotNull() & ~before["id"].eqNullSafe(after["id"]),
@@ -207,37 +214,41 @@ def _table_rows(
         ),
         F.when(after["id"].isNotNull(), F.struct(after["id"].alias("id"), after["row"].alias("row"))),
     )
-    moved = changes.select("id", "ts", "partition", "offset", F.explode(moves).alias("move"))
-    return moved.where(F.col("move").isNotNull()).select(
-        F.col("move.id").alias("id"),
+    rows = changes.select("id", "ts", "partition", "offset", F.explode(changes_by_key).alias("change"))
+    return rows.where(F.col("change").isNotNull()).select(
+        F.col("change.id").alias("id"),
         "ts",
         "partition",
         "offset",
-        F.lit(value).alias(flag),
-        F.col("id").alias("part"),
-        F.col("move.row").alias("row"),
+        F.lit(flag_value).alias(flag),
+        F.col("id").alias("row_id"),
+        F.col("change.row").alias("row"),
     )
 
 
-def _tables(node: Join, left: _Side, right: _Side) -> Relation:
+def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
     keeps_left, keeps_right = node.kind in ("LEFT", "FULL"), node.kind in ("RIGHT", "FULL")
-    both = _table_rows(left, _store(node, left), "is_left", True, keeps_left).unionByName(
-        _table_rows(right, _store(node, right), "is_left", False, keeps_right)
+    upserts = _table_upserts(
+        left, store_name=_store_name(node, left), flag="is_left", flag_value=True, keep_unmatched=keeps_left
     )
+    upserts_of_right = _table_upserts(
+        right, store_name=_store_name(node, right), flag="is_left", flag_value=False, keep_unmatched=keeps_right
+    )
+    both = upserts.unionByName(upserts_of_right)
     pairs = join_tables(both, keeps_left, keeps_right)
-    part = F.coalesce("left_part", "right_part") if node.right.by_key else F.coalesce("right_part", "left_part")
+    ids = ("left_row_id", "right_row_id") if node.right.by_key else ("right_row_id", "left_row_id")
     schema = spark.StructType(
         [spark.StructField("left", spark.BinaryType()), spark.StructField("right", spark.BinaryType())]
     )
     changes = pairs.select(
-        part.alias("id"),
+        F.coalesce(*ids).alias("id"),
         "ts",
         F.lit(0).alias("partition"),
         F.lit(0).cast(LONG).alias("offset"),
-        _pair("had").alias("before"),
-        _pair("has").alias("after"),
+        _pair("before").alias("before"),
+        _pair("after").alias("after"),
     )
-    frame, columns, present = newest(consolidate(changes) if node.moves_rows else changes, schema)
+    frame, columns, present = current_rows(consolidate(changes) if node.needs_consolidation else changes, schema)
     result = _result(
         node,
         frame,
@@ -245,9 +256,10 @@ def _tables(node: Join, left: _Side, right: _Side) -> Relation:
         unpacked(columns["right"], right.schema),
         Upsert(F.col("id"), present),
     )
-    return result.with_ready("ts", F.greatest(result.ready["ts"], F.col("ts")))
+    return result.with_column("ts", F.greatest(result.decoded["ts"], F.col("ts")))
 
 
-def _pair(verb: str) -> Column:
-    left, right = F.col(f"{verb}_left"), F.col(f"{verb}_right")
+def _pair(when: str) -> Column:
+    """The packed rows of a pair `before` or `after` its change; null if there is none."""
+    left, right = F.col(f"{when}_left"), F.col(f"{when}_right")
     return F.when(left.isNotNull() | right.isNotNull(), packed({"left": left, "right": right}))

@@ -211,8 +211,8 @@ class _RunningQueries:
 
         tune_emission(self._session, query)
         read = shared(_of_topic(self._rows.streamed(stream)))
-        sink = query.row_sink
-        records = compile_query(query, read, self._context) if sink is None else row_records(sink, read)
+        write = query.sink_write
+        records = compile_query(query, read, self._context) if write is None else row_records(write, read)
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
         streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
         clocks = tuple(node.store for node in query.final_groups)

@@ -18,7 +18,7 @@ from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filt
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.joins import compile_join, residual
-from lsql_runner.engine.relation import FailedRowFilter, Relation, Undecoded, Upsert
+from lsql_runner.engine.relation import FailedRowHandler, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.formats.catalog import TopicSchema
@@ -34,33 +34,33 @@ offset, timestamp, headers. They are a stream, a range of offsets, or rows in me
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The records of a sink's topics, and how the errors of its rows are handled."""
+    """The records of the topics that an INSERT reads, and how the errors of its rows are handled."""
 
     read: Reader
     record_rules: str | None = None
     """The handled errors of records, a result of `attempts.rules`; None if they all stop the query."""
-    drop_failed_records: FailedRowFilter | None = None
+    handle_failed_records: FailedRowHandler | None = None
     group_rules: str | None = None
     """The handled errors of groups and joined pairs; None if they all stop the query."""
-    drop_failed_groups: FailedRowFilter | None = None
+    handle_failed_groups: FailedRowHandler | None = None
 
     def after_operator(self, relation: Relation) -> Relation:
         """The result of a stateful operator: its rows are groups or joined pairs, no longer records."""
         if self.group_rules is None:
             return relation
-        return replace(relation, origin=Origin({}, self.group_rules), drop_failed_rows=self.drop_failed_groups)
+        return replace(relation, origin=Origin({}, self.group_rules), handle_failed_rows=self.handle_failed_groups)
 
 
-def source_of(sink: Write, read: Reader, drop_failed_records: FailedRowFilter | None = None) -> Source:
-    """The source of a sink, with its error policies.
+def source_of(write: Write, read: Reader, handle_failed_records: FailedRowHandler | None = None) -> Source:
+    """The source of an INSERT, with its error policies.
 
     Args:
-        drop_failed_records: removes failed records before a stateful operator; `failed_row_filter` by default.
+        handle_failed_records: called before a stateful operator reads the records; `failed_row_filter` by default.
     """
-    if isinstance(sink, WriteSink):
+    if isinstance(write, WriteSink):
         return Source(read)
-    policies = sink.errors
-    if not sink.stateful:
+    policies = write.errors
+    if not write.stateful:
         record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
         return Source(read, record_rules if policies.handles_errors else None)
     source = Source(read)
@@ -68,10 +68,10 @@ def source_of(sink: Write, read: Reader, drop_failed_records: FailedRowFilter | 
         source = replace(
             source,
             record_rules=rules(read=True, write=False),
-            drop_failed_records=drop_failed_records or failed_row_filter(sink),
+            handle_failed_records=handle_failed_records or failed_row_filter(write),
         )
     if policies.write != "fail":
-        source = replace(source, group_rules=group_rules(), drop_failed_groups=failed_group_filter(sink))
+        source = replace(source, group_rules=group_rules(), handle_failed_groups=failed_group_filter(write))
     return source
 
 
@@ -84,7 +84,7 @@ def compile_node(node: PlanNode, source: Source) -> Relation:
 @compile_node.register
 def _(node: ReadTopic, source: Source) -> Relation:
     frame = source.read(node.schema)
-    ready = {
+    decoded = {
         "raw_key": F.col("key"),
         "raw_value": F.col("value"),
         "topic": F.col("topic"),
@@ -98,9 +98,9 @@ def _(node: ReadTopic, source: Source) -> Relation:
         "value": Undecoded(F.col("value"), node.schema.value),
     }
     upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
-    record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": ready["ts"]}
+    record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": decoded["ts"]}
     origin = None if source.record_rules is None else Origin(record, source.record_rules)
-    return Relation(frame, ready, undecoded, upsert, origin, source.drop_failed_records)
+    return Relation(frame, decoded, undecoded, upsert, origin, source.handle_failed_records)
 
 
 @compile_node.register
@@ -151,9 +151,9 @@ def _(node: Project, source: Source) -> Relation:
 def compile_project(node: Project, below: Relation) -> Relation:
     """The rows of a projection over those of its input."""
     columns = below.columns_for(node_exprs(node))
-    passed: dict[str, Column] = {name: below.ready[name] for name in passed_through(below.ready)}
-    ready = {**passed, "ts": column(node.ts, columns)}
-    result = Relation(below.frame, ready, {}, _upsert(node, below), below.origin, below.drop_failed_rows)
+    passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
+    decoded = {**passed, "ts": column(node.ts, columns)}
+    result = Relation(below.frame, decoded, {}, _upsert(node, below), below.origin, below.handle_failed_rows)
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
     return _with_tombstones(result) if node.of_table else result
@@ -171,7 +171,7 @@ def _with_tombstones(result: Relation) -> Relation:
     part = result.undecoded.get("value")
     if part is not None:
         return result.with_undecoded("value", replace(part, raw=F.when(present, part.raw)))
-    return result.with_ready("value", F.when(present, result.ready["value"]))
+    return result.with_column("value", F.when(present, result.decoded["value"]))
 
 
 def _with_part(
@@ -184,17 +184,17 @@ def _with_part(
         case Unchanged() if raw is not None:
             return result.with_undecoded(name, raw)
         case Unchanged():
-            return result.with_ready(name, below.ready[name])
+            return result.with_column(name, below.decoded[name])
         case UnnamedValue(expr):
-            return result.with_ready(name, column(expr, columns))
+            return result.with_column(name, column(expr, columns))
         case Fields(fields, extends):
             new = [(field, column(expr, columns)) for field, expr in fields]
             if not extends:
-                return result.with_ready(name, F.struct(*(value.alias(field) for field, value in new)))
+                return result.with_column(name, F.struct(*(value.alias(field) for field, value in new)))
             extended = None if raw is None else extend(raw.raw, raw.serde, new)
             if extended is not None:
                 return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
-            return result.with_ready(
+            return result.with_column(
                 name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
             )
 

@@ -28,7 +28,7 @@ class SourceOptions:
     app_id: str
     reset: str = "earliest"
     """Where a partition without a position begins: `earliest` or `latest`."""
-    starts: Mapping[Partition, int] = field(default_factory=dict)
+    start_offsets: Mapping[Partition, int] = field(default_factory=dict)
     """The first offset by partition, for an empty checkpoint; other partitions begin at `reset`."""
     partitions: Mapping[str, int] = field(default_factory=dict)
     """By topic: the number of partitions at the start."""
@@ -40,7 +40,7 @@ class SourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SinkOptions:
+class OutputOptions:
     """How records are written to topics."""
 
     kafka: KafkaConnection
@@ -53,7 +53,7 @@ class SinkOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class RowSinks:
+class Sinks:
     """The sinks of a processor."""
 
     connections: Mapping[str, SinkConnection] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Job:
 
     plan: Plan
     source: SourceOptions
-    sink: SinkOptions
+    output: OutputOptions
     checkpoints: Path
     """The folder with one checkpoint per query, in a folder with the query's name."""
     on_batch: Callable[[BatchEnded], None]
@@ -77,7 +77,7 @@ class Job:
     """The schema registry with the schemas of the records."""
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
-    row_sinks: RowSinks = RowSinks()
+    sinks: Sinks = Sinks()
 
 
 class Engine(Protocol):

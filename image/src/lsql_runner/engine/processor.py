@@ -22,11 +22,11 @@ from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import PlanOptions, RunningPlan
 from lsql_runner.engine.record_error import record_error
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
-from lsql_runner.engine.sink import output_context
 from lsql_runner.engine.source import range_reader, stream_reader
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
+from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
@@ -86,7 +86,7 @@ class SparkEngine:
         reset_ticks(session)
 
         self._job = job
-        options = PlanOptions(job.plan, reader, job.sink, job.checkpoints, job.on_batch, job.row_sinks)
+        options = PlanOptions(job.plan, reader, job.output, job.checkpoints, job.on_batch, job.sinks)
         self._running = RunningPlan(session, options)
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
@@ -103,7 +103,7 @@ class SparkEngine:
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
-        context = output_context(self._job.sink)
+        context = output_context(self._job.output)
         error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
@@ -119,12 +119,12 @@ class SparkEngine:
         before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
         ranges = {p: (0 if before is None else before.ends.get(p, 0), end) for p, end in event.positions.items()}
         total = 0
-        for sink in next(q for q in self._job.plan.queries if q.name == event.query).sinks:
-            for node in nodes(sink.input):
+        for write in next(q for q in self._job.plan.queries if q.name == event.query).writes:
+            for node in nodes(write.input):
                 if isinstance(node, Join) or (_drops_groups(node) and keeps_state(node.input)):
                     total += dropped.get(node.store, 0)
                 elif _drops_groups(node) and before is not None:
-                    source = source_of(sink, range_reader(self.session, self._job.source.kafka, ranges))
+                    source = source_of(write, range_reader(self.session, self._job.source.kafka, ranges))
                     total += _late_windows(node, source, before.watermark_ms)
         return total
 

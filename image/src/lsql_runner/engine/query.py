@@ -20,12 +20,12 @@ from lsql_runner.engine.compile import compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.port import RowSinks, SinkOptions
+from lsql_runner.engine.port import OutputOptions, Sinks
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
-from lsql_runner.engine.row_sink import row_writer
-from lsql_runner.engine.sink import batch_writer, output_context, sink_records
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
+from lsql_runner.engine.sink_writer import sink_writer
+from lsql_runner.engine.topic_writer import kafka_records, output_context, topic_writer
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
@@ -43,28 +43,28 @@ class PlanOptions:
 
     plan: Plan
     read: Reader
-    sink: SinkOptions
+    output: OutputOptions
     checkpoints: Path | str
     """The folder with one checkpoint per query, in a folder with the query's name."""
     on_batch: Callable[[BatchEnded], None]
-    row_sinks: RowSinks = RowSinks()
+    sinks: Sinks = Sinks()
 
 
 class RunningPlan:
     """The queries of a plan. They are started and stopped together.
 
     Raises:
-        LsqlError: as `row_writer`; then no query runs.
+        LsqlError: as `sink_writer`; then no query runs.
     """
 
     def __init__(self, spark: SparkSession, options: PlanOptions) -> None:
         self._spark = spark
-        self._connections = options.row_sinks.connections
+        self._connections = options.sinks.connections
         # All targets are checked before the first batch is written to any of them.
         row_writers = {
-            query.name: row_writer(spark, options.sink.app_id, query.name, query.row_sink, options.row_sinks)
+            query.name: sink_writer(spark, options.output.app_id, query.name, query.sink_write, options.sinks)
             for query in options.plan.queries
-            if query.row_sink is not None
+            if query.sink_write is not None
         }
         self._progress = _Progress(
             {q.name: tuple(s.name for s in query_stores(q)) for q in options.plan.queries}, options.on_batch
@@ -80,12 +80,12 @@ class RunningPlan:
 
     def _start(self, query: Query, options: PlanOptions, rows: JavaObject | None) -> _Running:
         tune_emission(self._spark, query)
-        sink = query.row_sink
-        if sink is not None:
-            records = sink_rows(sink, shared(options.read))
+        write = query.sink_write
+        if write is not None:
+            records = sink_rows(write, shared(options.read))
         else:
-            records = sink_records(
-                compile_query(query, options.read, output_context(options.sink)), options.sink.dead_letter_topic
+            records = kafka_records(
+                compile_query(query, options.read, output_context(options.output)), options.output.dead_letter_topic
             )
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
@@ -93,16 +93,16 @@ class RunningPlan:
             .outputMode(output_mode(query))
             .option("checkpointLocation", f"{options.checkpoints}/{query.name}")
         )
-        batches = rows or batch_writer(self._spark, query.name, options.sink)
+        batches = rows or topic_writer(self._spark, query.name, options.output)
         writer._jwrite.foreachBatch(batches)  # pyspark's `foreachBatch` takes a Python function
-        return _Running(writer.start(), batches, sink)
+        return _Running(writer.start(), batches, write)
 
     def death(self) -> JavaErrors | LsqlError | None:
         """Why a query ended without a stop: an exception and its causes, or a sink's error; None if all queries run."""
         for query in self._queries:
             if not query.streaming.isActive:
                 errors = _last_errors(self._spark, query.streaming)
-                of_sink = None if query.sink is None else sink_error(errors, query.sink, self._connections)
+                of_sink = None if query.sink_write is None else sink_error(errors, query.sink_write, self._connections)
                 return of_sink or errors
         return None
 
@@ -136,8 +136,8 @@ class _Running:
     streaming: StreamingQuery
     batches: JavaObject
     """The writer of its batches in the JVM: a BatchWriter or SinkWriter."""
-    sink: WriteSink | None = None
-    """The sink that it writes to; None for topics."""
+    sink_write: WriteSink | None = None
+    """The INSERT into a sink that it runs; None for topics."""
 
 
 def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:

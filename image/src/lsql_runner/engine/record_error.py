@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.compile import compile_sink
+from lsql_runner.engine.compile import compile_write
 from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import BadRecord, Compute, Span, failure_of, locate
@@ -36,7 +36,9 @@ def record_error(
     """RECORD_MALFORMED or RECORD_REFUSED for the first record in the ranges, by topic, partition and offset, that an
     INSERT of the plan cannot process; None if there is no such record.
     """
-    bad = [record for sink in plan.sinks if (record := locate(_computation(sink, reader, context), ranges)) is not None]
+    bad = [
+        record for write in plan.writes if (record := locate(_computation(write, reader, context), ranges)) is not None
+    ]
     if not bad:
         return None
     first = min(bad, key=lambda record: (record.partition.topic, record.partition.partition, record.offset))
@@ -53,16 +55,16 @@ def record_error(
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
 
 
-def _computation(sink: Write, reader: RangeReader, context: OutputContext) -> Compute:
+def _computation(write: Write, reader: RangeReader, context: OutputContext) -> Compute:
     def compute(ranges: Ranges) -> DataFrame:
-        operators = [node for node in nodes(sink.input) if isinstance(node, Stateful)]
+        operators = [node for node in nodes(write.input) if isinstance(node, Stateful)]
         only = operators[0] if len(operators) == 1 else None
         # The input of an aggregate over a stream has a row for each record; its groups would hide the record.
         aggregate = only if isinstance(only, Aggregate) and not only.of_table else None
         rows = reader(ranges)
         if aggregate is not None:
-            return aggregate_input(aggregate, compile_node(aggregate.input, source_of(sink, rows)))[0]
-        return sink_rows(sink, rows) if isinstance(sink, WriteSink) else compile_sink(sink, rows, context)
+            return aggregate_input(aggregate, compile_node(aggregate.input, source_of(write, rows)))[0]
+        return sink_rows(write, rows) if isinstance(write, WriteSink) else compile_write(write, rows, context)
 
     return compute
 

@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.rows import Rows, TopicRecord, as_bytes, headers_of
-from lsql_runner.engine.sink import FIXED, with_time
 from lsql_runner.engine.source import read_range
+from lsql_runner.engine.topic_writer import FIXED, with_time
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.client import KafkaConnection

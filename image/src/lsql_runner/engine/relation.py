@@ -32,16 +32,17 @@ class Undecoded:
 class Upsert:
     """The effect of a row on a table."""
 
-    identity: Column
+    row_id: Column
     """BINARY: the key of the row in the table; null for a record without a key, which cannot be a row."""
     present: Column
     """BOOLEAN, never null: false deletes the row. A deleted row has its previous columns."""
     topic: str | None = None
-    """The topic of the rows, whose records may have no key; None if every row has an identity."""
+    """The topic of the rows, whose records may have no key; None if every row has a row id."""
 
 
-FailedRowFilter = Callable[[DataFrame, Origin], DataFrame]
-"""Removes failed rows: takes rows and their origin, which has an error for each failed row."""
+FailedRowHandler = Callable[[DataFrame, Origin], DataFrame]
+"""Takes the rows before a stateful operator, and their origin, which has an error for each failed row. Returns the rows
+that the operator reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Relation:
     """The rows of a plan node."""
 
     frame: DataFrame
-    ready: dict[str, Column]
+    decoded: dict[str, Column]
     """Columns of the node over the frame, by name."""
     undecoded: dict[str, Undecoded]
     """`key`, `value`: decoded if an expression reads them."""
@@ -58,13 +59,13 @@ class Relation:
     origin: Origin | None = None
     """If errors of records are handled: the record of each row. Then the frame contains failed rows too, and every
     computation is attempted."""
-    drop_failed_rows: FailedRowFilter | None = None
-    """Removes failed rows before a stateful operator; not None if there is an origin."""
+    handle_failed_rows: FailedRowHandler | None = None
+    """Called with the rows before a stateful operator reads them; not None if there is an origin."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
         """All decoded columns, and `key` and `value` decoded as far as the expressions read them."""
         expressions = list(exprs)
-        columns = dict(self.ready)
+        columns = dict(self.decoded)
         for name, part in self.undecoded.items():
             paths = paths_into(name, expressions)
             if paths:
@@ -73,8 +74,8 @@ class Relation:
 
     def whole(self, name: str) -> Column:
         """All of `key` or `value`, decoded."""
-        if name in self.ready:
-            return self.ready[name]
+        if name in self.decoded:
+            return self.decoded[name]
         part = self.undecoded[name]
         return decode(part.raw, part.serde, part.serde.type)
 
@@ -82,12 +83,12 @@ class Relation:
         """The same columns with a suffix on their names."""
         return replace(
             self,
-            ready={f"{name}{ending}": value for name, value in self.ready.items()},
+            decoded={f"{name}{ending}": value for name, value in self.decoded.items()},
             undecoded={f"{name}{ending}": part for name, part in self.undecoded.items()},
         )
 
-    def with_ready(self, name: str, value: Column) -> Relation:
-        return replace(self, ready={**self.ready, name: value})
+    def with_column(self, name: str, value: Column) -> Relation:
+        return replace(self, decoded={**self.decoded, name: value})
 
     def with_undecoded(self, name: str, part: Undecoded) -> Relation:
         return replace(self, undecoded={**self.undecoded, name: part})
@@ -102,11 +103,11 @@ class Relation:
     def stateful_input(self, *columns: Column) -> DataFrame:
         """The named columns as the input of a stateful operator, without failed rows."""
         plain = self.frame.select(*columns)
-        if self.origin is None or self.drop_failed_rows is None:
+        if self.origin is None or self.handle_failed_rows is None:
             return plain
         attempted, values = self.attempt(F.struct(*columns))
         assert attempted.origin is not None
-        valid = self.drop_failed_rows(attempted.frame, attempted.origin)
+        valid = self.handle_failed_rows(attempted.frame, attempted.origin)
         # The state's schema contains the nullability of its columns: it must not depend on the error policy.
         never_null = {f.name for f in plain.schema.fields if not f.nullable}
         fields = ((name, values.getField(name)) for name in plain.columns)
@@ -116,6 +117,6 @@ class Relation:
         """The rows that a generator (`posexplode`) makes of each row, with its columns under `names`."""
         unique = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # the frame may have columns named so
         frame = self.frame.select("*", generator.alias(*unique))
-        ready = self.ready | {name: F.col(f"`{column}`") for name, column in zip(names, unique, strict=True)}
+        decoded = self.decoded | {name: F.col(f"`{column}`") for name, column in zip(names, unique, strict=True)}
         origin = None if self.origin is None else replace(self.origin, unnested=True)
-        return replace(self, frame=frame, ready=ready, upsert=None, origin=origin)
+        return replace(self, frame=frame, decoded=decoded, upsert=None, origin=origin)

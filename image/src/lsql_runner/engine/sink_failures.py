@@ -21,12 +21,12 @@ from lsql_runner.plan.queries import WriteSink
 _OF_SINKS = (SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, SINK_ROW_REFUSED, SINK_FAILED)
 
 
-def sink_error(errors: JavaErrors, sink: WriteSink, connections: Mapping[str, SinkConnection]) -> LsqlError | None:
+def sink_error(errors: JavaErrors, write: WriteSink, connections: Mapping[str, SinkConnection]) -> LsqlError | None:
     """The innermost error of a sink among an exception and its causes; None if there is none."""
     error = innermost(errors, _OF_SINKS)
     if error is None:
         return None
-    target, parameters = sink.target, error.parameters
+    target, parameters = write.target, error.parameters
     reason = parameters.get("reason", error.reason).rstrip(".") or error.condition
     url = connections[target.sink].url
     match error.condition:

@@ -38,20 +38,20 @@ TableColumn = tuple[str, str, Column]
 """A column of a table: its name, its type in com.lsqlrunner.sink.SinkTable, its value."""
 
 
-def sink_rows(sink: WriteSink, read: Reader) -> DataFrame:
+def sink_rows(write: WriteSink, read: Reader) -> DataFrame:
     """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`."""
-    relation, values, deleted = _evaluated(sink, read)
+    relation, values, deleted = _evaluated(write, read)
     position = [
-        relation.ready.get(name, F.lit(None).cast(kind)).alias(name)
+        relation.decoded.get(name, F.lit(None).cast(kind)).alias(name)
         for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
     ]
-    columns = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(sink, values))]
+    columns = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(write, values))]
     return relation.frame.select(*position, deleted.alias("deleted"), *columns)
 
 
-def row_columns(sink: WriteSink) -> tuple[list[str], list[str]]:
+def row_columns(write: WriteSink) -> tuple[list[str], list[str]]:
     """Names and types of the table's columns."""
-    target = sink.target
+    target = write.target
     if target.kind == "redis":
         rest = ["value"] if target.store == "STRING" else [name for name, _ in target.columns]
         kinds = ["bytes" if target.store == "STRING" else "string" for _ in rest]
@@ -59,46 +59,46 @@ def row_columns(sink: WriteSink) -> tuple[list[str], list[str]]:
     return [name for name, _ in target.columns], [_type_name(kind) for _, kind in target.columns]
 
 
-def row_records(sink: WriteSink, read: Reader) -> DataFrame:
+def row_records(write: WriteSink, read: Reader) -> DataFrame:
     """The rows as records of `compile_query`, for cases: key and value in JSON; a deleted row has a null value."""
-    relation, values, deleted = _evaluated(sink, read)
-    target = sink.target
+    relation, values, deleted = _evaluated(write, read)
+    target = write.target
     key_struct = F.struct(*(values[name].alias(name) for name in target.key))
-    key_type = Struct(tuple(f for f in _struct(sink).fields if f.name in target.key))
+    key_type = Struct(tuple(f for f in _struct(write).fields if f.name in target.key))
     key = encode(key_struct, JSON_FORMAT, key_type) if target.key else F.lit(None).cast("binary")
     row = F.struct(*(values[name].alias(name) for name, _ in target.columns))
-    value = F.when(~deleted, encode(row, JSON_FORMAT, _struct(sink)))
+    value = F.when(~deleted, encode(row, JSON_FORMAT, _struct(write)))
     return relation.frame.select(
         F.lit(target.name).alias("topic"),
         key.alias("key"),
         value.alias("value"),
-        relation.ready["ts"].alias("ts"),
+        relation.decoded["ts"].alias("ts"),
         F.lit(None).cast(HEADERS).alias("headers"),
     )
 
 
-def _struct(sink: WriteSink) -> Struct:
-    kind = sink.input.value_type
+def _struct(write: WriteSink) -> Struct:
+    kind = write.input.value_type
     assert isinstance(kind, Struct)
     return kind
 
 
-def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Column], Column]:
+def _evaluated(write: WriteSink, read: Reader) -> tuple[Relation, dict[str, Column], Column]:
     """The relation of the projection, its columns by name, and whether the row is deleted.
 
     The columns are computed one by one, not read from the projected value: that is null for a tombstone, a deleted row
     and a deleted group, but the columns of the table's key are still needed.
     """
-    project = sink.input
-    below = compile_node(project.input, source_of(sink, read))
+    project = write.input
+    below = compile_node(project.input, source_of(write, read))
     relation = compile_project(project, below)
     read_columns = below.columns_for(node_exprs(project))
     part = project.value
     own = dict(part.fields) if isinstance(part, Fields) else {}
-    rest = [name for name, _ in sink.target.columns if name not in own]
+    rest = [name for name, _ in write.target.columns if name not in own]
     whole = below.whole("value") if rest else None
     values: dict[str, Column] = {}
-    for name, _ in sink.target.columns:
+    for name, _ in write.target.columns:
         if name in own:
             values[name] = column(own[name], read_columns)
         else:
@@ -106,20 +106,20 @@ def _evaluated(sink: WriteSink, read: Reader) -> tuple[Relation, dict[str, Colum
             values[name] = whole.getField(name)
     if relation.upsert is not None:
         return relation, values, ~relation.upsert.present
-    raw = below.undecoded["value"].raw if "value" in below.undecoded else below.ready.get("value")
+    raw = below.undecoded["value"].raw if "value" in below.undecoded else below.decoded.get("value")
     return relation, values, F.lit(False) if raw is None else raw.isNull()
 
 
-def _columns(sink: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
-    target = sink.target
+def _columns(write: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
+    target = write.target
     kinds = dict(target.columns)
-    names, types = row_columns(sink)
+    names, types = row_columns(write)
     if target.kind != "redis":
         return [(name, kind, _sql_value(values[name], kinds[name])) for name, kind in zip(names, types, strict=True)]
     key: list[TableColumn] = [(name, "string", _text(values[name], kinds[name])) for name in target.key]
     if target.store == "STRING":
         row = F.struct(*(values[name].alias(name) for name, _ in target.columns))
-        return [*key, ("value", "bytes", encode(row, JSON_FORMAT, _struct(sink)))]
+        return [*key, ("value", "bytes", encode(row, JSON_FORMAT, _struct(write)))]
     return [*key, *((name, "string", _text(values[name], kind)) for name, kind in target.columns)]
 
 

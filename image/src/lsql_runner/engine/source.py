@@ -48,7 +48,7 @@ _EARLIEST, _LATEST = -2, -1
 
 def _starting_offsets(topic: str, options: SourceOptions) -> str:
     """The value of `startingOffsets`. Spark needs an offset for every partition if it gets one for any."""
-    starts = {p.partition: offset for p, offset in options.starts.items() if p.topic == topic}
+    starts = {p.partition: offset for p, offset in options.start_offsets.items() if p.topic == topic}
     if not starts:
         return options.reset
     reset = _LATEST if options.reset == "latest" else _EARLIEST

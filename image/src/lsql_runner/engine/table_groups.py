@@ -16,7 +16,7 @@ from lsql_runner.engine.groups import group_columns, raw_key_part
 from lsql_runner.engine.packed import unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
-from lsql_runner.engine.tables import groups, newest, signed, track
+from lsql_runner.engine.tables import changed_groups, current_rows, signed_rows, track_changes
 from lsql_runner.plan.nodes import Aggregate, Having
 from lsql_runner.plan.usage import node_exprs
 
@@ -38,7 +38,7 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     order = _order_columns(node, below)
     row |= order
     types |= dict.fromkeys(order, LONG)
-    changes = track(below, f"{node.store}-rows", row)
+    changes = track_changes(below, f"{node.store}-rows", row)
     sums = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
     results: dict[str, Column] = {}
     for slot, call in node.calls:
@@ -50,16 +50,16 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
         names = [f"{slot}_{number}" for number in range(len(aggregate.parts))]
         sums += [part.alias(name) for part, name in zip(aggregate.parts, names, strict=True)]
         results[slot] = aggregate.result(*(F.col(f"sums.`{name}`") for name in names))
-    aggregates = signed(changes, _schema(types)).groupBy().agg(*sums)
+    aggregates = signed_rows(changes, _schema(types)).groupBy().agg(*sums)
     group = _schema({name: types[name] for name in keys})
-    frame = groups(changes, group, aggregates).select(
+    frame = changed_groups(changes, group, aggregates).select(
         "id",
         unpacked(F.col("id"), group).alias("key_of"),
         unpacked(F.col("result"), aggregates.schema).alias("sums"),
     )
-    ready = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
+    decoded = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
     upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
-    return Relation(frame, ready, raw_key_part(node, F.col("key_of.raw_key")), upsert)
+    return Relation(frame, decoded, raw_key_part(node, F.col("key_of.raw_key")), upsert)
 
 
 def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
@@ -71,8 +71,8 @@ def _order_columns(node: Aggregate, below: Relation) -> dict[str, Column]:
     if not node.order_columns:
         return {}
     return {
-        "place_time": below.ready["ts"],
-        **{f"place_{name}": below.ready[name].cast(LONG) for name in node.order_columns},
+        "place_time": below.decoded["ts"],
+        **{f"place_{name}": below.decoded[name].cast(LONG) for name in node.order_columns},
     }
 
 
@@ -81,10 +81,10 @@ def compile_having(node: Having, below: Relation) -> Relation:
     names = list(node.input.columns)
     kinds = [spark.StructField(name, spark_type(kind)) for name, kind in node.input.columns.items() if name != "ts"]
     condition = column(node.condition, below.columns_for([node.condition]))
-    row = {name: below.ready[name] for name in names if name != "ts"}
+    row = {name: below.decoded[name] for name in names if name != "ts"}
     if below.origin is not None:
         return _attempted_having(node, below, condition, spark.StructType(kinds))
-    frame, columns, present = newest(track(below, node.store, row, condition), spark.StructType(kinds))
+    frame, columns, present = current_rows(track_changes(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(frame, {**columns, "ts": F.col("ts")}, undecoded, Upsert(F.col("id"), present))
 
@@ -99,20 +99,20 @@ def _attempted_having(node: Having, below: Relation, condition: Column, schema: 
     assert attempted.origin is not None
     assert attempted.origin.error is not None
     slots = [slot for slot, _ in node.input.calls]
-    results = attempt(F.struct(*(below.ready[slot].alias(slot) for slot in slots)), None, below.origin.rules)
+    results = attempt(F.struct(*(below.decoded[slot].alias(slot) for slot in slots)), None, below.origin.rules)
     frame = attempted.frame.select("*", results.alias("results"))
     error = F.coalesce(attempted.origin.error, F.col("results.error"))
-    row = {name: F.col(f"results.value.{name}") if name in slots else below.ready[name] for name in schema.names}
-    unfiltered = replace(attempted, frame=frame, origin=None, drop_failed_rows=None)
+    row = {name: F.col(f"results.value.{name}") if name in slots else below.decoded[name] for name in schema.names}
+    unfiltered = replace(attempted, frame=frame, origin=None, handle_failed_rows=None)
     is_stored = attempted.origin.error.isNotNull() | F.coalesce(holds, F.lit(False))
-    changes = track(unfiltered, node.store, {**row, _ERROR: error}, is_stored)
+    changes = track_changes(unfiltered, node.store, {**row, _ERROR: error}, is_stored)
     stored = spark.StructType([*schema.fields, spark.StructField(_ERROR, RECORD_ERROR)])
     emitted = changes.select("id", "ts", F.explode(_output_rows(stored)).alias("emitted"))
     columns = {name: F.col(f"emitted.row.`{name}`") for name in schema.names}
     undecoded = {name: Undecoded(columns["raw_key"], part.serde) for name, part in below.undecoded.items()}
     origin = replace(attempted.origin, error=F.col(f"emitted.row.{_ERROR}"))
     upsert = Upsert(F.col("id"), F.col("emitted.present"))
-    return Relation(emitted, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.drop_failed_rows)
+    return Relation(emitted, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.handle_failed_rows)
 
 
 _ERROR = "error"

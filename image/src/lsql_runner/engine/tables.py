@@ -24,7 +24,7 @@ WITHOUT_KEY = "RECORD_WITHOUT_KEY"
 _ROW = "row"
 
 
-def track(
+def track_changes(
     relation: Relation,
     store: str,
     row: Mapping[str, Column],
@@ -45,25 +45,27 @@ def track(
     if condition is not None:
         present &= F.coalesce(condition, F.lit(False))
     upserts = relation.stateful_input(
-        relation.upsert.identity.alias("id"),
-        *arrival(relation),
+        relation.upsert.row_id.alias("id"),
+        *order_columns(relation),
         F.when(present, packed(row)).alias(_ROW),
     )
-    return _operator(with_identity(upserts, "id", relation.upsert, store), TRACK_CHANGES, every_change)
+    return _operator(drop_rows_without_id(upserts, "id", relation.upsert, store), TRACK_CHANGES, every_change)
 
 
-def with_identity(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
-    """The rows with an identity. Records without a key cannot be rows of a table: they are skipped and counted.
+def drop_rows_without_id(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
+    """The rows without those that have no row id. They are records without a key; they are skipped and counted.
 
     Args:
-        column: the name of the column with the identity of `upsert`.
+        column: the name of the column with the row id of `upsert`.
         store: the name of the operator that reads the rows, unique in its query.
     """
-    identity = F.col(column)
-    return rows.where(identity.isNotNull()) if upsert.topic is None else _keyed(rows, identity, upsert.topic, store)
+    row_id = F.col(column)
+    if upsert.topic is None:
+        return rows.where(row_id.isNotNull())
+    return _drop_null_keys(rows, row_id, upsert.topic, store)
 
 
-def with_keys(relation: Relation, topic: str, name: str) -> Relation:
+def drop_rows_without_key(relation: Relation, topic: str, name: str) -> Relation:
     """The rows with a key, for a topic that accepts no others. Rows without a key are skipped and counted.
 
     Args:
@@ -71,48 +73,48 @@ def with_keys(relation: Relation, topic: str, name: str) -> Relation:
         name: the name of the count, unique in its query.
     """
     part = relation.undecoded.get("key")
-    key = relation.ready["key"] if part is None else part.raw
-    return replace(relation, frame=_keyed(relation.frame, key, topic, name))
+    key = relation.decoded["key"] if part is None else part.raw
+    return replace(relation, frame=_drop_null_keys(relation.frame, key, topic, name))
 
 
-def _keyed(rows: DataFrame, key: Column, topic: str, name: str) -> DataFrame:
+def _drop_null_keys(rows: DataFrame, key: Column, topic: str, name: str) -> DataFrame:
     """The rows whose key is not null; the others are counted."""
     count = F.count(F.when(key.isNull(), F.lit(1))).alias(failure_count_name("skipped", WITHOUT_KEY, topic))
     return rows.observe(f"{ERRORS_METRIC}{name}", count).where(key.isNotNull())
 
 
-def arrival(relation: Relation) -> list[Column]:
+def order_columns(relation: Relation) -> list[Column]:
     """The columns `ts`, `partition` and `offset`, by which records with the same key are in order. Rows of a stateful
     operator have no offset: they are in the order of their time."""
-    ts = relation.ready["ts"]
+    ts = relation.decoded["ts"]
     return [
         ts.alias("ts"),
-        relation.ready.get("partition", F.lit(0)).alias("partition"),
-        relation.ready.get("offset", ts).alias("offset"),
+        relation.decoded.get("partition", F.lit(0)).alias("partition"),
+        relation.decoded.get("offset", ts).alias("offset"),
     ]
 
 
-def signed(changes: DataFrame, schema: spark.StructType) -> DataFrame:
-    """The input of the aggregates of `groups`: `ts`, `sign` (1 for an added row, -1 for a removed row), and the columns
-    of `schema`. This frame only defines the aggregates; it is not run."""
+def signed_rows(changes: DataFrame, schema: spark.StructType) -> DataFrame:
+    """The input of the aggregates of `changed_groups`: `ts`, `sign` (1 for an added row, -1 for a removed row), and the
+    columns of `schema`. This frame only defines the aggregates; it is not run."""
     rows = changes.select("ts", F.lit(1).alias("sign"), unpacked(F.col("after"), schema).alias(_ROW))
     return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
 
 
-def groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
+def changed_groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
     """The changed groups: `id` has the packed columns of `keys`, `result` those of `aggregated`. A group without rows
     is returned once, in the batch that removed its last row, and is not stored.
 
     Args:
         keys: the group keys, which are the first columns of each row.
-        aggregated: the aggregates over the result of `signed`; the second one is the sum of the signs.
+        aggregated: the aggregates over the result of `signed_rows`; the second one is the sum of the signs.
     """
     session = changes.sparkSession
     kind = session._jsparkSession.parseDataType(keys.json())
     return DataFrame(java_class(TABLE_GROUPS).of(changes._jdf, aggregated._jdf, kind), session)
 
 
-def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
+def current_rows(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
     """The rows after their changes: a frame, its columns, and whether a row exists. A deleted row has its previous
     columns."""
     row = unpacked(F.coalesce("after", "before"), schema)
@@ -120,15 +122,16 @@ def newest(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dic
     return frame, {name: F.col(f"{_ROW}.`{name}`") for name in schema.names}, F.col("present")
 
 
-def lookup(both: DataFrame, is_outer: bool) -> DataFrame:
+def lookup_join(both: DataFrame, is_outer: bool) -> DataFrame:
     """Records of a stream joined with rows of a table: `id`, `partition`, `offset`; packed `streamed` (the record) and
     `found` (the row)."""
     return _operator(both, LOOKUP, is_outer)
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
-    """Changes of joined pairs of two tables: `left_part`, `right_part` (the identities), `ts`; packed rows before
-    (`had_left`, `had_right`) and after (`has_left`, `has_right`)."""
+    """The changes of joined pairs of two tables: `left_row_id`, `right_row_id` (null for the missing side of an outer
+    join), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it (`after_left`,
+    `after_right`)."""
     return _operator(both, TABLE_JOIN, keeps_left, keeps_right)
 
 
@@ -163,6 +166,6 @@ def _member(kind: Struct, name: str) -> DataType:
     return found.type
 
 
-def identity_of(columns: Sequence[Column]) -> Column:
-    """Values as one BINARY that identifies a row. Equal floating-point numbers give equal bytes."""
+def packed_key(columns: Sequence[Column]) -> Column:
+    """Values packed into one BINARY, as a row id or join key. Equal floating-point numbers give equal bytes."""
     return packed({f"k{number}": value for number, value in enumerate(columns)})

@@ -120,7 +120,7 @@ class ProgramPlanned:
     generation: int
     stateful: bool
     warnings: tuple[str, ...] = field(default=())
-    starts: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    start_offsets: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the first offsets to read, for the status before its first batch."""
     sinks: tuple[SinkUse, ...] = ()
 

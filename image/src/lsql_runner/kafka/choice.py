@@ -18,7 +18,7 @@ _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _LOGIN_MODULE = re.compile(r"\s*([\w.$]+)\s")
 
 
-def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> Brokers:
+def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s: float = 10.0) -> Brokers:
     """The brokers, through a client that supports the settings of the connection. The caller closes it.
 
     Raises:
@@ -26,8 +26,8 @@ def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, answer_s: float =
             needed.
     """
     if java_only_setting(connection) is None:
-        return KafkaBrokers(connection, answer_s)
-    return JavaBrokers(connection, jvm, answer_s)
+        return KafkaBrokers(connection, request_timeout_s)
+    return JavaBrokers(connection, jvm, request_timeout_s)
 
 
 def java_only_setting(connection: KafkaConnection) -> str | None:

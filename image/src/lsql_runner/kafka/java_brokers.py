@@ -65,9 +65,9 @@ class JavaBrokers(RangeReader):
             BROKER_REFUSED from every method.
     """
 
-    def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, answer_s: float = 10.0) -> None:
+    def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s: float = 10.0) -> None:
         self._connection = connection
-        self._answer_s = answer_s
+        self._request_timeout_s = request_timeout_s
         """Deadline of each request."""
         self._jvm = BrokersJvm(jvm.jars, tuple(option for option in jvm.java_options if option.startswith("-D")))
         self._class_path = class_path(jvm.jars)
@@ -186,7 +186,7 @@ class JavaBrokers(RangeReader):
 
     def _ask(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
         # The JVM enforces the deadline itself; after twice as long it is stuck, for example in a login.
-        silence_s = self._answer_s * 2
+        silence_s = self._request_timeout_s * 2
         used = self._process is not None
         try:
             return self._running().ask(request, silence_s)
@@ -203,8 +203,8 @@ class JavaBrokers(RangeReader):
             return self._process
         self._end_jvm()
         self._process = JavaProcess(self._command)
-        first = {"settings": self._connection.java(), "answer_ms": int(self._answer_s * 1000)}
-        answer = self._process.ask(first, _START_S + self._answer_s)[-1]
+        first = {"settings": self._connection.java(), "request_timeout_ms": int(self._request_timeout_s * 1000)}
+        answer = self._process.ask(first, _START_S + self._request_timeout_s)[-1]
         error = read_error(answer["error"]) if "error" in answer else None
         if error is not None and error.condition == BROKER_SETTINGS_INVALID:
             self._end_jvm()
@@ -245,7 +245,7 @@ class JavaBrokers(RangeReader):
             return LsqlError("KAFKA_SETTINGS_INVALID", reason=error.reason)
         if error.condition in (BROKER_LOGIN_REFUSED, BROKER_RIGHTS_MISSING):
             return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=error.reason)
-        return self._unreachable(error.reason or REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}"))
+        return self._unreachable(error.reason or REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}"))
 
     def _unreachable(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)

@@ -42,9 +42,9 @@ class KafkaBrokers(RangeReader):
         LsqlError: KAFKA_SETTINGS_INVALID from the constructor; BROKER_UNREACHABLE or BROKER_REFUSED from every method.
     """
 
-    def __init__(self, connection: KafkaConnection, answer_s: float = 10.0) -> None:
+    def __init__(self, connection: KafkaConnection, request_timeout_s: float = 10.0) -> None:
         self._connection = connection
-        self._answer_s = answer_s
+        self._request_timeout_s = request_timeout_s
         """Deadline of each request."""
         self._handshake_error: KafkaError | None = None
         self._admin = self._new_admin()
@@ -54,7 +54,7 @@ class KafkaBrokers(RangeReader):
 
     def topics(self) -> dict[str, int]:
         try:
-            found = self._admin.list_topics(timeout=self._answer_s).topics
+            found = self._admin.list_topics(timeout=self._request_timeout_s).topics
         except KafkaException as error:
             raise self._failed(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
@@ -72,9 +72,9 @@ class KafkaBrokers(RangeReader):
             replication_factor=request.replication or -1,
             config=dict(request.config),
         )
-        futures = self._admin.create_topics([new], request_timeout=self._answer_s, validate_only=validate_only)
+        futures = self._admin.create_topics([new], request_timeout=self._request_timeout_s, validate_only=validate_only)
         try:
-            futures[request.name].result(self._answer_s * 2)
+            futures[request.name].result(self._request_timeout_s * 2)
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:
@@ -85,17 +85,17 @@ class KafkaBrokers(RangeReader):
         return True
 
     def delete_topic(self, name: str) -> None:
-        future = self._admin.delete_topics([name], request_timeout=self._answer_s)[name]
+        future = self._admin.delete_topics([name], request_timeout=self._request_timeout_s)[name]
         self._wait_for_deletion(future, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
     def delete_group(self, group: str) -> None:
-        future = self._admin.delete_consumer_groups([group], request_timeout=self._answer_s)[group]
+        future = self._admin.delete_consumer_groups([group], request_timeout=self._request_timeout_s)[group]
         self._wait_for_deletion(future, KafkaError.GROUP_ID_NOT_FOUND)
 
     def _wait_for_deletion(self, future: Any, absent: int) -> None:
         """Raises unless the deletion succeeds; `absent` is the error code of something that does not exist."""
         try:
-            future.result(self._answer_s * 2)
+            future.result(self._request_timeout_s * 2)
         except (KafkaException, TimeoutError) as error:
             if not isinstance(error, KafkaException) or error.args[0].code() != absent:
                 raise self._failed(error) from None
@@ -103,10 +103,10 @@ class KafkaBrokers(RangeReader):
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
         found: dict[str, TopicLimits] = {}
-        answers = self._admin.describe_configs(asked, request_timeout=self._answer_s) if asked else {}
+        answers = self._admin.describe_configs(asked, request_timeout=self._request_timeout_s) if asked else {}
         for resource, future in answers.items():
             with suppress(KafkaException, TimeoutError, KeyError):
-                config = future.result(self._answer_s * 2)
+                config = future.result(self._request_timeout_s * 2)
                 largest, cleanup = config["max.message.bytes"].value, config["cleanup.policy"].value
                 found[resource.name] = TopicLimits(int(largest), "compact" in cleanup)
         return found
@@ -121,7 +121,7 @@ class KafkaBrokers(RangeReader):
         asked = {TopicPartition(p.topic, p.partition): spec for p in partitions}
         if not asked:
             return {}
-        futures = self._admin.list_offsets(asked, request_timeout=self._answer_s)
+        futures = self._admin.list_offsets(asked, request_timeout=self._request_timeout_s)
         found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
         if (no_leader := missing_leader(found)) is not None:
             raise self._unreachable(no_leader)
@@ -130,7 +130,9 @@ class KafkaBrokers(RangeReader):
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         found = (
-            self._of_group(group, lambda consumer: consumer.committed(asked, timeout=self._answer_s)) if asked else []
+            self._of_group(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
+            if asked
+            else []
         )
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
@@ -159,9 +161,9 @@ class KafkaBrokers(RangeReader):
     def _drain(self, consumer: Consumer, left: OffsetRanges) -> list[RawRecord]:
         found: list[RawRecord] = []
         while left:
-            message = consumer.poll(self._answer_s)
+            message = consumer.poll(self._request_timeout_s)
             if message is None:
-                raise self._unreachable(REASONS("NO_RECORD", seconds=f"{self._answer_s:.0f}"))
+                raise self._unreachable(REASONS("NO_RECORD", seconds=f"{self._request_timeout_s:.0f}"))
             partition = Partition(message.topic() or "", message.partition() or 0)
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -184,7 +186,7 @@ class KafkaBrokers(RangeReader):
         response of a coordinator that is still loading.
         """
 
-        @stamina.retry(on=_is_loading, timeout=self._answer_s, wait_initial=0.05, wait_max=0.5)
+        @stamina.retry(on=_is_loading, timeout=self._request_timeout_s, wait_initial=0.05, wait_max=0.5)
         def request(consumer: Consumer) -> list[TopicPartition]:
             found = ask(consumer) or []
             failed = next((place.error for place in found if place.error is not None), None)
@@ -206,14 +208,14 @@ class KafkaBrokers(RangeReader):
             return found
 
     def _group_consumer(self, group: str) -> Consumer:
-        wait_ms = int(self._answer_s * 1000)
+        wait_ms = int(self._request_timeout_s * 1000)
         # The session timeout also limits how long a commit looks for the coordinator.
         waits = {"session.timeout.ms": wait_ms, "heartbeat.interval.ms": wait_ms // 3}
         return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
         try:
-            return future.result(self._answer_s * 2)
+            return future.result(self._request_timeout_s * 2)
         except (KafkaException, TimeoutError) as error:
             raise self._failed(error) from None
 
@@ -240,7 +242,7 @@ class KafkaBrokers(RangeReader):
         self._previous_admin, self._admin = self._admin, self._new_admin()
         if cause is not None and is_refusal(cause):
             return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(cause))
-        timeout = REASONS("TIMEOUT", seconds=f"{self._answer_s:.0f}")
+        timeout = REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}")
         return self._unreachable(timeout if cause is None else cause.str())
 
     def _unreachable(self, reason: str) -> LsqlError:

@@ -128,8 +128,8 @@ class RestRegistry:
         LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE from the constructor; as SchemaRegistry from the methods.
     """
 
-    def __init__(self, connection: RegistryConnection, answer_s: float = 10.0) -> None:
-        self._hosts = RegistryHosts(connection, answer_s)
+    def __init__(self, connection: RegistryConnection, request_timeout_s: float = 10.0) -> None:
+        self._hosts = RegistryHosts(connection, request_timeout_s)
 
     def schema(self, schema_id: int) -> RegisteredSchema:
         found = _parsed(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))

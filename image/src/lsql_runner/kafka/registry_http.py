@@ -80,12 +80,12 @@ class RegistryHosts:
         LsqlError: ENV_INVALID, CERTIFICATE_INCOMPLETE from the constructor.
     """
 
-    def __init__(self, connection: RegistryConnection, answer_s: float) -> None:
+    def __init__(self, connection: RegistryConnection, request_timeout_s: float) -> None:
         self._urls = connection.urls
-        self._answer_s = answer_s
+        self._request_timeout_s = request_timeout_s
         self._first = 0
         self._client = httpx2.Client(
-            timeout=httpx2.Timeout(answer_s),
+            timeout=httpx2.Timeout(request_timeout_s),
             # Requests are rare. A kept connection that a load balancer has dropped would look like an outage.
             limits=httpx2.Limits(max_keepalive_connections=0),
             auth=httpx2.BasicAuth(connection.user, connection.password) if connection.user else None,
@@ -96,7 +96,7 @@ class RegistryHosts:
 
     def deadline(self) -> float:
         """The deadline of a request that begins now, on the monotonic clock."""
-        return time.monotonic() + self._answer_s
+        return time.monotonic() + self._request_timeout_s
 
     def ask(self, method: str, path: str, body: Any = None, until: float | None = None) -> Reply:
         """The first response of a host. `until` is a deadline for several requests; by default each request has one.

@@ -129,5 +129,5 @@ def _with_names(query: Query, name: str, stores: Iterable[str]) -> Query:
             return replace(renamed, clock=names[renamed.clock])
         return renamed
 
-    sinks = tuple(replace(sink, input=rewrite_node(sink.input, change)) for sink in query.sinks)
-    return replace(query, name=name, sinks=sinks)
+    writes = tuple(replace(write, input=rewrite_node(write.input, change)) for write in query.writes)
+    return replace(query, name=name, writes=writes)

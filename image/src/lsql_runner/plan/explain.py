@@ -22,27 +22,27 @@ def explain(plan: Plan) -> str:
 
 def _query(query: Query) -> Iterator[str]:
     yield f"query {query.name}" + (" (keeps state)" if query.stateful else "")
-    for sink in query.sinks:
-        yield from _sink(query, sink)
-    for sink in query.dead_letters_of:
-        yield f"  write {sink.errors.dead_letter_topic}: dead letters of {sink.topic}"
-        yield f"    read {', '.join(source.topic for source in query.sources if _reads(sink, source.topic))}"
+    for write in query.writes:
+        yield from _write(query, write)
+    for write in query.dead_letters_of:
+        yield f"  write {write.errors.dead_letter_topic}: dead letters of {write.topic}"
+        yield f"    read {', '.join(source.topic for source in query.sources if _reads(write, source.topic))}"
 
 
-def _sink(query: Query, sink: Write) -> Iterator[str]:
-    if isinstance(sink, WriteSink):
-        yield from _target(sink.target, sink.input.of_table)
+def _write(query: Query, write: Write) -> Iterator[str]:
+    if isinstance(write, WriteSink):
+        yield from _target(write.target, write.input.of_table)
     else:
-        yield f"  write {sink.topic}"
-        yield f"    key   {_serde(_written(sink.key_format, sink.input.key_type, sink.key_schema))}"
-        yield f"    value {_serde(_written(sink.value_format, sink.input.value_type, sink.value_schema))}"
-        if sink.errors.handles_errors:
-            yield f"    errors {sink.errors}"
-    yield from _tree(query, sink.input, 2)
+        yield f"  write {write.topic}"
+        yield f"    key   {_serde(_written(write.key_format, write.input.key_type, write.key_schema))}"
+        yield f"    value {_serde(_written(write.value_format, write.input.value_type, write.value_schema))}"
+        if write.errors.handles_errors:
+            yield f"    errors {write.errors}"
+    yield from _tree(query, write.input, 2)
 
 
-def _reads(sink: WriteTopic, topic: str) -> bool:
-    return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(sink.input))
+def _reads(write: WriteTopic, topic: str) -> bool:
+    return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(write.input))
 
 
 def _tree(query: Query, node: PlanNode, depth: int) -> Iterator[str]:

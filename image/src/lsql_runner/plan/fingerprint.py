@@ -117,13 +117,13 @@ def fingerprint(plan: Plan) -> Fingerprint:
 
 def _query(query: Query) -> QueryFingerprint:
     sources = tuple(source.topic for source in query.sources)
-    targets = tuple(sink.name for sink in query.sinks)
+    targets = tuple(write.name for write in query.writes)
     stores = tuple(store.store for store in query.stores)
     if not stores:
         return QueryFingerprint(name=query.name, targets=targets, sources=sources)
-    (sink,) = query.sinks
+    (write,) = query.writes
     # With another policy than `fail`, sums are stored exactly, and HAVING stores the error of a group.
-    policy = sink.errors.write if isinstance(sink, WriteTopic) else "fail"
+    policy = write.errors.write if isinstance(write, WriteTopic) else "fail"
     state = {"write_errors": policy, "of": _node(query.stores[0])}
     return QueryFingerprint(name=query.name, targets=targets, sources=sources, stores=stores, state=state)
 

@@ -212,7 +212,7 @@ class Join:
         return self.delay_ms is not None and self.kind != "INNER"
 
     @property
-    def moves_rows(self) -> bool:
+    def needs_consolidation(self) -> bool:
         """For two tables: whether a batch can delete a key with one pair of rows and insert it with another pair."""
         return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
 

@@ -34,14 +34,14 @@ def plan_program(program: BoundProgram) -> Plan:
     return with_dead_letters(plan)
 
 
-def group_queries(sinks: tuple[Write, ...]) -> Plan:
+def group_queries(writes: tuple[Write, ...]) -> Plan:
     """Group INSERTs into queries: all stateless INSERTs into topics share one; every other INSERT has its own query."""
-    stateless = tuple(sink for sink in sinks if isinstance(sink, WriteTopic) and not sink.stateful)
+    stateless = tuple(write for write in writes if isinstance(write, WriteTopic) and not write.stateful)
     queries = [Query(STATELESS, stateless)] if stateless else []
-    for number, sink in enumerate(sink for sink in sinks if sink.stateful):
-        queries.append(Query(f"stateful-{number}", (sink,)))
-    rows = [sink for sink in sinks if isinstance(sink, WriteSink) and not sink.stateful]
-    queries += [Query(f"sink-{number}", (sink,)) for number, sink in enumerate(rows)]
+    for number, write in enumerate(write for write in writes if write.stateful):
+        queries.append(Query(f"stateful-{number}", (write,)))
+    rows = [write for write in writes if isinstance(write, WriteSink) and not write.stateful]
+    queries += [Query(f"sink-{number}", (write,)) for number, write in enumerate(rows)]
     return Plan(tuple(queries))
 
 

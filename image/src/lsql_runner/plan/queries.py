@@ -83,18 +83,18 @@ class Query:
     """
 
     name: str
-    sinks: tuple[Write, ...]
+    writes: tuple[Write, ...]
     dead_letters_of: tuple[WriteTopic, ...] = ()
     """Stateful INSERTs of other queries. This query writes the dead letters of their failed records."""
 
     def __post_init__(self) -> None:
-        if self.row_sink is not None and len(self.sinks) > 1:
+        if self.sink_write is not None and len(self.writes) > 1:
             raise InvalidPlan(f"the query {self.name} has a sink and other targets")
 
     @property
-    def row_sink(self) -> WriteSink | None:
-        """The sink that the query writes to; None if it writes to topics."""
-        return next((sink for sink in self.sinks if isinstance(sink, WriteSink)), None)
+    def sink_write(self) -> WriteSink | None:
+        """The write of the query to a sink; None if it writes to topics."""
+        return next((write for write in self.writes if isinstance(write, WriteSink)), None)
 
     @property
     def stateful(self) -> bool:
@@ -102,7 +102,7 @@ class Query:
 
     @property
     def stores(self) -> tuple[Stateful, ...]:
-        return tuple(node for sink in self.sinks for node in nodes(sink.input) if isinstance(node, Stateful))
+        return tuple(node for write in self.writes for node in nodes(write.input) if isinstance(node, Stateful))
 
     @property
     def final_groups(self) -> tuple[Aggregate, ...]:
@@ -112,8 +112,8 @@ class Query:
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
-        for sink in (*self.sinks, *self.dead_letters_of):
-            found |= {n.schema.topic: n.schema for n in nodes(sink.input) if isinstance(n, ReadTopic)}
+        for write in (*self.writes, *self.dead_letters_of):
+            found |= {n.schema.topic: n.schema for n in nodes(write.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
 
 
@@ -124,30 +124,30 @@ class Plan:
     queries: tuple[Query, ...]
 
     @property
-    def sinks(self) -> tuple[Write, ...]:
-        """The targets of all INSERTs: topics and sinks."""
-        return tuple(sink for query in self.queries for sink in query.sinks)
+    def writes(self) -> tuple[Write, ...]:
+        """The writes of all INSERTs, to topics and to sinks."""
+        return tuple(write for query in self.queries for write in query.writes)
 
     @property
-    def topic_sinks(self) -> tuple[WriteTopic, ...]:
-        return tuple(sink for sink in self.sinks if isinstance(sink, WriteTopic))
+    def topic_writes(self) -> tuple[WriteTopic, ...]:
+        return tuple(write for write in self.writes if isinstance(write, WriteTopic))
 
     @property
-    def row_sinks(self) -> tuple[WriteSink, ...]:
-        """The targets that are not topics."""
-        return tuple(sink for sink in self.sinks if isinstance(sink, WriteSink))
+    def sink_writes(self) -> tuple[WriteSink, ...]:
+        """The writes that are not to topics."""
+        return tuple(write for write in self.writes if isinstance(write, WriteSink))
 
     @property
     def dead_letter_topic(self) -> str | None:
         """The dead letter topic; None if the program has none."""
-        topics = (sink.errors.dead_letter_topic for sink in self.topic_sinks)
+        topics = (write.errors.dead_letter_topic for write in self.topic_writes)
         return next((topic for topic in topics if topic is not None), None)
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Every topic that is written: the targets of the INSERTs, then the dead letter topic."""
         queue = () if self.dead_letter_topic is None else (self.dead_letter_topic,)
-        return tuple(dict.fromkeys((*(sink.topic for sink in self.topic_sinks), *queue)))
+        return tuple(dict.fromkeys((*(write.topic for write in self.topic_writes), *queue)))
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
@@ -165,5 +165,5 @@ def with_dead_letters(plan: Plan) -> Plan:
     when the policy changes.
     """
     queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
-    sinks = tuple(sink for sink in plan.topic_sinks if sink.stateful and sink.errors.read == "dlq")
-    return Plan((*queries, Query(DEAD_LETTERS, (), sinks)) if sinks else queries)
+    writes = tuple(write for write in plan.topic_writes if write.stateful and write.errors.read == "dlq")
+    return Plan((*queries, Query(DEAD_LETTERS, (), writes)) if writes else queries)

@@ -14,7 +14,7 @@ def rewrite_nodes(plan: Plan, change: Callable[[PlanNode], PlanNode]) -> Plan:
     queries = tuple(
         replace(
             query,
-            sinks=tuple(replace(sink, input=rewrite_node(sink.input, change)) for sink in query.sinks),
+            writes=tuple(replace(write, input=rewrite_node(write.input, change)) for write in query.writes),
         )
         for query in plan.queries
     )

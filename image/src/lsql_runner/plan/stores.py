@@ -23,7 +23,7 @@ class StoreDescription:
 
 def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     """The state stores of a query, from the targets down."""
-    return tuple(store for sink in query.sinks for store in _stores(sink.input))
+    return tuple(store for write in query.writes for store in _stores(write.input))
 
 
 def _stores(node: PlanNode) -> Iterator[StoreDescription]:
@@ -57,7 +57,7 @@ def _result_type(node: Aggregate) -> str:
 def _join_stores(node: Join) -> Iterator[StoreDescription]:
     both = _struct([*node.left.carried, *node.right.carried])
     on = _struct([(show(key), key.type) for key in node.left.keys])
-    if node.moves_rows:
+    if node.needs_consolidation:
         yield StoreDescription(f"{node.store}-moves", "bytes", both)
     yield StoreDescription(node.store, on, both)
     for side, name in ((node.left, "left"), (node.right, "right")):

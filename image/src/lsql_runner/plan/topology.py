@@ -19,14 +19,14 @@ def topology(plan: Plan) -> dict[str, Any]:
     """
     graph = _Graph()
     for query in plan.queries:
-        for number, sink in enumerate(query.sinks):
-            last = graph.chain(sink.input, f"{query.name}/{number}")
-            if isinstance(sink, WriteSink):
-                graph.edge(last, graph.sink(sink.target))
+        for number, write in enumerate(query.writes):
+            last = graph.chain(write.input, f"{query.name}/{number}")
+            if isinstance(write, WriteSink):
+                graph.edge(last, graph.sink(write.target))
                 continue
-            graph.edge(last, graph.topic(sink.topic, f"{sink.key_format} key, {sink.value_format} value"))
-            if sink.errors.write == "dlq" or (sink.errors.read == "dlq" and not sink.stateful):
-                graph.edge(last, graph.topic(str(sink.errors.dead_letter_topic), "dead letters"))
+            graph.edge(last, graph.topic(write.topic, f"{write.key_format} key, {write.value_format} value"))
+            if write.errors.write == "dlq" or (write.errors.read == "dlq" and not write.stateful):
+                graph.edge(last, graph.topic(str(write.errors.dead_letter_topic), "dead letters"))
         if query.dead_letters_of:
             queue = graph.topic(str(query.dead_letters_of[0].errors.dead_letter_topic), "dead letters")
             for source in query.sources:

@@ -57,13 +57,13 @@ def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
 
 def fields_read(query: Query, topic: str) -> DataType:
     """The type of the fields of a topic's value that a query decodes; an empty struct if the value passes through."""
-    reads = (read for sink in query.sinks for read in _reads(sink.input, _target_exprs(sink)))
+    reads = (read for write in query.writes for read in _reads(write.input, _target_exprs(write)))
     return _union([kind for node, kind in reads if node.schema.topic == topic])
 
 
-def _target_exprs(sink: Write) -> tuple[Expr, ...]:
+def _target_exprs(write: Write) -> tuple[Expr, ...]:
     """The expressions of a target: a sink reads the whole value as columns; a topic may get its original bytes."""
-    return (ColumnRef("value", (), sink.input.value_type),) if isinstance(sink, WriteSink) else ()
+    return (ColumnRef("value", (), write.input.value_type),) if isinstance(write, WriteSink) else ()
 
 
 def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:

@@ -13,34 +13,34 @@ from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry
 
 
 @contextmanager
-def connections(settings: Settings, answer_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
+def connections(settings: Settings, request_timeout_s: float = 10.0) -> Iterator[tuple[Brokers, SchemaRegistry | None]]:
     """Brokers and registry; both are closed at the end of the block. The registry is None if the settings have none.
 
     Args:
         settings: the settings of the processor.
-        answer_s: the deadline of each request to the brokers, in seconds.
+        request_timeout_s: the deadline of each request to the brokers, in seconds.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING, ENV_INVALID.
     """
-    with closing(brokers_of(settings, answer_s)) as brokers:
+    with closing(brokers_of(settings, request_timeout_s)) as brokers:
         registry = registry_of(settings)
         with nullcontext() if registry is None else closing(registry):
             yield brokers, registry
 
 
-def brokers_of(settings: Settings, answer_s: float = 10.0) -> Brokers:
+def brokers_of(settings: Settings, request_timeout_s: float = 10.0) -> Brokers:
     """The brokers, through a client that supports the connection's settings. The caller closes it.
 
     Args:
         settings: the settings of the processor.
-        answer_s: the deadline of each request, in seconds.
+        request_timeout_s: the deadline of each request, in seconds.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
     """
     jvm = BrokersJvm(settings.jars_dir, tuple(settings.java_options.split()))
-    return open_brokers(settings.connection, jvm, answer_s)
+    return open_brokers(settings.connection, jvm, request_timeout_s)
 
 
 def registry_of(settings: Settings) -> SchemaRegistry | None:

@@ -49,7 +49,7 @@ class StartDecision:
     plan: Plan
     """The plan, with the names of the checkpoints that its queries continue."""
     generation: int
-    starts: Mapping[Partition, int]
+    start_offsets: Mapping[Partition, int]
     """By source partition: the first offset for an empty checkpoint. Other partitions begin at `auto.offset.reset`."""
     warnings: tuple[str, ...]
     actions: tuple[Action, ...]
@@ -77,9 +77,9 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         *continued.added,
         *(name for name in added_earlier if (generation, name) not in situation.saved.checkpoints),
     )
-    starts = _starts(situation, continued.plan, generation, added, settings)
+    start_offsets = _start_offsets(situation, continued.plan, generation, added, settings)
     actions = (*_missing_resources(situation), *_state_changes(situation, continued, generation, added, settings))
-    return StartDecision(continued.plan, generation, starts, warnings, actions)
+    return StartDecision(continued.plan, generation, start_offsets, warnings, actions)
 
 
 def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
@@ -96,10 +96,12 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
     change = "; ".join(str(each) for each in continued.changes)
     if settings.state_on_change == "fail":
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.path), change=change)
-    return pinned.generation + 1, (f"The program changed ({change}): it starts at the group's position.",)
+    return pinned.generation + 1, (
+        f"The program changed ({change}): it starts with empty state at the group's position.",
+    )
 
 
-def _starts(
+def _start_offsets(
     situation: Situation, plan: Plan, generation: int, added: Collection[str], settings: Settings
 ) -> Mapping[Partition, int]:
     """The first offsets of empty checkpoints: the positions of the group, or none if lost state is rebuilt.

@@ -32,7 +32,7 @@ def _positions_before(prepared: PreparedProgram, brokers: TopicReader) -> dict[s
     for query in prepared.plan.queries:
         partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
         ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        positions[query.name] = {p: prepared.starts.get(p, ends[p]) for p in partitions}
+        positions[query.name] = {p: prepared.start_offsets.get(p, ends[p]) for p in partitions}
     return positions
 
 
@@ -50,7 +50,7 @@ def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
             target.delivery,
             urls.get(target.sink, ""),
         )
-        for target in (sink.target for sink in plan.row_sinks)
+        for target in (write.target for write in plan.sink_writes)
     )
 
 
@@ -77,15 +77,15 @@ def planned_event(
     ]
     targets = [
         events.TopicUse(
-            sink.topic,
+            write.topic,
             "target",
-            str(sink.key_format),
-            str(sink.value_format),
-            describe(sink.input.key_type),
-            describe(sink.input.value_type),
+            str(write.key_format),
+            str(write.value_format),
+            describe(write.input.key_type),
+            describe(write.input.value_type),
             "program",
         )
-        for sink in prepared.plan.topic_sinks
+        for write in prepared.plan.topic_writes
     ]
     queue = prepared.plan.dead_letter_topic
     if queue is not None:
@@ -99,6 +99,6 @@ def planned_event(
         generation=prepared.generation,
         stateful=prepared.plan.stateful,
         warnings=prepared.warnings,
-        starts=_positions_before(prepared, brokers),
+        start_offsets=_positions_before(prepared, brokers),
         sinks=_sink_uses(prepared.plan, settings),
     )

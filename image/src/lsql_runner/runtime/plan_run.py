@@ -7,7 +7,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.engine.port import Job, RowSinks, SinkOptions, SourceOptions
+from lsql_runner.engine.port import Job, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import LateRecordsDropped
@@ -100,15 +100,15 @@ def job_of(
         kafka=settings.connection,
         app_id=settings.app_id,
         reset=prepared.reset,
-        starts=prepared.starts,
+        start_offsets=prepared.start_offsets,
         partitions=prepared.partitions,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",
         consumer=bound.consumer,
     )
-    row_sinks = RowSinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
-    sink = SinkOptions(
+    sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
+    output = OutputOptions(
         settings.connection, settings.app_id, bound.producer, prepared.plan.dead_letter_topic, prepared.limits
     )
     checkpoints = state.checkpoints(prepared.generation)
-    return Job(prepared.plan, source, sink, checkpoints, on_batch, settings.registry, bound.rocksdb, row_sinks)
+    return Job(prepared.plan, source, output, checkpoints, on_batch, settings.registry, bound.rocksdb, sinks)

@@ -37,7 +37,7 @@ class PreparedProgram:
 
     planned: PlannedProgram
     generation: int
-    starts: Mapping[Partition, int]
+    start_offsets: Mapping[Partition, int]
     """By source partition: the first offset for an empty checkpoint."""
     limits: Mapping[str, TopicLimits]
     """By target topic: which records it accepts, if the brokers report it."""
@@ -172,7 +172,7 @@ def _prepared(
     return PreparedProgram(
         planned=planned,
         generation=decision.generation,
-        starts=decision.starts,
+        start_offsets=decision.start_offsets,
         limits={topic: limits.get(topic, TopicLimits()) for topic in targets},
         warnings=(*planned.bound.warnings, *decision.warnings),
     )

@@ -1,4 +1,8 @@
-"""What to do after an error: wait, retry after a delay, or fail until a person starts the processor again."""
+"""When the processor starts again after an error.
+
+The recovery of an error is `wait` (try again every second), `retry` (restart after a delay that grows) or `final` (a
+person must start the processor).
+"""
 
 from __future__ import annotations
 

@@ -126,24 +126,24 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetS
     """
     found: dict[tuple[str, str, str], TargetSchema] = {}
     newest: dict[tuple[str, SchemaKind], str] = {}
-    for sink in plan.topic_sinks:
-        for part, kind, text in _schemas(sink):
+    for write in plan.topic_writes:
+        for part, kind, text in _schemas(write):
             if registry is None:
-                raise LsqlError("REGISTRY_MISSING", topic=sink.topic)
-            if (sink.topic, part, text) not in found:
-                schema = _output_schema(registry, sink.topic, part, kind, text, newest)
+                raise LsqlError("REGISTRY_MISSING", topic=write.topic)
+            if (write.topic, part, text) not in found:
+                schema = _output_schema(registry, write.topic, part, kind, text, newest)
                 if schema.id is None:
                     newest[schema.subject, kind] = schema.text
-                found[sink.topic, part, text] = schema
+                found[write.topic, part, text] = schema
     return tuple(found.values())
 
 
 def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
     """The output schemas of a plan, without ids, as for an empty registry."""
     found = (
-        TargetSchema(sink.topic, part, kind, text, text, None)
-        for sink in plan.topic_sinks
-        for part, kind, text in _schemas(sink)
+        TargetSchema(write.topic, part, kind, text, text, None)
+        for write in plan.topic_writes
+        for part, kind, text in _schemas(write)
     )
     return tuple(dict.fromkeys(found))
 
@@ -183,19 +183,19 @@ def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:
     """The plan with the registered texts and the ids of its output schemas."""
     known = {(schema.topic, schema.part, schema.planned): schema for schema in schemas}
 
-    def with_ids(sink: Write) -> Write:
-        if isinstance(sink, WriteSink):
-            return sink
-        for part, _, text in _schemas(sink):
-            schema = known[sink.topic, part, text]
+    def with_ids(write: Write) -> Write:
+        if isinstance(write, WriteSink):
+            return write
+        for part, _, text in _schemas(write):
+            schema = known[write.topic, part, text]
             if part == "key":
-                sink = replace(sink, key_schema=schema.text, key_id=schema.id)
+                write = replace(write, key_schema=schema.text, key_id=schema.id)
             else:
-                sink = replace(sink, value_schema=schema.text, value_id=schema.id)
-        return sink
+                write = replace(write, value_schema=schema.text, value_id=schema.id)
+        return write
 
     return replace(
-        plan, queries=tuple(replace(q, sinks=tuple(with_ids(sink) for sink in q.sinks)) for q in plan.queries)
+        plan, queries=tuple(replace(q, writes=tuple(with_ids(write) for write in q.writes)) for q in plan.queries)
     )
 
 
@@ -229,9 +229,9 @@ def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str
     return text if before is None else revise(text, before)
 
 
-def _schemas(sink: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
-    """Part (`key` or `value`), kind and text of a sink's output schemas."""
-    parts = (("key", sink.key_format, sink.key_schema), ("value", sink.value_format, sink.value_schema))
+def _schemas(write: WriteTopic) -> Iterator[tuple[str, SchemaKind, str]]:
+    """Part (`key` or `value`), kind and text of the output schemas of an INSERT."""
+    parts = (("key", write.key_format, write.key_schema), ("value", write.value_format, write.value_schema))
     for part, form, text in parts:
         if text is not None:
             yield part, registry_row(form).kind, text

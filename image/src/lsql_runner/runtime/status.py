@@ -231,7 +231,7 @@ def _(event: JvmGone, status: Status) -> Status:
 def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
-    positions = {query: known.get(query, start) for query, start in event.starts.items()}
+    positions = {query: known.get(query, start) for query, start in event.start_offsets.items()}
     return replace(
         status,
         positions=positions,

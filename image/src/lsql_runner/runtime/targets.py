@@ -22,7 +22,7 @@ def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
     """
     settings = planned.bound.settings.topic(topic)
     config = settings.config
-    written = [sink.input for sink in planned.plan.topic_sinks if sink.topic == topic]
+    written = [write.input for write in planned.plan.topic_writes if write.topic == topic]
     is_table = bool(written) and all(rows.of_table and not rows.windowed for rows in written)
     if is_table and _CLEANUP not in dict(config):
         config = (*config, (_CLEANUP, "compact"))

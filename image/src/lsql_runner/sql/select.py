@@ -83,6 +83,7 @@ class _SelectReader:
         )
 
     def _clause(self, read: Callable[[Cursor], T], *words: str) -> T | None:
+        """What `read` parses after the keywords `words`; None if the cursor is not at them."""
         token = self._cursor.take_word(*words)
         if token is None:
             return None

@@ -6,7 +6,7 @@ from lsql_runner.errors.kinds import ErrorKind
 
 SELECT: dict[str, ErrorKind] = {
     "STAR_MISPLACED": ErrorKind(
-        "`*` cannot be used as a value.", "Name a field. `*` is allowed in SELECT * and COUNT(*)."
+        "`*` cannot be used as a value.", "Use a field. `*` is allowed in SELECT * and COUNT(*)."
     ),
     "STAR_OF_SCALAR": ErrorKind("{name}.* needs a struct; {name} has the type {found}.", "Write {name} without `.*`."),
     "STAR_WITH_AGGREGATE": ErrorKind(

@@ -45,7 +45,7 @@ final class BrokerRequestHandler {
 
     /** @param first the first line: {@code settings}, and {@code answer_ms}, the deadline of each request */
     BrokerRequestHandler(Map<String, Object> first) {
-        timeoutMs = (int) number(first.get("answer_ms"));
+        timeoutMs = (int) number(first.get("request_timeout_ms"));
         settings = new HashMap<>();
         map(first.get("settings")).forEach((key, value) -> settings.put((String) key, value));
         settings.put("request.timeout.ms", timeoutMs);

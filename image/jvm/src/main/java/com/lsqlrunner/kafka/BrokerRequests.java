@@ -17,9 +17,9 @@ import java.util.concurrent.LinkedBlockingQueue;
  * Executes requests to Kafka's brokers: one line of JSON for each request on standard input, and a response on standard
  * output. The program ends when standard input ends, even while a request is in progress.
  *
- * <p>The first line contains the connection to the brokers: {@code {"settings": {...}, "answer_ms": 10000}}, with the
- * settings of Kafka's client. They are not on the command line, which all users of the machine can read. Each further
- * line is a request, {@code {"ask": "topics"}}; {@link BrokerRequestHandler} lists all requests. A response is
+ * <p>The first line contains the connection to the brokers: {@code {"settings": {...}, "request_timeout_ms": 10000}},
+ * with the settings of Kafka's client. They are not on the command line, which all users of the machine can read. Each
+ * further line is a request, {@code {"ask": "topics"}}; {@link BrokerRequestHandler} lists all requests. A response is
  * {@code {"ok": ...}} or {@code {"error": {"condition": ..., "parameters": {...}}}}, with the conditions of
  * {@link BrokerError}. The response to {@code read} starts with a line {@code {"record": [topic, partition, offset,
  * key, value]}} for each record, with bytes in base64.

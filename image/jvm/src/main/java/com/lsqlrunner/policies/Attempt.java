@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Evaluates an expression and returns its value or the error of the record: {@code struct<value, error: struct<side,
+ * Evaluates an expression and returns its value or the error of the record: {@code struct<value, error: struct<phase,
  * code, message>>}. One of the two is null. An exception that {@link RecordErrorRules} does not list is thrown
  * unchanged.
  *

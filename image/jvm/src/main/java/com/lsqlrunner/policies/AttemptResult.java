@@ -33,7 +33,7 @@ final class AttemptResult {
 
     private static InternalRow row(RecordError error) {
         return new GenericInternalRow(new Object[] {
-            UTF8String.fromString(error.side()),
+            UTF8String.fromString(error.phase()),
             UTF8String.fromString(error.code()),
             UTF8String.fromString(error.message())
         });

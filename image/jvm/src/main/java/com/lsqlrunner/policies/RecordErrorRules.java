@@ -27,7 +27,7 @@ final class RecordErrorRules {
     }
 
     /**
-     * Parses rules in JSON: {@code conditions}, each with its side and error code; {@code never}, conditions of
+     * Parses rules in JSON: {@code conditions}, each with its phase and error code; {@code never}, conditions of
      * exceptions that are not errors of a record even if another exception in the chain is.
      */
     static RecordErrorRules of(String rules) {
@@ -52,13 +52,13 @@ final class RecordErrorRules {
             }
             Rule rule = rules.get(link.condition());
             if (rule != null) {
-                found = new RecordError(rule.side, rule.code, link.condition() + ": " + link.reason());
+                found = new RecordError(rule.phase, rule.code, link.condition() + ": " + link.reason());
             }
         }
         return found;
     }
 
-    private record Rule(String side, String code) {
+    private record Rule(String phase, String code) {
         static Rule of(JsonNode node) {
             return new Rule(node.get(0).asText(), node.get(1).asText());
         }

@@ -23,7 +23,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * The state contains the rows of the table.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
- * (BOOLEAN), {@code part} (BINARY, identifies a row of the table within the id; null for a stream), {@code row}
+ * (BOOLEAN), {@code row_id} (BINARY, identifies a row of the table within the id; null for a stream), {@code row}
  * (BINARY, packed; null deletes the row of the table). Output: {@code id}, the position of the stream's record
  * ({@code partition}, {@code offset}), {@code streamed}, {@code found} (BINARY, packed; null in an outer join without a
  * match).
@@ -32,7 +32,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
     private static final long serialVersionUID = 1L;
     private static final int IS_TABLE = 4;
-    private static final int PART = 5;
+    private static final int ROW_ID = 5;
     private static final int ROW = 6;
 
     private static final StructType JOINED = new StructType()
@@ -77,7 +77,7 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
         CachedState cached = new CachedState(rows);
         ArrivalOrder.merge(ArrivalOrder.sorted(upserts), ArrivalOrder.sorted(records), (row, isUpsert) -> {
             if (isUpsert) {
-                cached.put(row.<byte[]>getAs(PART), row.<byte[]>getAs(ROW));
+                cached.put(row.<byte[]>getAs(ROW_ID), row.<byte[]>getAs(ROW));
             } else {
                 join(row, cached, joined);
             }

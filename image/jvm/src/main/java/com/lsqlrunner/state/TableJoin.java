@@ -30,26 +30,26 @@ import scala.jdk.javaapi.CollectionConverters;
  * of both tables.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
- * (BOOLEAN), {@code part} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
- * deletes the row). Output: {@code left_part}, {@code right_part} (BINARY, null for the missing side of an outer join),
- * {@code ts}, {@code had_left}, {@code had_right}, {@code has_left}, {@code has_right} (BINARY, packed: the pair before
- * and after; both null if there was, or is, no pair).
+ * (BOOLEAN), {@code row_id} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
+ * deletes the row). Output: {@code left_row_id}, {@code right_row_id} (BINARY, null for the missing side of an outer
+ * join), {@code ts}, {@code before_left}, {@code before_right}, {@code after_left}, {@code after_right} (BINARY,
+ * packed: the pair before and after; both null if there was, or is, no pair).
  */
 @PythonEntry
 public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     private static final long serialVersionUID = 1L;
     private static final int IS_LEFT = 4;
-    private static final int PART = 5;
+    private static final int ROW_ID = 5;
     private static final int ROW = 6;
 
     private static final StructType PAIRS = new StructType()
-            .add("left_part", DataTypes.BinaryType)
-            .add("right_part", DataTypes.BinaryType)
+            .add("left_row_id", DataTypes.BinaryType)
+            .add("right_row_id", DataTypes.BinaryType)
             .add("ts", DataTypes.LongType)
-            .add("had_left", DataTypes.BinaryType)
-            .add("had_right", DataTypes.BinaryType)
-            .add("has_left", DataTypes.BinaryType)
-            .add("has_right", DataTypes.BinaryType);
+            .add("before_left", DataTypes.BinaryType)
+            .add("before_right", DataTypes.BinaryType)
+            .add("after_left", DataTypes.BinaryType)
+            .add("after_right", DataTypes.BinaryType);
 
     private final boolean keepsLeft;
     private final boolean keepsRight;
@@ -150,7 +150,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             before = new HashMap<>(after.byRowKey());
             for (Row upsert : upserts) {
                 if (upsert.getBoolean(IS_LEFT) == isLeft) {
-                    byte[] rowKey = upsert.getAs(PART);
+                    byte[] rowKey = upsert.getAs(ROW_ID);
                     after.put(rowKey, upsert.<byte[]>getAs(ROW));
                     updated.merge(ByteBuffer.wrap(rowKey), upsert.getLong(ArrivalOrder.TS), Math::max);
                 }

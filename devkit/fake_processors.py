@@ -24,7 +24,7 @@ def stream(**changes: Any) -> dict[str, Any]:
         "topics": [{"topic": "vehicles", "role": "source"}, {"topic": "fast", "role": "target"}],
         "lag": 7,
         "rates": {"recordsInPerSecond": 12.5, "recordsOutPerSecond": 2.5},
-        "moreThanIsKnown": True,
+        "fieldOfALaterVersion": True,
         **changes,
     }
 

@@ -1,4 +1,4 @@
-"""Batches to Kafka. One writer serves all targets of a query: each row names its topic.
+"""Writes batches to topics. One writer serves all targets of a query: each row names its topic.
 
 Every record has a header with its batch, so that a later run can find the records that a batch has already written.
 A second header has the record's timestamp, which Spark's sink cannot set. Our interceptor in the producer removes the
@@ -15,7 +15,7 @@ from lsql_runner.engine.attempts import size_limits
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.wire import long_be
 from lsql_runner.engine.dead_letters import OutputContext
-from lsql_runner.engine.port import SinkOptions
+from lsql_runner.engine.port import OutputOptions
 from lsql_runner.engine.schema import HEADERS
 from lsql_runner.jvm.java_entries import BATCH_WRITER, TIMESTAMP_INTERCEPTOR
 
@@ -46,8 +46,8 @@ FIXED = {
 }
 
 
-def output_context(options: SinkOptions) -> OutputContext:
-    """The properties of the processor and its targets, from the options of its sink."""
+def output_context(options: OutputOptions) -> OutputContext:
+    """The properties of the processor and its targets, from the options of its output."""
     producer = dict(options.producer)
     request_bytes = int(producer.get(_REQUEST, _REQUEST_BYTES))
     compression = producer.get("compression.type", _TUNED["kafka.compression.type"])
@@ -65,12 +65,12 @@ def output_context(options: SinkOptions) -> OutputContext:
     return OutputContext(options.app_id, sizes, compacted)
 
 
-def _dead_letter_bytes(options: SinkOptions) -> int:
+def _dead_letter_bytes(options: OutputOptions) -> int:
     """The maximum size of a dead letter, before compression."""
     return max(_DEAD_LETTER_BYTES, int(dict(options.producer).get(_REQUEST, 0)))
 
 
-def _largest_batch(options: SinkOptions) -> int | None:
+def _largest_batch(options: OutputOptions) -> int | None:
     """The size of a batch that every target accepts; None if no target reports a limit.
 
     The producer splits a batch that a topic refuses into batches of `batch.size`. If these were too large as well, it
@@ -81,7 +81,7 @@ def _largest_batch(options: SinkOptions) -> int | None:
     )
 
 
-def sink_records(frame: DataFrame, dead_letter_topic: str | None = None) -> DataFrame:
+def kafka_records(frame: DataFrame, dead_letter_topic: str | None = None) -> DataFrame:
     """The records for Spark's Kafka sink: columns topic, key, value, headers.
 
     Args:
@@ -100,7 +100,7 @@ def with_time(headers: Column, time_ms: Column) -> Column:
     return F.concat(F.coalesce(headers, F.array().cast(HEADERS)), F.array(time))
 
 
-def batch_writer(spark: SparkSession, query: str, options: SinkOptions) -> JavaObject:
+def topic_writer(spark: SparkSession, query: str, options: OutputOptions) -> JavaObject:
     """A Java BATCH_WRITER for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES))}
     producer = {f"kafka.{key}": value for key, value in options.producer}

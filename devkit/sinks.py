@@ -13,11 +13,11 @@ from devkit.redis import Redis
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.port import RowSinks
-from lsql_runner.engine.row_sink import row_writer
+from lsql_runner.engine.port import Sinks
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_records, sink_rows
+from lsql_runner.engine.sink_writer import sink_writer
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
@@ -33,10 +33,10 @@ TOPICS: Mapping[str, Any] = {
 
 
 def planned(sql: str, kind: str) -> WriteSink:
-    """The INSERT of a program over TOPICS into the sink `target`."""
-    plan = plan_text(sql, Catalog(declared_topics(TOPICS), sinks={"target": kind})).plan
-    [sink] = plan.row_sinks
-    return sink
+    """The INSERT of a program over TOPICS into the sink `db`."""
+    plan = plan_text(sql, Catalog(declared_topics(TOPICS), sinks={"db": kind})).plan
+    [write] = plan.sink_writes
+    return write
 
 
 def person(offset: int, key: int | None, value: Row | None, partition: int = 0) -> TopicRecord:
@@ -46,7 +46,7 @@ def person(offset: int, key: int | None, value: Row | None, partition: int = 0) 
     return TopicRecord("people", raw, body, 0, partition, offset)
 
 
-class RowTarget(Protocol):
+class TestedSink(Protocol):
     """An empty sink of one kind."""
 
     kind: str
@@ -59,31 +59,31 @@ class RowTarget(Protocol):
         """
 
     def rows(self, table: str) -> list[Row]:
-        """The content of `target.<table>`, sorted by the first key column."""
+        """The content of `db.<table>`, sorted by the first key column."""
 
 
-class RealTarget:
+class RealSink:
     """The writer of the JVM, with a real server."""
 
     def __init__(self, engine: MemoryEngine, connection: SinkConnection) -> None:
         self.kind = connection.kind
         self._engine = engine
-        self._sinks = RowSinks({"target": connection}, jar_folder("jars") / "sinks")
+        self._sinks = Sinks({"db": connection}, jar_folder("jars") / "sinks")
 
     def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
-        session, sink = self._engine.session, planned(sql, self.kind)
-        writer = row_writer(session, "tests", "sink-0", sink, self._sinks)
+        session, write = self._engine.session, planned(sql, self.kind)
+        writer = sink_writer(session, "tests", "sink-0", write, self._sinks)
         session.sparkContext.setLocalProperty("sql.streaming.queryId", run)
-        frame = sink_rows(sink, self._engine.reader(records))
+        frame = sink_rows(write, self._engine.reader(records))
         try:
             writer.call(frame._jdf, batch)
         except Exception as error:
-            raise sink_error(errors_of(error), sink, self._sinks.connections) or error from None
+            raise sink_error(errors_of(error), write, self._sinks.connections) or error from None
 
 
-class PostgresTarget(RealTarget):
+class PostgresSink(RealSink):
     def __init__(self, engine: MemoryEngine, server: Postgres) -> None:
-        super().__init__(engine, SinkConnection("target", "postgresql", server.url, postgres.USER, postgres.PASSWORD))
+        super().__init__(engine, SinkConnection("db", "postgresql", server.url, postgres.USER, postgres.PASSWORD))
         self._server = server
         server.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 
@@ -91,9 +91,9 @@ class PostgresTarget(RealTarget):
         return sorted(self._server.rows(table), key=_first)
 
 
-class RedisTarget(RealTarget):
+class RedisSink(RealSink):
     def __init__(self, engine: MemoryEngine, server: Redis) -> None:
-        super().__init__(engine, SinkConnection("target", "redis", server.url, "", redis.PASSWORD))
+        super().__init__(engine, SinkConnection("db", "redis", server.url, "", redis.PASSWORD))
         self._server = server
         server.command("FLUSHALL")
 
@@ -102,7 +102,7 @@ class RedisTarget(RealTarget):
         return sorted((json.loads(self._server.command("GET", key)) for key in keys), key=_first)
 
 
-class MemoryTarget:
+class MemorySink:
     """A sink in a dictionary, with the rows that `lsql test` compares."""
 
     kind = "postgresql"
@@ -113,15 +113,15 @@ class MemoryTarget:
         self._written: dict[str, tuple[str, int]] = {}
 
     def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
-        sink = planned(sql, self.kind)
-        target = sink.target
+        write = planned(sql, self.kind)
+        target = write.target
         table = self._tables.setdefault(target.table, {})
         if target.mode == "insert":
             known_run, known_batch = self._written.get(target.table, ("", -1))
             if known_run == run and known_batch >= batch:
                 return
             self._written[target.table] = run, batch
-        for row in row_records(sink, self._engine.reader(records)).collect():
+        for row in row_records(write, self._engine.reader(records)).collect():
             value = None if row["value"] is None else json.loads(row["value"])
             key = row["key"].decode() if target.mode == "upsert" else len(table)
             table.pop(key, None)

@@ -1,4 +1,4 @@
-"""The writer of batches to sinks, in the JVM, and the check of its target before a start."""
+"""Writes batches to sinks, in the JVM. Checks the target before a start."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.port import RowSinks
+from lsql_runner.engine.port import Sinks
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
 
 
-def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, sinks: RowSinks) -> JavaObject:
+def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, sinks: Sinks) -> JavaObject:
     """A Java SINK_WRITER for the batches of a query. Its target exists, or was created, and accepts the rows.
 
     Raises:
         LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, QUERY_FAILED.
     """
-    target, connection = sink.target, sinks.connections[sink.target.sink]
-    names, types = row_columns(sink)
+    target, connection = write.target, sinks.connections[write.target.sink]
+    names, types = row_columns(write)
     table = java_class(SINK_WRITER).table(
         target.table,
         names,
@@ -43,5 +43,5 @@ def row_writer(spark: SparkSession, app_id: str, query: str, sink: WriteSink, si
     try:
         writer.prepare()
     except Py4JJavaError as error:
-        raise sink_error(errors_of(error), sink, sinks.connections) or error from None
+        raise sink_error(errors_of(error), write, sinks.connections) or error from None
     return writer
