@@ -1,4 +1,4 @@
-"""Helm 3 or 4, and the processor of a release, as a client of the cluster sees it."""
+"""Installs releases with Helm 3 or 4, and reads the state of their processors from the cluster."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
             os.kill(int(pid), int(sys.argv[2]))
             break
 else:
-    raise SystemExit("no such program")
+    raise SystemExit("no such process")
 """
-"""A Python program for a pod without a shell: sends a signal to the first process whose name begins with its argument.
-"""
+"""A Python program for a pod without a shell. Arguments: the beginning of a process name and the number of a signal. It
+sends the signal to the first process with such a name."""
 
 Values = Mapping[str, Any]
 Stream = dict[str, Any]
@@ -45,7 +45,7 @@ class HelmFailed(AssertionError):
 class Helm:
     """One version of Helm, in one namespace."""
 
-    program: Path
+    executable: Path
     kubectl: Kubectl
     home: Path
     """A folder for Helm's caches, so that the settings of the user have no effect."""
@@ -53,7 +53,7 @@ class Helm:
 
     def install(self, name: str, values: Values, *options: str) -> Processor:
         """Install a release; returns when its pod is ready."""
-        self._put("install", name, values, *options)
+        self._apply("install", name, values, *options)
         return Processor(self.kubectl, name)
 
     def install_without_wait(self, name: str, values: Values) -> Processor:
@@ -63,7 +63,7 @@ class Helm:
 
     def upgrade(self, name: str, values: Values, *options: str) -> None:
         """Upgrade a release to exactly these values; returns when the new pod is ready."""
-        self._put("upgrade", name, values, *options)
+        self._apply("upgrade", name, values, *options)
         self._await_rollout(name)
 
     def rollback(self, name: str, revision: int) -> None:
@@ -89,14 +89,14 @@ class Helm:
 
     def run(self, *arguments: str | Path, stdin: str | None = None) -> str:
         """Run Helm; returns its output. Raises HelmFailed, with Helm's output, if it ends with an error."""
-        argv = [str(self.program), *map(str, arguments), f"--namespace={self.kubectl.namespace}"]
+        argv = [str(self.executable), *map(str, arguments), f"--namespace={self.kubectl.namespace}"]
         folders = {name: str(self.home) for name in ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")}
         env = {**os.environ, **folders, "KUBECONFIG": str(self.kubectl.kubeconfig)}
         result = subprocess.run(
             argv, input=stdin, capture_output=True, text=True, check=False, env=env, timeout=TIMEOUT_S + 60
         )
         if result.returncode:
-            raise HelmFailed(f"{self.program.name} {' '.join(argv[1:4])}", result.stderr + result.stdout)
+            raise HelmFailed(f"{self.executable.name} {' '.join(argv[1:4])}", result.stderr + result.stdout)
         return result.stdout
 
     def _await_rollout(self, name: str) -> None:
@@ -106,7 +106,7 @@ class Helm:
                 wait = f"--timeout={TIMEOUT_S}s"
                 self.kubectl.run("rollout", "status", f"{kind}/{name}", wait, deadline_s=TIMEOUT_S + 60)
 
-    def _put(self, action: str, name: str, values: Values, *options: str) -> None:
+    def _apply(self, action: str, name: str, values: Values, *options: str) -> None:
         arguments: list[str | Path] = [
             action,
             name,
@@ -182,10 +182,10 @@ class Processor:
         found: Stream = json.loads(self.kubectl.raw(path))
         return found
 
-    def signal(self, program: str, number: int = 9) -> None:
-        """Send a signal to the program of this name in the container, as a process in it could."""
+    def signal(self, name: str, number: int = 9) -> None:
+        """Send a signal to the first process in the container whose name begins with `name`."""
         try:
-            self.kubectl.exec(self.pod()["metadata"]["name"], "python", "-c", SIGNAL, program, str(number))
+            self.kubectl.exec(self.pod()["metadata"]["name"], "python", "-c", SIGNAL, name, str(number))
         except KubectlFailed as error:
-            if "no such program" in error.output:
+            if "no such process" in error.output:
                 raise  # any other error may be the intended end of the container

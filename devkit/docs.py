@@ -61,7 +61,7 @@ def functions() -> str:
         "",
         (
             "Aggregates ignore nulls. If an argument of another function is null, the result is null, except for "
-            "functions that accept null. In the [modern generation](../guides/language.md#null) only these functions "
+            "functions that accept null. In the [modern dialect](../guides/language.md#null) only these functions "
             "and aggregates accept nullable arguments."
         ),
     ]

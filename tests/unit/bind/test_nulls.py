@@ -1,4 +1,4 @@
-"""NULL: errors in the modern generation, conditions that exclude NULL, and nullable fields of the output."""
+"""NULL: errors in the modern dialect, conditions that exclude NULL, and nullable fields of the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of sources in the legacy generation: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET `_ktype` and `_vtype`."""
+"""Formats of sources in the legacy dialect: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET `_ktype` and `_vtype`."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Binder:
         scope: resolves names.
         decimal: the type `decimal` without precision and scale.
         clause_without_aggregates: the clause or function that the expressions are in, if it cannot contain aggregates.
-        rejects_nulls: whether an operand that can be NULL is an error, as in the modern generation. In the legacy
-            generation the result is NULL.
+        rejects_nulls: whether an operand that can be NULL is an error, as in the modern dialect. In the legacy
+            dialect the result is NULL.
     """
 
     scope: Scope | JoinScope

@@ -1,6 +1,6 @@
 """WITH queries without STREAM or TABLE (legacy) that are tables because a join uses them.
 
-In the legacy generation, a SELECT without STREAM formally reads a table. This matters only in a join: the query is a
+In the legacy dialect, a SELECT without STREAM formally reads a table. This matters only in a join: the query is a
 table, unless WITHIN or a SLIDING window marks the join as a join of two streams.
 """
 

@@ -55,7 +55,7 @@ def key_of_tables(join: EquiJoin) -> RowKey:
 def key_of_values(join: EquiJoin, sources: Sequence[JoinSource], is_legacy: bool, span: Span) -> RowKey:
     """The key of a join with a stream: the compared values.
 
-    In the legacy generation, a single value that is not the key of the left rows becomes text.
+    In the legacy dialect, a single value that is not the key of the left rows becomes text.
 
     Raises:
         LsqlError: FORMAT_MISMATCH.

@@ -33,7 +33,7 @@ _KEEPS_UNMATCHED: dict[JoinKind, tuple[bool, bool]] = {
 def reads_table(select: ast.Select, source: NamedSource) -> bool:
     """Whether a SELECT reads its source as a table.
 
-    SELECT TABLE and SELECT STREAM determine it. In the legacy generation, a SELECT without them reads a WITH query as
+    SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as
     what it is, and a topic as a table if it groups or joins.
     """
     if select.mode is not None:
@@ -56,7 +56,7 @@ def bind_joins(
     Args:
         select: the SELECT.
         look_up: returns the source of a name.
-        is_legacy: whether the SELECT is of the legacy generation.
+        is_legacy: whether the SELECT is of the legacy dialect.
         grace_ms: how late a record of a stream can be.
         binder: returns the Binder of an ON condition.
 

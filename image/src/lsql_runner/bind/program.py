@@ -11,9 +11,9 @@ from functools import partial
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.decoders import source_formats, source_topics
+from lsql_runner.bind.dialects import Dialect, dialect_of
 from lsql_runner.bind.error_policies import check_dead_letter_topic
 from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
-from lsql_runner.bind.generations import Generation, generation_of
 from lsql_runner.bind.nulls import output_type
 from lsql_runner.bind.output_formats import output_serde, with_schema
 from lsql_runner.bind.select import bind_select
@@ -32,7 +32,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
         LsqlError: any code of docs/reference/errors.md that concerns a program, with a span.
     """
     settings = bind_settings(program.settings)
-    default: Generation = "legacy" if is_legacy(program.settings) else "modern"
+    default: Dialect = "legacy" if is_legacy(program.settings) else "modern"
     catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
@@ -48,17 +48,17 @@ class _Context:
 
     catalog: Catalog
     settings: ProgramSettings
-    default_generation: Generation
-    """The generation of a SELECT whose syntax is the same in both."""
+    default_dialect: Dialect
+    """The dialect of a SELECT whose syntax is the same in both."""
 
     def bind(
         self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool, is_formal_table: bool = False
     ) -> BoundSelect:
-        generation = generation_of(select, inside_insert, self.default_generation)
+        dialect = dialect_of(select, inside_insert, self.default_dialect)
         source = tables.get(select.source.name.name)
         if is_formal_table and select.mode is None and (source is None or source.is_table):
             select = replace(select, mode="TABLE")
-        return bind_select(select, partial(_look_up, dict(tables), self.catalog), self.settings, generation)
+        return bind_select(select, partial(_look_up, dict(tables), self.catalog), self.settings, dialect)
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:

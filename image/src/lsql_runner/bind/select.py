@@ -16,9 +16,9 @@ from lsql_runner.bind.bound import (
     part_exprs,
 )
 from lsql_runner.bind.decoders import without_format_conditions
+from lsql_runner.bind.dialects import Dialect
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue, walk
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.generations import Generation
 from lsql_runner.bind.grouping import GroupRewriter, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_table
@@ -39,7 +39,7 @@ RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
 def bind_select(
-    select: ast.Select, look_up: LookUp, settings: ProgramSettings, generation: Generation = "modern"
+    select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect = "modern"
 ) -> BoundSelect:
     """The SELECT with all names resolved and all expressions typed.
 
@@ -47,16 +47,16 @@ def bind_select(
         select: the SELECT.
         look_up: returns the source of a name in FROM or JOIN.
         settings: the settings of the program.
-        generation: determines the rules for NULL and for the keys of joins.
+        dialect: determines the rules for NULL and for the keys of joins.
 
     Raises:
         LsqlError: with a span.
     """
     if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
         raise unsupported("sliding aggregate", select.window.span)
-    source, scope, is_table = _from(select, look_up, settings, generation)
+    source, scope, is_table = _from(select, look_up, settings, dialect)
     context = _Context(
-        select=select, source=source, shape=scope.shape, settings=settings, generation=generation, is_table=is_table
+        select=select, source=source, shape=scope.shape, settings=settings, dialect=dialect, is_table=is_table
     )
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
@@ -78,14 +78,14 @@ Laterals = tuple[tuple[str, Expr], ...]
 
 
 def _from(
-    select: ast.Select, look_up: LookUp, settings: ProgramSettings, generation: Generation
+    select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect
 ) -> tuple[BoundSource, AnyScope, bool]:
     """The source of a SELECT, its names, and whether it is read as a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
         # NULL keys never match, so no operator has to handle them.
         join, join_scope = bind_joins(
-            select, look_up, generation == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
+            select, look_up, dialect == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
         )
         if has_outer_stream_join(join) and has_aggregate(join):
             raise unsupported("outer join with aggregate", select.joins[0].span)
@@ -96,9 +96,9 @@ def _from(
     return source, scope, reads_table(select, source)
 
 
-def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, generation: Generation) -> Binder:
+def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, dialect: Dialect) -> Binder:
     decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
-    return Binder(scope, decimal, clause_without_aggregates=clause, rejects_nulls=generation == "modern")
+    return Binder(scope, decimal, clause_without_aggregates=clause, rejects_nulls=dialect == "modern")
 
 
 def _has_aggregate(part: Part | None) -> bool:
@@ -115,7 +115,7 @@ class _Context:
     source: BoundSource
     shape: Shape
     settings: ProgramSettings
-    generation: Generation
+    dialect: Dialect
     is_table: bool
 
     @property
@@ -128,7 +128,7 @@ class _Context:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
     def binder(self, scope: AnyScope, clause: str | None) -> Binder:
-        return _binder(scope, self.settings, clause, self.generation)
+        return _binder(scope, self.settings, clause, self.dialect)
 
     def laterals(self, scope: AnyScope) -> tuple[AnyScope, Laterals]:
         names = scope.aliases

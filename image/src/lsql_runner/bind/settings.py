@@ -1,4 +1,4 @@
-"""SET: all keys that a program can set, in both generations of the language.
+"""SET: all keys that a program can set, in both dialects of the language.
 
 An unknown key is an error that lists similar keys. A key without effect causes a warning.
 """
@@ -92,7 +92,7 @@ _LEGACY_KEYS = frozenset({"autocreate", "partitions", "replication", "_ktype", "
 
 
 def is_legacy(statements: Iterable[SetStatement]) -> bool:
-    """Whether the SET statements are legacy: at least one key is only in the legacy generation, none in the modern."""
+    """Whether the SET statements are legacy: at least one key is only in the legacy dialect, none in the modern."""
     keys = [statement.key for statement in statements]
     modern = any(key.startswith("defaults.topic.") or topic_override(key) for key in keys)
     topics = (key.removeprefix("topic.") for key in keys if key.startswith("topic."))

@@ -7,10 +7,18 @@ from enum import Enum
 
 class State(Enum):
     STARTING = "starting"
+    """Prepares the program: reads topics and schemas, and checks the saved state."""
     WAITING = "waiting"
+    """Tries to start again every second, because a server or a topic is missing."""
     RUNNING = "running"
+    """Its queries run."""
     STOPPING = "stopping"
+    """Lets the running batches end."""
     STOPPED = "stopped"
+    """Stopped by a request; a request starts it again."""
     RESTARTING = "restarting"
+    """Failed, and waits before it starts again."""
     FAILED = "failed"
+    """Failed with an error that a retry cannot correct; a request starts it again."""
     ENDED = "ended"
+    """The process ends."""

@@ -1,4 +1,4 @@
-"""Parses a program into statements. One grammar accepts both generations of LSQL, legacy and modern."""
+"""Parses a program into statements. One grammar accepts both dialects of LSQL, legacy and modern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses SELECT and its clauses, in both generations."""
+"""Parses SELECT and its clauses, in both dialects."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from lsql_runner.types import DataType
 Nulls = OneOf["propagate", "sometimes", "never", "custom", "always"]
 """How a function treats NULL.
 
-`propagate`: accepts no NULL in the modern generation; in the legacy generation, NULL if an argument is NULL.
+`propagate`: accepts no NULL in the modern dialect; in the legacy dialect, NULL if an argument is NULL.
 `sometimes`: as `propagate`, but the result can also be NULL for other reasons.
 `never`: accepts NULL; the result is never NULL.
 `always`: accepts NULL; the result can always be NULL.

@@ -47,8 +47,8 @@ SQL: dict[str, ErrorKind] = {
         "Not supported in this version: {feature}.", "Instead, {instead}.", http_status=HTTPStatus.NOT_IMPLEMENTED
     ),
     "CLAUSE_DUPLICATE": ErrorKind("{clause} is given twice.", "Keep one of the two."),
-    "GENERATIONS_MIXED": ErrorKind(
-        "The SELECT mixes legacy syntax ({legacy}) with modern syntax ({modern}).", "Use one generation of the syntax."
+    "DIALECTS_MIXED": ErrorKind(
+        "The SELECT mixes legacy syntax ({legacy}) with modern syntax ({modern}).", "Write the SELECT in one dialect."
     ),
     "SELECT_MODE_MISSING": ErrorKind(
         "The SELECT uses modern syntax ({modern}) without STREAM or TABLE.", "Write SELECT STREAM or SELECT TABLE."

@@ -96,12 +96,12 @@ public final class ExactSum extends RetractingAggregate<Total> {
 
     @Override
     public byte[] serialize(Total total) {
-        return total.write();
+        return total.toBytes();
     }
 
     @Override
     public Total deserialize(byte[] bytes) {
-        return Total.read(bytes);
+        return Total.ofBytes(bytes);
     }
 
     @Override

@@ -56,7 +56,7 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
     }
 
     private static Expression of(Arguments arguments, int end, Expression sign) {
-        KeepFunction function = KeepFunction.valueOf(arguments.text(0));
+        KeepFunction function = KeepFunction.valueOf(arguments.string(0));
         List<Expression> position =
                 function.usesOrder ? List.copyOf(arguments.all().subList(3, end)) : List.of();
         return new KeepValues(function, arguments.number(1), arguments.at(2), position, sign, Offsets.NONE);

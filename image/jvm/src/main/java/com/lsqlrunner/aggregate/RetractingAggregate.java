@@ -36,6 +36,7 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
      * @param value the first child
      * @param more further children
      * @param sign null if values are never retracted
+     * @param offsets the offsets of the buffer
      * @param parameters other values in which two aggregates of the class may differ
      */
     RetractingAggregate(

@@ -2,7 +2,7 @@ package com.lsqlrunner.aggregate;
 
 import java.math.BigInteger;
 
-/** A sum and the number of values in it. Over a table, retracted values are subtracted from both. */
+/** The exact sum of whole numbers, and how many there are. A retracted value is subtracted from both. */
 final class Total {
     private static final int VERSION = 1;
 
@@ -49,7 +49,8 @@ final class Total {
         return count;
     }
 
-    byte[] write() {
+    /** The bytes in the state of a group. */
+    byte[] toBytes() {
         StateBytes to = StateBytes.empty();
         to.writeByte(VERSION);
         to.writeLong(count);
@@ -57,7 +58,7 @@ final class Total {
         return to.toBytes();
     }
 
-    static Total read(byte[] bytes) {
+    static Total ofBytes(byte[] bytes) {
         StateBytes from = StateBytes.of(bytes);
         int version = from.readByte();
         if (version != VERSION) {

@@ -24,7 +24,7 @@ public record Arguments(List<Expression> all) {
     }
 
     /** The text of a literal. */
-    public String text(int index) {
+    public String string(int index) {
         return value(index).toString();
     }
 
@@ -35,6 +35,6 @@ public record Arguments(List<Expression> all) {
 
     /** The struct type of a literal that has the JSON of a Spark type. */
     public StructType type(int index) {
-        return (StructType) DataType.fromJson(text(index));
+        return (StructType) DataType.fromJson(string(index));
     }
 }

@@ -63,7 +63,7 @@ public abstract class DecodingFunction extends UnaryFunction {
 
     /** A text parameter of the constructor, by its index from 0. */
     protected final String option(int index) {
-        return text(index + 1);
+        return stringParameter(index + 1);
     }
 
     @Override

@@ -34,7 +34,7 @@ public abstract class LsqlExpression extends Expression implements Serializable 
         return identity.parameter(index);
     }
 
-    protected final String text(int index) {
+    protected final String stringParameter(int index) {
         return (String) identity.parameter(index);
     }
 

@@ -49,22 +49,24 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_decode_json", all -> new DecodeJson(all.first(), all.type(1)));
         FUNCTIONS.put("lsql_encode_json", all -> new EncodeJson(all.first()));
         FUNCTIONS.put("lsql_extend_json", all -> new ExtendJson(all.first(), all.at(1)));
-        FUNCTIONS.put("lsql_decode_avro", all -> new DecodeAvro(all.first(), all.text(1), all.text(2)));
-        FUNCTIONS.put("lsql_encode_avro", all -> new EncodeAvro(all.first(), all.text(1), all.number(2)));
+        FUNCTIONS.put("lsql_decode_avro", all -> new DecodeAvro(all.first(), all.string(1), all.string(2)));
+        FUNCTIONS.put("lsql_encode_avro", all -> new EncodeAvro(all.first(), all.string(1), all.number(2)));
         FUNCTIONS.put(
-                "lsql_decode_protobuf", all -> new DecodeProtobuf(all.first(), all.type(1), all.text(2), all.text(3)));
-        FUNCTIONS.put("lsql_encode_protobuf", all -> new EncodeProtobuf(all.first(), all.text(1), all.number(2)));
-        FUNCTIONS.put("lsql_decode_csv", all -> new DecodeCsv(all.first(), all.type(1), all.text(2), all.text(3)));
-        FUNCTIONS.put("lsql_decode_xml", all -> new DecodeXml(all.first(), all.type(1), all.text(2)));
+                "lsql_decode_protobuf",
+                all -> new DecodeProtobuf(all.first(), all.type(1), all.string(2), all.string(3)));
+        FUNCTIONS.put("lsql_encode_protobuf", all -> new EncodeProtobuf(all.first(), all.string(1), all.number(2)));
+        FUNCTIONS.put("lsql_decode_csv", all -> new DecodeCsv(all.first(), all.type(1), all.string(2), all.string(3)));
+        FUNCTIONS.put("lsql_decode_xml", all -> new DecodeXml(all.first(), all.type(1), all.string(2)));
         FUNCTIONS.put(
                 "lsql_require_length", all -> new RequireLength(all.first(), all.number(1), (Boolean) all.value(2)));
         FUNCTIONS.put("lsql_pack_row", all -> new PackRow(all.first()));
         FUNCTIONS.put(
                 "lsql_unpack_row", all -> new UnpackRow(all.first(), all.type(1).asNullable()));
-        FUNCTIONS.put("lsql_attempt", all -> new Attempt(all.first(), all.at(1), all.text(2)));
+        FUNCTIONS.put("lsql_attempt", all -> new Attempt(all.first(), all.at(1), all.string(2)));
         FUNCTIONS.put("lsql_first_of_record", all -> new FirstOfRecord(all.first()));
         FUNCTIONS.put(
-                "lsql_limit_record_size", all -> new LimitRecordSize(all.first(), all.text(1), (Boolean) all.value(2)));
+                "lsql_limit_record_size",
+                all -> new LimitRecordSize(all.first(), all.string(1), (Boolean) all.value(2)));
         FUNCTIONS.put("lsql_not_null", all -> new KnownNotNull(all.first()));
         FUNCTIONS.put("lsql_keep_values", KeepValues::of);
         FUNCTIONS.put("lsql_retract_values", KeepValues::retracting);

@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * Hadoop's local file system for checkpoints, without child processes, and with files that survive a crash of the
+ * Hadoop's local file system for checkpoints. It starts no child processes, and its files survive a crash of the
  * machine.
  *
  * <p>Without its native library, Hadoop runs {@code chmod} and {@code readlink} as processes: about fifty for one

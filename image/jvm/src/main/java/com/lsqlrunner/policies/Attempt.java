@@ -42,7 +42,7 @@ public final class Attempt extends LsqlExpression implements CodegenFallback {
     @Override
     public Object eval(InternalRow row) {
         if (rules == null) {
-            rules = RecordErrorRules.of(text(0));
+            rules = RecordErrorRules.of(stringParameter(0));
         }
         return AttemptResult.of(child(1).eval(row), () -> computed(row), rules);
     }
@@ -78,7 +78,7 @@ public final class Attempt extends LsqlExpression implements CodegenFallback {
 
     @Override
     protected Expression withChildren(List<Expression> children) {
-        return new Attempt(children.get(0), children.get(1), text(0));
+        return new Attempt(children.get(0), children.get(1), stringParameter(0));
     }
 
     @Override

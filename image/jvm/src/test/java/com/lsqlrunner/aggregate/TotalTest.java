@@ -33,20 +33,20 @@ final class TotalTest {
                             : expected.add(BigInteger.valueOf(value));
                     count += isRetraction ? -1 : 1;
                 }
-                whole.add(Total.read(divided.write()));
+                whole.add(Total.ofBytes(divided.toBytes()));
             }
 
             assertEquals(expected, whole.sum());
             assertEquals(count, whole.count());
-            assertEquals(expected, Total.read(whole.write()).sum());
+            assertEquals(expected, Total.ofBytes(whole.toBytes()).sum());
         }
     }
 
     @Test
     void aStateOfAnUnknownVersionIsRefused() {
-        byte[] bytes = new Total().write();
+        byte[] bytes = new Total().toBytes();
         bytes[0]++;
 
-        assertThrows(IllegalStateException.class, () -> Total.read(bytes));
+        assertThrows(IllegalStateException.class, () -> Total.ofBytes(bytes));
     }
 }

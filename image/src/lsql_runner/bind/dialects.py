@@ -1,4 +1,4 @@
-"""The generation of the language, legacy or modern, in which a SELECT is written."""
+"""The dialect of the language, legacy or modern, in which a SELECT is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
-Generation = OneOf["legacy", "modern"]
+Dialect = OneOf["legacy", "modern"]
 
 _MODERN_CLAUSES = ("TABLE", "EVENTTIME BY", "WITHIN", "WINDOW BY", "GRACE BY")
 _LEGACY_SYNTAX = DetailTable(
@@ -21,22 +21,22 @@ _LEGACY_SYNTAX = DetailTable(
 )
 
 
-def generation_of(select: ast.Select, inside_insert: bool, default: Generation = "modern") -> Generation:
-    """The generation of one SELECT.
+def dialect_of(select: ast.Select, inside_insert: bool, default: Dialect = "modern") -> Dialect:
+    """The dialect of one SELECT.
 
     Args:
         select: the SELECT.
         inside_insert: whether it is a WITH query inside an INSERT, or the body of such an INSERT.
-        default: the generation if the syntax is the same in both.
+        default: the dialect if the syntax is the same in both.
 
     Raises:
-        LsqlError: GENERATIONS_MIXED, SELECT_MODE_MISSING, with the spans of both clauses.
+        LsqlError: DIALECTS_MIXED, SELECT_MODE_MISSING, with the spans of both clauses.
     """
     legacy = _legacy_syntax(select, inside_insert)
     modern = [(name, span) for name, span in select.clauses if name in _MODERN_CLAUSES]
     if legacy and modern:
         (legacy_syntax, legacy_span), (clause, span) = legacy[0], modern[0]
-        raise LsqlError("GENERATIONS_MIXED", legacy_span, [("modern", span)], legacy=legacy_syntax, modern=clause)
+        raise LsqlError("DIALECTS_MIXED", legacy_span, [("modern", span)], legacy=legacy_syntax, modern=clause)
     if modern:
         if select.mode is None:
             clause, span = modern[0]
