@@ -28,7 +28,7 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
-from lsql_runner.runtime.lifecycle import Trigger, move
+from lsql_runner.runtime.lifecycle import Cause, move
 from lsql_runner.runtime.port import Identity, ProgramDescription
 from lsql_runner.runtime.status import Status, StatusBoard
 
@@ -75,10 +75,10 @@ class FakeProcessor:
         return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
-        self._request("stop", by, Trigger.STOP)
+        self._request("stop", by, Cause.STOP)
 
     def start(self, by: str) -> None:
-        self._request("start", by, Trigger.START)
+        self._request("start", by, Cause.START)
 
     def emit(self, event: Event) -> None:
         """Pass an event to the Status and to all listeners."""
@@ -87,10 +87,10 @@ class FakeProcessor:
         for listener in self.listeners:
             listener(event)
 
-    def transition(self, trigger: Trigger, error: LsqlError | None = None) -> None:
+    def transition(self, cause: Cause, error: LsqlError | None = None) -> None:
         """Change the state, with a reason if an error is given."""
         old = self.status().state
-        new = move(old, trigger)
+        new = move(old, cause)
         if new is not old:
             self.emit(StateChanged(self.now_ms, old, new, report(error, SQL) if error else None))
 
@@ -98,15 +98,15 @@ class FakeProcessor:
         """End the transition that a stop or a start has begun."""
         state = self.status().state
         if state is State.STOPPING:
-            self.transition(Trigger.HALTED)
+            self.transition(Cause.HALTED)
         elif state is State.STARTING:
-            self.transition(Trigger.RUN)
+            self.transition(Cause.RUN)
 
     def advance_s(self, seconds: float) -> None:
         self.now_ms += round(seconds * 1000)
 
     def plan(self) -> None:
-        """Bind the program: from now on topics, stores and topology are known."""
+        """Mark the program as planned: from now on topics, stores and topology are known."""
         self.description = DESCRIBED
         stores = tuple(store.name for store in DESCRIBED.stores)
         self.emit(
@@ -120,11 +120,11 @@ class FakeProcessor:
         self.advance_s(seconds)
         step = self._batches
         burst = math.exp(-(((step - 96) / 7) ** 2))
-        chance = Random(step)
-        load = 1 + 0.1 * math.sin(step / 17) + 0.55 * burst + chance.uniform(-0.06, 0.06)
+        rng = Random(step)
+        load = 1 + 0.1 * math.sin(step / 17) + 0.55 * burst + rng.uniform(-0.06, 0.06)
         records = round(4_180 * seconds * load)
-        duration_ms = round(190 + 60 * load**2 + chance.expovariate(1 / 18))
-        behind = round(140 + 2_600 * burst**2 + chance.expovariate(1 / 90))
+        duration_ms = round(190 + 60 * load**2 + rng.expovariate(1 / 18))
+        lag = round(140 + 2_600 * burst**2 + rng.expovariate(1 / 90))
         before = self.status().committed
         share = {p: (records + 37 * p.partition) // len(PARTITIONS) for p in PARTITIONS}
         positions = {p: before.get(p, 48_120_004 + 1_711 * p.partition) + share[p] for p in PARTITIONS}
@@ -153,12 +153,12 @@ class FakeProcessor:
                 event_time_max_ms=newest_ms,
             )
         )
-        self.emit(LagMeasured(self.now_ms, {p: positions[p] + behind * (p.partition + 2) // 27 for p in PARTITIONS}))
+        self.emit(LagMeasured(self.now_ms, {p: positions[p] + lag * (p.partition + 2) // 27 for p in PARTITIONS}))
         self._batches += 1
 
-    def _request(self, action: str, by: str, trigger: Trigger) -> None:
+    def _request(self, action: str, by: str, cause: Cause) -> None:
         self.requests.append((action, by))
-        self.transition(trigger)
+        self.transition(cause)
 
 
 def starting() -> FakeProcessor:
@@ -170,7 +170,7 @@ def running() -> FakeProcessor:
     processor = FakeProcessor()
     processor.advance_s(4)
     processor.plan()
-    processor.transition(Trigger.RUN)
+    processor.transition(Cause.RUN)
     processor.advance_s(3 * 3600 + 12 * 60)
     for _ in range(3):
         processor.batch()
@@ -182,7 +182,7 @@ def waiting() -> FakeProcessor:
     """The source topic is empty and has no schema."""
     processor = FakeProcessor()
     processor.advance_s(4)
-    processor.transition(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
+    processor.transition(Cause.WAIT, LsqlError("TOPIC_EMPTY", topic=SOURCE))
     return processor
 
 
@@ -191,7 +191,7 @@ def restarting() -> FakeProcessor:
     processor = running()
     error = LsqlError("QUERY_FAILED", reason="the state store could not be committed: No space left on device")
     processor.emit(QueryDied(processor.now_ms, report(error), retry_in_s=30.0))
-    processor.transition(Trigger.DIE, error)
+    processor.transition(Cause.FAILED_TEMPORARILY, error)
     return processor
 
 
@@ -208,7 +208,7 @@ def failed() -> FakeProcessor:
         reason="unexpected character '<' at byte 0",
     )
     processor.emit(QueryDied(processor.now_ms, report(error), retry_in_s=None))
-    processor.transition(Trigger.REFUSE, error)
+    processor.transition(Cause.FAILED_PERMANENTLY, error)
     return processor
 
 

@@ -15,7 +15,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import assess
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
@@ -84,7 +84,7 @@ class FakeRuntime:
             try:
                 yield running
             finally:
-                loop.turn(Trigger.END)
+                loop.turn(Cause.END)
 
     def _open_watch(self, reporter: PositionReporter) -> InlineWatch:
         self.watch = InlineWatch(reporter)
@@ -140,7 +140,7 @@ class FakeProcess:
         """The codes of the reasons of /health."""
         return [reason.code for reason in assess(self.status, self.runtime.now_ms, stuck_after_ms).reasons]
 
-    def turn(self, command: Trigger | None = None) -> bool:
+    def turn(self, command: Cause | None = None) -> bool:
         """Run one turn of the loop, and one report to the brokers."""
         goes_on = self.loop.turn(command)
         if self.runtime.watch is not None:

@@ -1,6 +1,6 @@
-"""Runs a real program for a test: starts it, waits until it is ready, stops it, and shows its output if it fails.
+"""Runs an executable for a test: starts it, waits until it is ready, stops it, and shows its output if it fails.
 
-Broker, registry and runner of the devkit are based on `Process`.
+`devkit.broker`, `devkit.registry` and `devkit.runner` are based on `Process`.
 """
 
 import os
@@ -42,10 +42,10 @@ class Process:
     program.
 
     As a context manager it is ready inside the block and has ended after it. `start` may be called again after `stop`
-    or `kill`. All runs write their output to one file, which `output` reads. `env` is added to the environment of this
-    process. `cwd` defaults to `folder`, a temporary folder that exists as long as the object; it also contains the
-    temporary files of the program, because a killed program cannot remove them. An OSError of `probe` means not ready
-    yet.
+    or `kill`. All runs write their output to one file, which `output` reads. The program gets the environment of this
+    process and `env`. `cwd` defaults to `folder`, a temporary folder that exists as long as the object; it also
+    contains the temporary files of the program, because a killed program cannot remove them. An OSError of `probe`
+    means not ready yet.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Process:
         # Finalizers also run when the interpreter ends, the newest first: the program ends before its folder is
         # removed.
         weakref.finalize(self, _remove_folder, self.folder)
-        self._group: weakref.finalize[..., Self] | None = None
+        self._kill_finalizer: weakref.finalize[..., Self] | None = None
 
     @property
     def pid(self) -> int:
@@ -87,7 +87,7 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the last run (minus the number of the signal that killed it); None while it runs."""
+        """The exit code of the last run, negative after a signal; None while it runs or before the first start."""
         return None if self._child is None else self._child.poll()
 
     def output(self) -> str:
@@ -97,7 +97,7 @@ class Process:
     def start(self) -> Self:
         """Start the program; returns when it is ready. Raises ProcessFailed if it ends first or is too slow."""
         if self.running:
-            raise RuntimeError(f"{self.name} runs already")
+            raise RuntimeError(f"{self.name} is already running")
         self._end_group()
         with self._output.open("ab") as output:
             self._child = subprocess.Popen(
@@ -110,7 +110,7 @@ class Process:
                 start_new_session=True,
             )
         _REAPER.guard_group(self._child.pid)
-        self._group = weakref.finalize(self, _kill_group, self._child.pid)
+        self._kill_finalizer = weakref.finalize(self, _kill_group, self._child.pid)
         try:
             self._await_ready(self._child)
         except BaseException:
@@ -119,7 +119,7 @@ class Process:
         return self
 
     def wait(self, deadline_s: float) -> int:
-        """Wait until the program has ended without a stop; returns its exit code. Raises ProcessFailed after the
+        """Wait until the program has ended by itself; returns its exit code. Raises ProcessFailed after the
         deadline.
         """
         child = self._running()
@@ -181,13 +181,13 @@ class Process:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
-            raise RuntimeError(f"{self.name} does not run")
+            raise RuntimeError(f"{self.name} is not running")
         return self._child
 
     def _end_group(self) -> None:
         """Kill the remaining processes of the last run's group, once: later another group may have its number."""
-        if self._group is not None:
-            self._group()
+        if self._kill_finalizer is not None:
+            self._kill_finalizer()
 
     def _failure(self, reason: str) -> ProcessFailed:
         tail = "\n".join(self.output().splitlines()[-TAIL_LINES:]) or "(it wrote nothing)"

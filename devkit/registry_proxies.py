@@ -1,5 +1,5 @@
-"""Servers between a client and a schema registry, such as a proxy with authentication, and servers that are no
-registry.
+"""Servers between a client and a schema registry, such as a proxy with authentication, and servers that are not
+registries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Self
 from devkit.security import Authority, Certificate
 
 ALERT_DRAIN_S = 2
-THAW_DEADLINE_S = 120
+MAX_SILENCE_S = 120
 
 
 class _Server(ThreadingHTTPServer):
@@ -45,7 +45,7 @@ class _Server(ThreadingHTTPServer):
             try:
                 secured = self._tls.wrap_socket(request, server_side=True)
             except ssl.SSLError:
-                _part(request)
+                _close_after_drain(request)
                 return
             with secured:
                 super().finish_request(secured, client_address)
@@ -68,7 +68,7 @@ class _Server(ThreadingHTTPServer):
         self._thread.join(10)
 
 
-def _part(connection: socket.socket) -> None:
+def _close_after_drain(connection: socket.socket) -> None:
     """Close a connection so that the last bytes arrive: closing with unread data would discard them."""
     connection.shutdown(socket.SHUT_WR)
     connection.settimeout(ALERT_DRAIN_S)
@@ -79,8 +79,8 @@ def _part(connection: socket.socket) -> None:
 class RegistryProxy(_Server):
     """A reverse proxy of a registry. With `credentials` (user and password) it requires them.
 
-    Paths that end in `lacks` are not found. `url` has the path of the registry. `disconnecting` and `silent` make the
-    registry unavailable through this proxy, at once and without a second registry.
+    Paths that end in `lacks` are not found. `url` has the path of the registry. Within `disconnecting` and
+    `silent` the registry is unavailable through this proxy; the registry itself runs on, for other tests.
     """
 
     def __init__(
@@ -93,19 +93,19 @@ class RegistryProxy(_Server):
         host, _, path = registry_url.removeprefix("http://").partition("/")
         wanted = credentials and "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
 
-        thawed = Event()
+        resumed = Event()
 
         class Handler(_Handler):
             def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
-                thawed.wait(THAW_DEADLINE_S)
+                resumed.wait(MAX_SILENCE_S)
                 if wanted and self.headers.get("Authorization") != wanted:
                     return 401, "application/json", b'{"error_code": 401, "message": "Unauthorized"}'
                 if lacks and self.path.endswith(lacks):
                     return 404, "application/json", b'{"message": "Not Found"}'
                 return _forwarded(f"http://{host}{self.path}", self.command, body)
 
-        thawed.set()
-        self._thawed = thawed
+        resumed.set()
+        self._resumed = resumed
         self._shut = False
         super().__init__(Handler, tls)
         self.url += f"/{path}"
@@ -121,12 +121,12 @@ class RegistryProxy(_Server):
 
     @contextmanager
     def silent(self) -> Iterator[None]:
-        """Within the block requests get no response; after it, those that still wait get one."""
-        self._thawed.clear()
+        """Within the block requests get no response for MAX_SILENCE_S; after it, those that still wait get one."""
+        self._resumed.clear()
         try:
             yield
         finally:
-            self._thawed.set()
+            self._resumed.set()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return not self._shut
@@ -135,26 +135,26 @@ class RegistryProxy(_Server):
 class PageServer(_Server):
     """A server that responds to every request with one page."""
 
-    def __init__(self, status: int = 200, body: str = "<html>Welcome</html>", kind: str = "text/html") -> None:
+    def __init__(self, status: int = 200, body: str = "<html>Welcome</html>", content_type: str = "text/html") -> None:
         class Handler(_Handler):
             def answer(self, body_of_request: bytes | None) -> tuple[int, str, bytes]:
-                return status, kind, body.encode()
+                return status, content_type, body.encode()
 
         super().__init__(Handler)
 
 
 class SlowServer(_Server):
-    """A server that sends a byte of the header every `pause_s`, for longer than any client waits."""
+    """A server that sends one byte every `pause_s`, for longer than any client waits."""
 
     def __init__(self, pause_s: float) -> None:
-        drip = self
+        server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 with suppress(OSError):
-                    while not drip.ends:
+                    while not server.ends:
                         self.wfile.write(b"H")
-                        drip.wait(pause_s)
+                        server.wait(pause_s)
 
         self.ends = False
         self._waiting = socket.socketpair()
@@ -180,7 +180,7 @@ class BannerServer(_Server):
         class Handler(StreamRequestHandler):
             def handle(self) -> None:
                 self.wfile.write(words)
-                _part(self.connection)
+                _close_after_drain(self.connection)
 
         super().__init__(Handler)
 
@@ -192,9 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))
-        status, kind, data = self.answer(self.rfile.read(length) if length else None)
+        status, content_type, data = self.answer(self.rfile.read(length) if length else None)
         self.send_response(status)
-        self.send_header("Content-Type", kind)
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -218,7 +218,7 @@ def _forwarded(url: str, method: str, body: bytes | None) -> tuple[int, str, byt
 
 
 def server_tls(own: Certificate, clients_of: Authority | None = None) -> ssl.SSLContext:
-    """TLS with a certificate; with an authority, only for clients with a certificate of it."""
+    """TLS with a certificate; with an authority, only for clients with a certificate that it has signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with TemporaryDirectory() as folder:
         file = f"{folder}/own.pem"

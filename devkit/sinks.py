@@ -46,7 +46,7 @@ def person(offset: int, key: int | None, value: Row | None, partition: int = 0) 
     return TopicRecord("people", raw, body, 0, partition, offset)
 
 
-class TestedSink(Protocol):
+class EmptySink(Protocol):
     """An empty sink of one kind."""
 
     kind: str

@@ -13,7 +13,7 @@ from devkit.fake_program import DESCRIBED, PLAN, SQL
 from devkit.page import expected, shown
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.spans import Span
 from tests.browser.conftest import Open
 
@@ -94,7 +94,7 @@ def test_a_new_page_shows_the_last_hour_of_the_processor(visit: Open) -> None:
 def test_curves_continue_with_each_new_sample(visit: Open) -> None:
     processor = starting()
     processor.plan()
-    processor.transition(Trigger.RUN)
+    processor.transition(Cause.RUN)
     processor.batch()
     seen = visit(processor)
     assert seen.answers["history"].json()["samples"] == []
@@ -185,7 +185,7 @@ def test_the_line_of_an_error_is_highlighted(visit: Open) -> None:
     processor = starting()
     start = SQL.index("v.model")
     processor.transition(
-        Trigger.REFUSE,
+        Cause.FAILED_PERMANENTLY,
         LsqlError("FIELD_UNKNOWN", Span(start, start + 7), source="v", name="model", known="year"),
     )
     seen = visit(processor)
@@ -260,7 +260,7 @@ class TestStopAndStart:
         processor = stopped()
         seen = visit(processor)
         seen.page.locator("#start").click()
-        processor.transition(Trigger.END)
+        processor.transition(Cause.END)
 
         seen.page.locator("#confirm-yes").click()
 

@@ -6,7 +6,7 @@ import pytest
 
 from devkit.postgres import Postgres
 from devkit.redis import Redis
-from devkit.sinks import MemorySink, PostgresSink, RedisSink, TestedSink, person
+from devkit.sinks import MemorySink, PostgresSink, RedisSink, EmptySink, person
 from lsql_runner.engine.memory import MemoryEngine
 
 pytestmark = pytest.mark.timeout(180)
@@ -17,7 +17,7 @@ BO = {"name": "Bo", "score": None, "tags": None}
 
 
 @pytest.fixture(params=["memory", "postgresql", "redis"])
-def sink(request: pytest.FixtureRequest, engine: MemoryEngine) -> TestedSink:
+def sink(request: pytest.FixtureRequest, engine: MemoryEngine) -> EmptySink:
     if request.param == "memory":
         return MemorySink(engine)
     if request.param == "redis":
@@ -27,13 +27,13 @@ def sink(request: pytest.FixtureRequest, engine: MemoryEngine) -> TestedSink:
     return PostgresSink(engine, postgres)
 
 
-def test_rows_have_all_their_columns(sink: TestedSink) -> None:
+def test_rows_have_all_their_columns(sink: EmptySink) -> None:
     sink.write(UPSERT, 0, [person(0, 1, ADA), person(1, 2, BO)])
 
     assert sink.rows("people") == [{"id": 1, **ADA}, {"id": 2, **BO}]
 
 
-def test_the_last_row_of_a_key_wins_within_a_request_and_across_requests(sink: TestedSink) -> None:
+def test_the_last_row_of_a_key_wins_within_a_request_and_across_requests(sink: EmptySink) -> None:
     scores = [person(n, n % 2, {**ADA, "score": float(n)}) for n in range(11)]
 
     sink.write(UPSERT, 0, scores)
@@ -41,14 +41,14 @@ def test_the_last_row_of_a_key_wins_within_a_request_and_across_requests(sink: T
     assert [(row["id"], row["score"]) for row in sink.rows("people")] == [(0, 10.0), (1, 9.0)]
 
 
-def test_a_later_batch_replaces_whole_rows(sink: TestedSink) -> None:
+def test_a_later_batch_replaces_whole_rows(sink: EmptySink) -> None:
     sink.write(UPSERT, 0, [person(0, 1, ADA)])
     sink.write(UPSERT, 1, [person(1, 1, BO)])
 
     assert sink.rows("people") == [{"id": 1, **BO}]
 
 
-def test_a_tombstone_deletes_and_a_later_record_brings_the_row_back(sink: TestedSink) -> None:
+def test_a_tombstone_deletes_and_a_later_record_brings_the_row_back(sink: EmptySink) -> None:
     sink.write(UPSERT, 0, [person(0, 1, ADA), person(1, 2, BO), person(2, 1, None), person(3, 9, None)])
     assert sink.rows("people") == [{"id": 2, **BO}]
 
@@ -56,7 +56,7 @@ def test_a_tombstone_deletes_and_a_later_record_brings_the_row_back(sink: Tested
     assert sink.rows("people") == [{"id": 2, **ADA}]
 
 
-def test_a_batch_written_twice_changes_nothing(sink: TestedSink) -> None:
+def test_a_batch_written_twice_changes_nothing(sink: EmptySink) -> None:
     batch = [person(0, 1, ADA), person(1, 2, BO), person(2, 1, None)]
     sink.write(UPSERT, 0, batch)
     before = sink.rows("people")
@@ -66,7 +66,7 @@ def test_a_batch_written_twice_changes_nothing(sink: TestedSink) -> None:
     assert sink.rows("people") == before == [{"id": 2, **BO}]
 
 
-def test_an_aggregate_writes_the_newest_row_of_each_group(sink: TestedSink) -> None:
+def test_an_aggregate_writes_the_newest_row_of_each_group(sink: EmptySink) -> None:
     sql = (
         "SET autocreate=true; UPSERT INTO db.totals SELECT STREAM name, COUNT(*) AS n FROM people GROUP BY name PK name"
     )
@@ -75,7 +75,7 @@ def test_an_aggregate_writes_the_newest_row_of_each_group(sink: TestedSink) -> N
     assert sink.rows("totals") == [{"name": "Ada", "n": 2}, {"name": "Bo", "n": 1}]
 
 
-def test_a_row_that_leaves_the_table_is_deleted(sink: TestedSink) -> None:
+def test_a_row_that_leaves_the_table_is_deleted(sink: EmptySink) -> None:
     sql = (
         "SET autocreate=true; UPSERT INTO db.best SELECT TABLE _key AS id, name FROM people "
         "WHERE COALESCE(score, 0.0) > 1 PK id"

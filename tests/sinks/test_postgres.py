@@ -185,7 +185,7 @@ def test_text_is_converted_to_the_type_of_the_column(sink: PostgresSink, postgre
 
 def test_names_keep_their_case_and_characters(sink: PostgresSink, postgres: Postgres) -> None:
     postgres.sql('CREATE SCHEMA "Sales"')
-    sql = 'UPSERT INTO `sink.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
+    sql = 'UPSERT INTO `db.Sales.my "table"` SELECT _key AS Id, name AS `first name` FROM people PK Id AUTOCREATE'
     sink.write(sql, 0, batch(1))
 
     assert postgres.rows('"Sales"."my ""table"""') == [{"Id": 1, "first name": "Ada"}]

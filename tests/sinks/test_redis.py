@@ -23,11 +23,11 @@ def sink(engine: MemoryEngine, redis: Redis) -> RedisSink:
 
 def test_a_hash_has_a_field_for_each_column_that_is_not_null(sink: RedisSink, redis: Redis) -> None:
     sink.write(HASH, 0, [person(0, 1, {"name": "Ada", "score": 1.5, "tags": ["a"]})])
-    assert pairs(redis, "sink:1") == {"id": "1", "name": "Ada", "score": "1.5", "tags": '["a"]'}
+    assert pairs(redis, "db:1") == {"id": "1", "name": "Ada", "score": "1.5", "tags": '["a"]'}
 
     sink.write(HASH, 1, [person(1, 1, {"name": "Bo"}), person(2, 2, {"name": "Cy"}), person(3, 2, None)])
-    assert pairs(redis, "sink:1") == {"id": "1", "name": "Bo"}
-    assert redis.all_keys() == ["sink:1"]
+    assert pairs(redis, "db:1") == {"id": "1", "name": "Bo"}
+    assert redis.all_keys() == ["db:1"]
 
 
 def test_different_composite_keys_never_collide(sink: RedisSink, redis: Redis) -> None:
@@ -74,7 +74,7 @@ def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None
 
         sink.write(HASH, 1, [person(1, 2, {})])
 
-        assert server.all_keys() == ["sink:2"]
+        assert server.all_keys() == ["db:2"]
 
 
 def pairs(redis: Redis, key: str) -> dict[str, str]:

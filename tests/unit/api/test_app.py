@@ -12,7 +12,7 @@ from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.api.app import create_app
 from lsql_runner.api.routes import ROUTES
 from lsql_runner.events.processor import LagMeasured
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 
 
 def client_of(processor: FakeProcessor) -> FlaskClient:
@@ -141,7 +141,7 @@ class TestHealth:
 
     def test_a_restart_does_not_undo_startup(self) -> None:
         processor = SCENARIOS["restarting"]()
-        processor.transition(Trigger.RETRY)
+        processor.transition(Cause.RETRY)
 
         assert client_of(processor).get("/health/startup").status_code == 200
 
@@ -260,7 +260,7 @@ class TestHistory:
     def test_it_has_a_sample_for_each_ten_seconds_since_the_process_began(self) -> None:
         processor = SCENARIOS["starting"]()
         processor.plan()
-        processor.transition(Trigger.RUN)
+        processor.transition(Cause.RUN)
         for _ in range(15):
             processor.batch(seconds=2.0)
 

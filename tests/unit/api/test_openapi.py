@@ -19,7 +19,7 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
 from lsql_runner.observe.metrics import Metrics
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 
 
 def schema_for(processor: FakeProcessor) -> Any:
@@ -60,8 +60,8 @@ class ProcessorRequests(RuleBasedStateMachine):
         }
         assert status == (409 if refused else 202)
 
-    @rule(trigger=sampled_from(Trigger))
-    def pass_trigger(self, trigger: Trigger) -> None:
+    @rule(trigger=sampled_from(Cause))
+    def pass_trigger(self, trigger: Cause) -> None:
         with suppress(LsqlError):
             self.processor.transition(trigger)
 

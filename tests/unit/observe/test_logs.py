@@ -16,7 +16,7 @@ from lsql_runner.events import processor as events
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LateRecordsDropped
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import LEVELS, configure, level_of
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 
 
 class Terminal(io.StringIO):
@@ -200,7 +200,7 @@ class TestEvents:
         processor = SCENARIOS["starting"]()
         stream = log_of(processor)
 
-        processor.transition(Trigger.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
+        processor.transition(Cause.WAIT, LsqlError("TOPIC_EMPTY", topic="cars"))
 
         (line,) = lines(stream)
         assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
@@ -210,7 +210,7 @@ class TestEvents:
         processor = SCENARIOS["running"]()
         stream = log_of(processor)
 
-        processor.transition(Trigger.REFUSE, LsqlError("QUERY_FAILED", reason="boom"))
+        processor.transition(Cause.FAILED_PERMANENTLY, LsqlError("QUERY_FAILED", reason="boom"))
 
         (line,) = lines(stream)
         assert (line["level"], line["new"]) == ("error", "failed")
@@ -255,9 +255,9 @@ class TestEvents:
         unreachable = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
 
         for error in (unreachable, unreachable, LsqlError("TOPIC_EMPTY", topic="cars")):
-            processor.transition(Trigger.WAIT, error)
-            processor.transition(Trigger.RETRY)
-        processor.transition(Trigger.RUN)
+            processor.transition(Cause.WAIT, error)
+            processor.transition(Cause.RETRY)
+        processor.transition(Cause.RUN)
 
         assert [(line["new"], line.get("code")) for line in lines(stream)] == [
             ("waiting", "BROKER_UNREACHABLE"),

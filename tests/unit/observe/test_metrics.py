@@ -13,7 +13,7 @@ from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.observe.metrics import Metrics
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -41,7 +41,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 def run_two_batches() -> tuple[FakeProcessor, Metrics]:
     processor, metrics = metrics_of()
     processor.plan()
-    processor.transition(Trigger.RUN)
+    processor.transition(Cause.RUN)
     processor.batch()
     processor.batch()
     return processor, metrics
@@ -135,7 +135,7 @@ def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_cod
 
 def test_restarts_and_build_are_reported() -> None:
     processor, metrics = metrics_of("restarting")
-    processor.transition(Trigger.RETRY)
+    processor.transition(Cause.RETRY)
 
     assert value(metrics, "lsql_restarts_total") == 1
     assert value(metrics, "lsql_build_info", version="0.1.0", app_id="fast-vehicles", guarantee="at_least_once") == 1

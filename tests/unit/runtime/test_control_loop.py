@@ -14,7 +14,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
 COUNT = "SET emit='final'; INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 10s GROUP BY g"
@@ -260,7 +260,7 @@ class TestFailing:
                 runtime.engine.error = gone
                 running.turn()
                 assert running.state is State.FAILED
-                running.turn(Trigger.START)
+                running.turn(Cause.START)
                 running.until(lambda: running.state is State.RUNNING)
         assert restart_delays(running) == [None, None]
 
@@ -294,30 +294,30 @@ class TestCommands:
         with runtime.process() as running:
             running.run()
             running.saved.set_stopped(True, "ada", 0)
-            running.turn(Trigger.STOP)
+            running.turn(Cause.STOP)
             assert (running.state, runtime.engine.running) == (State.STOPPED, None)
         runtime.brokers.produce("t", RECORD)
 
         with runtime.process() as again:
             again.advance_s(3600)
             assert (again.state, again.health()) == (State.STOPPED, [])
-            again.turn(Trigger.START)
+            again.turn(Cause.START)
             again.until(lambda: again.state is State.RUNNING)
             assert runtime.engine.run_batches() == 1
 
     def test_a_waiting_or_restarting_processor_can_be_stopped(self, runtime: FakeRuntime) -> None:
         runtime.brokers.lost()
         with runtime.process() as waiting:
-            waiting.turn(Trigger.STOP)
+            waiting.turn(Cause.STOP)
             assert waiting.state is State.STOPPED
         runtime.brokers.refused()
         with runtime.process() as restarting:
-            restarting.turn(Trigger.STOP)
+            restarting.turn(Cause.STOP)
             assert restarting.state is State.STOPPED
 
     def test_a_start_of_a_running_processor_changes_nothing(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
-            running.run().turn(Trigger.START)
+            running.run().turn(Cause.START)
 
             assert (running.state, len(runtime.engine.jobs)) == (State.RUNNING, 1)
 
@@ -325,7 +325,7 @@ class TestCommands:
         with runtime.process() as running:
             running.run()
 
-            assert not running.turn(Trigger.END)
+            assert not running.turn(Cause.END)
 
             assert (running.state, runtime.engine.running) == (State.ENDED, None)
             assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}

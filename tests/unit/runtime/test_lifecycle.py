@@ -7,57 +7,57 @@ from hypothesis.strategies import sampled_from
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import IDEMPOTENT, TRANSITIONS, Trigger, move
+from lsql_runner.runtime.lifecycle import IDEMPOTENT, TRANSITIONS, Cause, move
 
 WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
 """States with a query: it starts, it runs, or its last batch runs."""
 
 
-def model(state: State, trigger: Trigger) -> State | None:
-    """The expected state, by trigger instead of by state; None if the trigger must be refused."""
+def model(state: State, cause: Cause) -> State | None:
+    """The expected state, by cause instead of by state; None if the cause must be refused."""
     if state is State.ENDED:
-        return State.ENDED if trigger is Trigger.END else None
+        return State.ENDED if cause is Cause.END else None
     query = state in WITH_QUERY
     stopping = state is State.STOPPING
-    match trigger:
-        case Trigger.END:
+    match cause:
+        case Cause.END:
             return State.ENDED
-        case Trigger.STOP:
+        case Cause.STOP:
             return State.STOPPING if query else State.STOPPED
-        case Trigger.START if state in (State.STOPPED, State.FAILED):
+        case Cause.START if state in (State.STOPPED, State.FAILED):
             return State.STARTING
-        case Trigger.START:
+        case Cause.START:
             return None if stopping else state
-        case Trigger.DIE if query:
+        case Cause.FAILED_TEMPORARILY if query:
             return State.STOPPED if stopping else State.RESTARTING
-        case Trigger.REFUSE if query:
+        case Cause.FAILED_PERMANENTLY if query:
             return State.STOPPED if stopping else State.FAILED
-        case Trigger.HALTED if stopping:
+        case Cause.HALTED if stopping:
             return State.STOPPED
-        case Trigger.RUN if state is State.STARTING:
+        case Cause.RUN if state is State.STARTING:
             return State.RUNNING
-        case Trigger.WAIT if state in (State.STARTING, State.WAITING):
+        case Cause.WAIT if state in (State.STARTING, State.WAITING):
             return State.WAITING
-        case Trigger.RETRY if state in (State.WAITING, State.RESTARTING):
+        case Cause.RETRY if state in (State.WAITING, State.RESTARTING):
             return State.STARTING
     return None
 
 
-def moved(state: State, trigger: Trigger) -> State | None:
-    """The new state; None if the trigger is refused, with TRANSITION_REFUSED."""
+def moved(state: State, cause: Cause) -> State | None:
+    """The new state; None if the cause is refused, with TRANSITION_REFUSED."""
     try:
-        return move(state, trigger)
+        return move(state, cause)
     except LsqlError as error:
         refusal = error
     assert refusal.code == "TRANSITION_REFUSED"
-    assert refusal.params == {"action": trigger.value, "state": state.value}
+    assert refusal.params == {"action": cause.value, "state": state.value}
     return None
 
 
-@pytest.mark.parametrize("trigger", Trigger, ids=lambda t: t.value)
+@pytest.mark.parametrize("cause", Cause, ids=lambda t: t.value)
 @pytest.mark.parametrize("state", State, ids=lambda s: s.value)
-def test_a_trigger_leads_to_the_state_of_the_model(state: State, trigger: Trigger) -> None:
-    assert moved(state, trigger) is model(state, trigger)
+def test_a_cause_leads_to_the_state_of_the_model(state: State, cause: Cause) -> None:
+    assert moved(state, cause) is model(state, cause)
 
 
 def test_idempotent_requests_are_not_transitions() -> None:
@@ -82,7 +82,7 @@ def reachable(state: State) -> set[State]:
 
 
 class Lifecycle(RuleBasedStateMachine):
-    """Any sequence of triggers. The model: whether a person has stopped the processor, whether the process ended."""
+    """Any sequence of causes. The model: whether a person has stopped the processor, whether the process ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,26 +92,26 @@ class Lifecycle(RuleBasedStateMachine):
         self.ended = False
         self.failed = False
 
-    @rule(trigger=sampled_from([Trigger.WAIT, Trigger.RETRY, Trigger.RUN, Trigger.DIE, Trigger.HALTED]))
-    def query_changes(self, trigger: Trigger) -> None:
-        self.state = moved(self.state, trigger) or self.state
+    @rule(cause=sampled_from([Cause.WAIT, Cause.RETRY, Cause.RUN, Cause.FAILED_TEMPORARILY, Cause.HALTED]))
+    def query_changes(self, cause: Cause) -> None:
+        self.state = moved(self.state, cause) or self.state
 
     @rule()
     def query_fails_with_a_final_error(self) -> None:
-        new = moved(self.state, Trigger.REFUSE)
+        new = moved(self.state, Cause.FAILED_PERMANENTLY)
         self.failed |= new is State.FAILED
         self.state = new or self.state
 
     @rule()
     def person_stops(self) -> None:
-        new = moved(self.state, Trigger.STOP)
+        new = moved(self.state, Cause.STOP)
         assert (new is None) == self.ended, "a stop is possible until the process ends"
         self.state = new or self.state
         self.is_stopped, self.failed = True, False
 
     @rule()
     def person_starts(self) -> None:
-        new = moved(self.state, Trigger.START)
+        new = moved(self.state, Cause.START)
         assert (new is None) == (self.ended or self.state is State.STOPPING)
         if new is not None:
             self.state, self.is_stopped, self.failed = new, False, False
@@ -119,14 +119,14 @@ class Lifecycle(RuleBasedStateMachine):
     @precondition(lambda self: not self.ended)
     @rule()
     def a_repeated_request_changes_nothing(self) -> None:
-        for trigger in (Trigger.STOP, Trigger.START):
-            once = moved(self.state, trigger)
+        for cause in (Cause.STOP, Cause.START):
+            once = moved(self.state, cause)
             if once is not None:
-                assert moved(once, trigger) is once
+                assert moved(once, cause) is once
 
     @rule()
     def process_ends(self) -> None:
-        self.state = move(self.state, Trigger.END)
+        self.state = move(self.state, Cause.END)
         self.ended = True
 
     @invariant()

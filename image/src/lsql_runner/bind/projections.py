@@ -84,7 +84,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
         if isinstance(item.expr, ast.Star):
             _add_star(binder, item.expr, item, value)
             continue
-        expr = _projectable(binder.bind(item.expr))
+        expr = _with_writable_type(binder.bind(item.expr))
         path = _output_path(item, binder.scope)
         part = key if path[0] == "_key" else value
         if path in (("_key",), ("_value",)):
@@ -94,7 +94,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
     return key.build(), value.build()
 
 
-def _projectable(expr: Expr) -> Expr:
+def _with_writable_type(expr: Expr) -> Expr:
     """The expression with a type that can be written: a string for NULL, milliseconds for a duration."""
     if expr.type == NULL:
         return convert(expr, STRING)

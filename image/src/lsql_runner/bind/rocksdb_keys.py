@@ -11,8 +11,8 @@ ROCKSDB_KEYS: dict[str, tuple[int, str]] = {
 }
 """By key: the unit that the value must be a multiple of, and the meaning."""
 
-_FIXED = "Spark has no option for it"
-_DURABLE = "the checkpoint keeps the state, not the write-ahead log of RocksDB"
+_NO_OPTION = "Spark has no option for it"
+_CHECKPOINT = "state is restored from the checkpoint, not from the write-ahead log of RocksDB"
 
 ROCKSDB_IGNORED: dict[str, str] = {
     **dict.fromkeys(
@@ -23,13 +23,13 @@ ROCKSDB_IGNORED: dict[str, str] = {
         rocksdb.table.block.size.deviation rocksdb.table.block.whole.key.filtering rocksdb.total.threads
         rocksdb.background.compaction.max rocksdb.background.flushes.max rocksdb.base.background.compaction
         rocksdb.compaction.auto rocksdb.compaction.level.max rocksdb.compaction.style rocksdb.subcompaction.max
-        rocksdb.memtable.concurrent.write rocksdb.os.buffer""".split(),
-        _FIXED,
+        rocksdb.memtable.concurrent.write rocksdb.os.buffer rocksdb.log.dir rocksdb.log.file.max
+        rocksdb.log.file.roll.time""".split(),
+        _NO_OPTION,
     ),
     **dict.fromkeys(
-        """rocksdb.data.sync rocksdb.fsync rocksdb.log.dir rocksdb.log.file.max rocksdb.log.file.roll.time
-        rocksdb.wal.dir rocksdb.wal.size.limit rocksdb.wal.ttl""".split(),
-        _DURABLE,
+        "rocksdb.data.sync rocksdb.fsync rocksdb.wal.dir rocksdb.wal.size.limit rocksdb.wal.ttl".split(),
+        _CHECKPOINT,
     ),
 }
 """Keys that have no effect, with the reason. They cause a warning."""

@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.table_rows import can_delete_rows, identity, is_identity
+from lsql_runner.bind.table_rows import identity, is_identity, may_lose_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.spans import Span
@@ -28,11 +28,11 @@ class SinkKind:
     """The schemes of its addresses."""
     example: str
     """An address."""
-    needs_key: bool
-    """Whether rows must have a key."""
+    needs_primary_key: bool
+    """Whether an INSERT must name the key columns with PK."""
     creates: bool
     """Whether it can create tables."""
-    stores: tuple[str, ...] = ()
+    storage_types: tuple[str, ...] = ()
     """The values of STOREAS; the first is the default."""
     formats: tuple[str, ...] = ()
     """The values of WITHFORMAT."""
@@ -45,16 +45,16 @@ KINDS: dict[str, SinkKind] = {
             name="postgresql",
             schemes=("jdbc:postgresql://",),
             example="jdbc:postgresql://db:5432/shop",
-            needs_key=False,
+            needs_primary_key=False,
             creates=True,
         ),
         SinkKind(
             name="redis",
             schemes=("redis://", "rediss://"),
             example="redis://cache:6379",
-            needs_key=True,
+            needs_primary_key=True,
             creates=False,
-            stores=("STRING", "HASH"),
+            storage_types=("STRING", "HASH"),
             formats=("JSON",),
         ),
     )
@@ -72,7 +72,8 @@ class NamedSink:
 
 
 def named_sink(target: str, sinks: Mapping[str, str]) -> NamedSink | None:
-    """The sink that a target names: `shop` and `shop.orders` name the sink `shop`. None if it is not configured.
+    """The sink that the target of an INSERT names: `shop` and `shop.orders` name the sink `shop`. None if it is not
+    configured.
 
     Args:
         target: the target as the program writes it.
@@ -84,7 +85,7 @@ def named_sink(target: str, sinks: Mapping[str, str]) -> NamedSink | None:
 
 
 def sink_name(word: str) -> str:
-    """The name of a sink as in its environment variables: `order_cache` for `Order-Cache`."""
+    """The normalized name of a sink, in lower case and with `_` for `-`: `order_cache` for `Order-Cache`."""
     return word.lower().replace("-", "_")
 
 
@@ -116,27 +117,27 @@ def sink_of(insert: ast.Insert, catalog: Catalog) -> NamedSink | None:
 def bind_sink_insert(
     insert: ast.Insert, sink: NamedSink, select: BoundSelect, settings: ProgramSettings
 ) -> BoundSinkInsert:
-    """An INSERT whose target is a sink.
+    """An INSERT into a sink.
 
     Raises:
         LsqlError: SINK_CLAUSE_UNSUPPORTED, SINK_CLAUSE_VALUE, SINK_CLAUSE_CONFLICT, SINK_FIELDS_MISSING, PK_MISSING,
-            PK_UNKNOWN, SINK_ROW_IDENTITY_MISSING, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
+            PK_UNKNOWN, NAME_DUPLICATE, SINK_ROW_IDENTITY_MISSING, SINK_UPSERT_REQUIRED, PK_NOT_ROW_IDENTITY.
     """
     kcql = insert.kcql or ast.Kcql()
     _check_clauses(insert, kcql, sink)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)
-    kind = select.shape.value.type
-    if not isinstance(kind, Struct) or not kind.fields:
-        raise LsqlError("SINK_FIELDS_MISSING", span, sink=sink.name, found=describe(kind))
-    key = _key(insert, kcql, kind.names)
-    if not key and (kcql.upsert or sink.kind.needs_key):
+    value_type = select.shape.value.type
+    if not isinstance(value_type, Struct) or not value_type.fields:
+        raise LsqlError("SINK_FIELDS_MISSING", span, sink=sink.name, found=describe(value_type))
+    key = _key(insert, kcql, value_type.names)
+    if not key and (kcql.upsert or sink.kind.needs_primary_key):
         statement = "UPSERT" if kcql.upsert else "INSERT"
         raise LsqlError(
-            "PK_MISSING", insert.target.span, statement=statement, sink=sink.name, known=", ".join(kind.names)
+            "PK_MISSING", insert.target.span, statement=statement, sink=sink.name, known=", ".join(value_type.names)
         )
-    store = kcql.store_as.name.upper() if kcql.store_as else next(iter(sink.kind.stores), "")
-    mode: OneOf["insert", "upsert"] = "upsert" if kcql.upsert or sink.kind.needs_key else "insert"
-    if can_delete_rows(select):
+    storage_type = kcql.store_as.name.upper() if kcql.store_as else next(iter(sink.kind.storage_types), "")
+    mode: OneOf["insert", "upsert"] = "upsert" if kcql.upsert or sink.kind.needs_primary_key else "insert"
+    if may_lose_rows(select):
         _check_deletes(insert, kcql, key, mode, select)
     target = SinkTarget(
         sink=sink.name,
@@ -144,12 +145,12 @@ def bind_sink_insert(
         name=insert.target.name,
         table=sink.table,
         mode=mode,
-        columns=tuple((f.name, f.type) for f in kind.fields),
+        columns=tuple((f.name, f.type) for f in value_type.fields),
         key=key,
-        deletes=mode == "upsert" and (can_delete_rows(select) or _is_computed_from_key(key, select)),
+        deletes=mode == "upsert" and (may_lose_rows(select) or _is_computed_from_key(key, select)),
         creates=sink.kind.creates and (kcql.autocreate or settings.topic(insert.target.name).autocreate),
         batch_rows=kcql.batch or DEFAULT_BATCH_ROWS,
-        store=store,
+        store=storage_type,
     )
     return BoundSinkInsert(target, select)
 
@@ -172,9 +173,9 @@ def _check_clauses(insert: ast.Insert, kcql: ast.Kcql, sink: NamedSink) -> None:
         raise unsupported("STORE")
     if form is not None and form.name not in kind.formats:
         raise unsupported("WITHFORMAT", kind.formats)
-    if store is not None and (store.name.upper() not in kind.stores or store.options):
-        raise unsupported("STOREAS", kind.stores)
-    if form is not None and store is not None and store.name.upper() != kind.stores[0]:
+    if store is not None and (store.name.upper() not in kind.storage_types or store.options):
+        raise unsupported("STOREAS", kind.storage_types)
+    if form is not None and store is not None and store.name.upper() != kind.storage_types[0]:
         raise LsqlError("SINK_CLAUSE_CONFLICT", span_of("WITHFORMAT"), clause="WITHFORMAT", store=store.name.upper())
     if kcql.autocreate and not kind.creates:
         raise unsupported("AUTOCREATE")

@@ -1,4 +1,4 @@
-"""Tables that a program writes to a sink: whether their rows can be deleted, and which columns identify a row."""
+"""Tables that a program writes to a sink: whether a row can disappear, and which columns identify a row."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lsql_runner.bind.expr import ColumnRef
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.types import DataType, Struct
 
-Path = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RowIdentity:
+class RowKeyPart:
     """A value that identifies a row, alone or with others: the key, or a group key."""
 
     columns: frozenset[str]
@@ -23,8 +23,8 @@ class RowIdentity:
     """The name in the program."""
 
 
-def can_delete_rows(select: BoundSelect) -> bool:
-    """Whether the result can lose a row that it had."""
+def may_lose_rows(select: BoundSelect) -> bool:
+    """Whether a row of the result can disappear."""
     group = select.grouping
     if group is not None:
         is_session = group.window is not None and group.window.is_session
@@ -34,21 +34,22 @@ def can_delete_rows(select: BoundSelect) -> bool:
     source = select.source
     if not isinstance(source, BoundSelect) or not source.is_table:
         return True
-    return select.where is not None or can_delete_rows(source)
+    return select.where is not None or may_lose_rows(source)
 
 
-def identity(select: BoundSelect) -> tuple[RowIdentity, ...] | None:
-    """The values that identify a row of a table; None if no column contains them, as for the window of a key."""
+def identity(select: BoundSelect) -> tuple[RowKeyPart, ...] | None:
+    """The values that identify a row of a table; None for windowed groups and keys: no column contains
+    the window."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (RowIdentity(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (RowKeyPart(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
     return tuple(keys) or None
 
 
-def is_identity(values: tuple[RowIdentity, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+def is_identity(values: tuple[RowKeyPart, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
     """Whether the columns of `key` contain all of the values that identify a row, and no other values."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
@@ -62,16 +63,16 @@ def is_identity(values: tuple[RowIdentity, ...], key: tuple[str, ...], select: B
     )
 
 
-def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowIdentity, ...] | None:
+def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowKeyPart, ...] | None:
     match source:
         case BoundJoin():
-            return (RowIdentity(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (RowKeyPart(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (RowIdentity(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (RowKeyPart(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
-def _scalar_paths(kind: DataType) -> tuple[Path, ...]:
+def _scalar_paths(kind: DataType) -> tuple[FieldPath, ...]:
     """The paths to all values that are not structs."""
     if not isinstance(kind, Struct) or not kind.fields:
         return ((),)

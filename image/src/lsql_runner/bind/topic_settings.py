@@ -56,28 +56,28 @@ def with_override(before: TopicSettings, key: str, statement: SetStatement) -> T
     return before.with_config(key, statement.value) if apply is None else apply(before, statement)
 
 
-def _schema_key(
+def _schema_setter(
     part: OneOf["key", "value"], setting: SchemaSetting
 ) -> Callable[[TopicSettings, SetStatement], TopicSettings]:
-    """Applies a SET of a format's schema setting to the settings of a topic."""
+    """A function that applies a SET of a format's schema setting to the settings of a topic."""
 
-    def apply(topics: TopicSettings, statement: SetStatement) -> TopicSettings:
+    def apply(settings: TopicSettings, statement: SetStatement) -> TopicSettings:
         if setting.kind == "boolean":
             value = str(boolean(statement)).lower()
         else:
             value = schema_name(statement, dotted=setting.kind == "dotted name")
         if part == "key":
-            return replace(topics, key=topics.key.with_setting(setting.key, value))
-        return replace(topics, value=topics.value.with_setting(setting.key, value))
+            return replace(settings, key=settings.key.with_setting(setting.key, value))
+        return replace(settings, value=settings.value.with_setting(setting.key, value))
 
     return apply
 
 
 LSQL_TOPIC_KEYS: dict[str, Callable[[TopicSettings, SetStatement], TopicSettings]] = {
-    "autocreate": lambda topics, s: replace(topics, autocreate=boolean(s)),
-    "partitions": lambda topics, s: replace(topics, partitions=whole_number(s, 1, 100_000)),
-    "replication": lambda topics, s: replace(topics, replication=whole_number(s, 1, 1_000)),
-    **{f"key.{setting.key}": _schema_key("key", setting) for setting in SCHEMA_SETTINGS},
-    **{f"value.{setting.key}": _schema_key("value", setting) for setting in SCHEMA_SETTINGS},
+    "autocreate": lambda settings, s: replace(settings, autocreate=boolean(s)),
+    "partitions": lambda settings, s: replace(settings, partitions=whole_number(s, 1, 100_000)),
+    "replication": lambda settings, s: replace(settings, replication=whole_number(s, 1, 1_000)),
+    **{f"key.{setting.key}": _schema_setter("key", setting) for setting in SCHEMA_SETTINGS},
+    **{f"value.{setting.key}": _schema_setter("value", setting) for setting in SCHEMA_SETTINGS},
 }
 """The keys that LSQL adds to Kafka's TOPIC_KEYS."""

@@ -15,7 +15,7 @@ from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone
 from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, prepare
@@ -53,8 +53,8 @@ class ControlLoop:
             LsqlError: the program or the configuration is invalid.
         """
         if self._dependencies.state.stopped_by() is not None:
-            self.machine.move(Trigger.STOP)
-            self.machine.move(Trigger.HALTED)
+            self.machine.move(Cause.STOP)
+            self.machine.move(Cause.HALTED)
             return
         try:
             self._prepared = self._prepare()
@@ -63,7 +63,7 @@ class ControlLoop:
                 raise
             self._start_failed(error)
 
-    def turn(self, command: Trigger | None = None) -> bool:
+    def turn(self, command: Cause | None = None) -> bool:
         """Carry out a command, then the work of the current state. False after the last turn."""
         try:
             return self._turn(command)
@@ -71,7 +71,7 @@ class ControlLoop:
             self._unexpected(error)
             return self.machine.state is not State.ENDED
 
-    def _turn(self, command: Trigger | None) -> bool:
+    def _turn(self, command: Cause | None) -> bool:
         self._carry_out(command)
         state = self.machine.state
         if self._dependencies.engine.jvm_death() is not None:
@@ -83,22 +83,22 @@ class ControlLoop:
         elif state is State.STARTING:
             self._start()
         elif state in (State.WAITING, State.RESTARTING) and self._now_ms() >= self._retry_at_ms:
-            self.machine.move(Trigger.RETRY)
+            self.machine.move(Cause.RETRY)
         return self.machine.state is not State.ENDED
 
-    def _carry_out(self, command: Trigger | None) -> None:
+    def _carry_out(self, command: Cause | None) -> None:
         state = self.machine.state
-        if command is Trigger.END:
+        if command is Cause.END:
             self._halt()
-            self.machine.move(Trigger.END)
-        elif command is Trigger.STOP and state not in (State.STOPPED, State.STOPPING, State.ENDED):
-            self.machine.move(Trigger.STOP)
+            self.machine.move(Cause.END)
+        elif command is Cause.STOP and state not in (State.STOPPED, State.STOPPING, State.ENDED):
+            self.machine.move(Cause.STOP)
             if self.machine.state is State.STOPPING:
                 self._halt()
-                self.machine.move(Trigger.HALTED)
-        elif command is Trigger.START and state in (State.STOPPED, State.FAILED):
+                self.machine.move(Cause.HALTED)
+        elif command is Cause.START and state in (State.STOPPED, State.FAILED):
             self._backoff.reset()
-            self.machine.move(Trigger.START)
+            self.machine.move(Cause.START)
 
     # --- starting ---
 
@@ -115,7 +115,7 @@ class ControlLoop:
             d = self._dependencies
             self.machine.emit(planned_event(prepared, d.settings, d.brokers, self._now_ms()))
             self._run = PlanRun(prepared, d, self.machine)
-            self.machine.move(Trigger.RUN)
+            self.machine.move(Cause.RUN)
         except LsqlError as error:
             self._start_failed(error)
 
@@ -126,7 +126,7 @@ class ControlLoop:
             case Recovery.RETRY:
                 self._retry_after(error)
             case Recovery.FINAL:
-                self.machine.move(Trigger.REFUSE, self._report(error))
+                self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
 
     # --- running ---
 
@@ -139,7 +139,7 @@ class ControlLoop:
         self._halt()
         if recovery_of_query(error) is Recovery.FINAL:
             self.machine.emit(QueryDied(self._now_ms(), self._report(error), None))
-            self.machine.move(Trigger.REFUSE, self._report(error))
+            self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
         else:
             self._retry_after(error)
 
@@ -155,7 +155,7 @@ class ControlLoop:
         delay_s = self._backoff.next_delay_s()
         self._retry_at_ms = self._now_ms() + delay_s * 1000
         self.machine.emit(QueryDied(self._now_ms(), self._report(error), delay_s))
-        self.machine.move(Trigger.DIE, self._report(error))
+        self.machine.move(Cause.FAILED_TEMPORARILY, self._report(error))
 
     def _wait_after(self, error: LsqlError) -> None:
         if error.code == "BROKER_UNREACHABLE":
@@ -163,7 +163,7 @@ class ControlLoop:
         else:
             self._brokers_found()
         self._retry_at_ms = self._now_ms() + WAIT_MS
-        self.machine.move(Trigger.WAIT, self._report(error))
+        self.machine.move(Cause.WAIT, self._report(error))
 
     def _brokers_found(self) -> None:
         if self.machine.status.broker_error is not None:
@@ -174,7 +174,7 @@ class ControlLoop:
         error = self._report(LsqlError("JVM_GONE", reason=reason))
         self.machine.emit(JvmGone(self._now_ms(), error))
         alive = self.machine.state in (State.STARTING, State.RUNNING)
-        self.machine.move(Trigger.REFUSE if alive else Trigger.END, error)
+        self.machine.move(Cause.FAILED_PERMANENTLY if alive else Cause.END, error)
         self._dependencies.on_jvm_gone()
 
     def _unexpected(self, error: Exception) -> None:

@@ -15,7 +15,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
 
 
-class Trigger(Enum):
+class Cause(Enum):
     """The cause of a transition."""
 
     WAIT = "wait"
@@ -24,9 +24,9 @@ class Trigger(Enum):
     """The delay is over."""
     RUN = "run"
     """The query runs."""
-    DIE = "die"
+    FAILED_TEMPORARILY = "fail temporarily"
     """The query or its start failed with a temporary error."""
-    REFUSE = "refuse"
+    FAILED_PERMANENTLY = "fail permanently"
     """The query or its start failed with an error that a person must correct."""
     STOP = "stop"
     """A person requested a stop."""
@@ -38,44 +38,44 @@ class Trigger(Enum):
     """The process ends."""
 
 
-TRANSITIONS: dict[tuple[State, Trigger], State] = {
-    (State.STARTING, Trigger.WAIT): State.WAITING,
-    (State.STARTING, Trigger.RUN): State.RUNNING,
-    (State.STARTING, Trigger.DIE): State.RESTARTING,
-    (State.STARTING, Trigger.REFUSE): State.FAILED,
-    (State.STARTING, Trigger.STOP): State.STOPPING,
-    (State.WAITING, Trigger.RETRY): State.STARTING,
-    (State.WAITING, Trigger.WAIT): State.WAITING,
-    (State.WAITING, Trigger.STOP): State.STOPPED,
-    (State.RUNNING, Trigger.DIE): State.RESTARTING,
-    (State.RUNNING, Trigger.REFUSE): State.FAILED,
-    (State.RUNNING, Trigger.STOP): State.STOPPING,
-    (State.STOPPING, Trigger.HALTED): State.STOPPED,
-    (State.STOPPING, Trigger.DIE): State.STOPPED,
-    (State.STOPPING, Trigger.REFUSE): State.STOPPED,
-    (State.STOPPED, Trigger.START): State.STARTING,
-    (State.RESTARTING, Trigger.RETRY): State.STARTING,
-    (State.RESTARTING, Trigger.STOP): State.STOPPED,
-    (State.FAILED, Trigger.START): State.STARTING,
-    (State.FAILED, Trigger.STOP): State.STOPPED,
-} | {(state, Trigger.END): State.ENDED for state in State}
+TRANSITIONS: dict[tuple[State, Cause], State] = {
+    (State.STARTING, Cause.WAIT): State.WAITING,
+    (State.STARTING, Cause.RUN): State.RUNNING,
+    (State.STARTING, Cause.FAILED_TEMPORARILY): State.RESTARTING,
+    (State.STARTING, Cause.FAILED_PERMANENTLY): State.FAILED,
+    (State.STARTING, Cause.STOP): State.STOPPING,
+    (State.WAITING, Cause.RETRY): State.STARTING,
+    (State.WAITING, Cause.WAIT): State.WAITING,
+    (State.WAITING, Cause.STOP): State.STOPPED,
+    (State.RUNNING, Cause.FAILED_TEMPORARILY): State.RESTARTING,
+    (State.RUNNING, Cause.FAILED_PERMANENTLY): State.FAILED,
+    (State.RUNNING, Cause.STOP): State.STOPPING,
+    (State.STOPPING, Cause.HALTED): State.STOPPED,
+    (State.STOPPING, Cause.FAILED_TEMPORARILY): State.STOPPED,
+    (State.STOPPING, Cause.FAILED_PERMANENTLY): State.STOPPED,
+    (State.STOPPED, Cause.START): State.STARTING,
+    (State.RESTARTING, Cause.RETRY): State.STARTING,
+    (State.RESTARTING, Cause.STOP): State.STOPPED,
+    (State.FAILED, Cause.START): State.STARTING,
+    (State.FAILED, Cause.STOP): State.STOPPED,
+} | {(state, Cause.END): State.ENDED for state in State}
 
-IDEMPOTENT: frozenset[tuple[State, Trigger]] = frozenset(
-    {(state, Trigger.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
-    | {(state, Trigger.STOP) for state in (State.STOPPING, State.STOPPED)}
+IDEMPOTENT: frozenset[tuple[State, Cause]] = frozenset(
+    {(state, Cause.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
+    | {(state, Cause.STOP) for state in (State.STOPPING, State.STOPPED)}
 )
 """Requests for the state that the processor already has or approaches: they change nothing and are not refused."""
 
 
-def move(state: State, trigger: Trigger) -> State:
-    """The state after `trigger`.
+def move(state: State, cause: Cause) -> State:
+    """The state after `cause`.
 
     Raises:
-        LsqlError: TRANSITION_REFUSED if the state does not allow the trigger.
+        LsqlError: TRANSITION_REFUSED if the state does not allow the cause.
     """
-    if (state, trigger) in IDEMPOTENT:
+    if (state, cause) in IDEMPOTENT:
         return state
     try:
-        return TRANSITIONS[state, trigger]
+        return TRANSITIONS[state, cause]
     except KeyError:
-        raise LsqlError("TRANSITION_REFUSED", action=trigger.value, state=state.value) from None
+        raise LsqlError("TRANSITION_REFUSED", action=cause.value, state=state.value) from None

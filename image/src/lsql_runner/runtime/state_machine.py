@@ -8,7 +8,7 @@ from threading import Lock
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.processor import Event, Listener, StateChanged
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Trigger, move
+from lsql_runner.runtime.lifecycle import Cause, move
 from lsql_runner.runtime.status import Status, StatusBoard
 
 
@@ -33,15 +33,15 @@ class StateMachine:
     def state(self) -> State:
         return self._board.now.state
 
-    def check(self, trigger: Trigger) -> None:
-        """Check whether the state allows a trigger.
+    def check(self, cause: Cause) -> None:
+        """Check whether the state allows a cause.
 
         Raises:
             LsqlError: TRANSITION_REFUSED.
         """
-        move(self.state, trigger)
+        move(self.state, cause)
 
-    def move(self, trigger: Trigger, reason: ErrorReport | None = None) -> None:
+    def move(self, cause: Cause, reason: ErrorReport | None = None) -> None:
         """Change the state. Emits an event if the state or the reason is new.
 
         Raises:
@@ -49,7 +49,7 @@ class StateMachine:
         """
         with self._lock:
             status = self.status
-            new = move(status.state, trigger)
+            new = move(status.state, cause)
             if new is not status.state or reason != status.reason:
                 self.emit(StateChanged(self._now_ms(), status.state, new, reason))
 

@@ -11,7 +11,7 @@ from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
-from lsql_runner.runtime.lifecycle import Trigger
+from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Identity, ProgramDescription
 from lsql_runner.runtime.status import Status
 
@@ -27,7 +27,7 @@ class Supervisor:
         self._loop = ControlLoop(dependencies)
         self._last_hour = LastHour(dependencies.identity.started_at_ms)
         self.listen(lambda event: self._last_hour.add(event, self.status()))
-        self._commands: SimpleQueue[Trigger] = SimpleQueue()
+        self._commands: SimpleQueue[Cause] = SimpleQueue()
         self._thread = Thread(target=self._work, name="supervisor", daemon=True)
 
     @property
@@ -49,10 +49,10 @@ class Supervisor:
         return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
-        self._command(Trigger.STOP, by)
+        self._command(Cause.STOP, by)
 
     def start(self, by: str) -> None:
-        self._command(Trigger.START, by)
+        self._command(Cause.START, by)
 
     def listen(self, listener: Listener) -> None:
         """Add a listener, before `launch`. Several threads call it."""
@@ -69,20 +69,20 @@ class Supervisor:
 
     def close(self) -> None:
         """Let running batches end, commit the position, and end the loop. Does not close engine, brokers and state."""
-        self._commands.put(Trigger.END)
+        self._commands.put(Cause.END)
         if self._thread.is_alive():
             self._thread.join(_END_S)
 
-    def _command(self, trigger: Trigger, by: str) -> None:
-        self._loop.machine.check(trigger)
-        self._dependencies.state.set_stopped(trigger is Trigger.STOP, by, self._dependencies.now_ms())
-        self._commands.put(trigger)
+    def _command(self, cause: Cause, by: str) -> None:
+        self._loop.machine.check(cause)
+        self._dependencies.state.set_stopped(cause is Cause.STOP, by, self._dependencies.now_ms())
+        self._commands.put(cause)
 
     def _work(self) -> None:
         while self._loop.turn(self._next_command()):
             pass
 
-    def _next_command(self) -> Trigger | None:
+    def _next_command(self) -> Cause | None:
         is_starting = self._loop.machine.state is State.STARTING
         try:
             return self._commands.get(timeout=0 if is_starting else _TURN_S)

@@ -55,7 +55,7 @@ final class Chain {
       joined = join(joined, source(sources, settings, place), join, settings);
     }
     KStream<String, ObjectNode> results = joined.stream != null ? joined.stream : joined.table.toStream();
-    results.mapValues(Chain::written).to("o", Produced.with(Serdes.String(), Json.objects()));
+    results.mapValues(Chain::written).to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
   private static Rows source(Topologies.Sources sources, JsonNode settings, int place) {
@@ -102,7 +102,7 @@ final class Chain {
 
   private static String field(ObjectNode row, String path) {
     String[] steps = path.split("\\.");
-    return Json.text((ObjectNode) row.get(steps[0]), steps[1]);
+    return Json.string((ObjectNode) row.get(steps[0]), steps[1]);
   }
 
   private static KStream<String, ObjectNode> streams(
@@ -112,7 +112,7 @@ final class Chain {
             Duration.ofMillis(settings.required("within_ms").longValue()),
             Duration.ofMillis(settings.required("grace_ms").longValue()));
     StreamJoined<String, ObjectNode, ObjectNode> with =
-        StreamJoined.with(Serdes.String(), Json.objects(), Json.objects());
+        StreamJoined.with(Serdes.String(), Json.objectSerde(), Json.objectSerde());
     ValueJoiner<ObjectNode, ObjectNode, ObjectNode> both = Chain::both;
     return isOuter(kind, "LEFT")
         ? left.leftJoin(right, both, windows, with)
@@ -124,14 +124,14 @@ final class Chain {
     if (!path.equals(KEY)) {
       return lookupAll(stream, listed(table, path), isOuter);
     }
-    Joined<String, ObjectNode, ObjectNode> with = Joined.with(Serdes.String(), Json.objects(), Json.objects());
+    Joined<String, ObjectNode, ObjectNode> with = Joined.with(Serdes.String(), Json.objectSerde(), Json.objectSerde());
     ValueJoiner<ObjectNode, ObjectNode, ObjectNode> both = Chain::both;
     return isOuter ? stream.leftJoin(table, both, with) : stream.join(table, both, with);
   }
 
   private static KStream<String, ObjectNode> lookupAll(
       KStream<String, ObjectNode> stream, KTable<String, ArrayNode> lists, boolean isOuter) {
-    Joined<String, ObjectNode, ArrayNode> with = Joined.with(Serdes.String(), Json.objects(), Json.arrays());
+    Joined<String, ObjectNode, ArrayNode> with = Joined.with(Serdes.String(), Json.objectSerde(), Json.arraySerde());
     ValueJoiner<ObjectNode, ArrayNode, List<ObjectNode>> each = Chain::each;
     KStream<String, List<ObjectNode>> found =
         isOuter ? stream.leftJoin(lists, each, with) : stream.join(lists, each, with);
@@ -151,12 +151,12 @@ final class Chain {
   private static KTable<String, ArrayNode> listed(KTable<String, ObjectNode> table, String path) {
     return table
         .groupBy(
-            (key, row) -> KeyValue.pair(field(row, path), row), Grouped.with(Serdes.String(), Json.objects()))
+            (key, row) -> KeyValue.pair(field(row, path), row), Grouped.with(Serdes.String(), Json.objectSerde()))
         .aggregate(
             Json::array,
             (key, row, rows) -> Group.with(rows, row),
             (key, row, rows) -> Group.without(rows, row),
-            Materialized.with(Serdes.String(), Json.arrays()));
+            Materialized.with(Serdes.String(), Json.arraySerde()));
   }
 
   /** By the keys of both, or by the key of one and a field of the other, whose rows the result's are then. */
@@ -188,7 +188,7 @@ final class Chain {
   }
 
   private static Materialized<String, ObjectNode, KeyValueStore<Bytes, byte[]>> kept() {
-    return Materialized.with(Serdes.String(), Json.objects());
+    return Materialized.with(Serdes.String(), Json.objectSerde());
   }
 
   /** The sources of both; either may be null. */

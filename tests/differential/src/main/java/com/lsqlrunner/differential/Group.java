@@ -18,7 +18,7 @@ final class Group {
   private Group() {}
 
   static String of(ObjectNode row) {
-    String group = Json.text(row, "g");
+    String group = Json.string(row, "g");
     return group == null ? NONE : group;
   }
 

@@ -15,11 +15,11 @@ final class Json {
 
   private Json() {}
 
-  static Serde<ObjectNode> objects() {
+  static Serde<ObjectNode> objectSerde() {
     return serde(ObjectNode.class);
   }
 
-  static Serde<ArrayNode> arrays() {
+  static Serde<ArrayNode> arraySerde() {
     return serde(ArrayNode.class);
   }
 
@@ -31,12 +31,12 @@ final class Json {
     return MAPPER.createArrayNode();
   }
 
-  /** A field as text; null where it is null or missing, or there is no row at all. */
-  static String text(ObjectNode row, String field) {
+  /** A string field; null if it is missing or not a string, or if there is no row. */
+  static String string(ObjectNode row, String field) {
     return row == null || !row.hasNonNull(field) ? null : row.get(field).textValue();
   }
 
-  /** A field, or JSON's null where it is missing, or there is no row at all. */
+  /** A field; JSON's null if it is missing, or if there is no row. */
   static JsonNode field(ObjectNode row, String field) {
     return row == null || !row.has(field) ? MAPPER.nullNode() : row.get(field);
   }

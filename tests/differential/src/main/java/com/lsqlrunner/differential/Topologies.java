@@ -69,7 +69,7 @@ final class Topologies {
 
   /** The topics, as streams and as tables. */
   record Sources(StreamsBuilder builder) {
-    private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objects());
+    private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objectSerde());
 
     /** Of a stream every record is an event; Kafka Streams passes over one without a value, SQL sees nulls in it. */
     KStream<String, ObjectNode> stream(String topic) {
@@ -77,7 +77,7 @@ final class Topologies {
     }
 
     KGroupedStream<String, ObjectNode> grouped() {
-      return stream("l").groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objects()));
+      return stream("l").groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objectSerde()));
     }
 
     KTable<String, ObjectNode> table(String topic) {
@@ -99,18 +99,18 @@ final class Topologies {
 
   private static KTable<String, ArrayNode> aggregated(KGroupedStream<String, ObjectNode> groups) {
     return groups.aggregate(
-        Json::array, (group, row, rows) -> Group.with(rows, row), Materialized.with(Serdes.String(), Json.arrays()));
+        Json::array, (group, row, rows) -> Group.with(rows, row), Materialized.with(Serdes.String(), Json.arraySerde()));
   }
 
   private static KTable<String, ArrayNode> aggregated(KTable<String, ObjectNode> table) {
     return table
         .groupBy(
-            (key, row) -> KeyValue.pair(Group.of(row), row), Grouped.with(Serdes.String(), Json.objects()))
+            (key, row) -> KeyValue.pair(Group.of(row), row), Grouped.with(Serdes.String(), Json.objectSerde()))
         .aggregate(
             Json::array,
             (group, row, rows) -> Group.with(rows, row),
             (group, row, rows) -> Group.without(rows, row),
-            Materialized.with(Serdes.String(), Json.arrays()));
+            Materialized.with(Serdes.String(), Json.arraySerde()));
   }
 
   private static void windows(Sources sources, JsonNode settings) {
@@ -129,7 +129,7 @@ final class Topologies {
     groups
         .toStream()
         .mapValues(Group::results)
-        .to("o", Produced.with(WindowedSerdes.timeWindowedSerdeFrom(String.class, windows.sizeMs), Json.objects()));
+        .to("o", Produced.with(WindowedSerdes.timeWindowedSerdeFrom(String.class, windows.sizeMs), Json.objectSerde()));
   }
 
   private static void sessions(Sources sources, JsonNode settings) {
@@ -148,7 +148,7 @@ final class Topologies {
     groups
         .toStream()
         .mapValues(rows -> rows == null ? null : Group.results(rows))
-        .to("o", Produced.with(WindowedSerdes.sessionWindowedSerdeFrom(String.class), Json.objects()));
+        .to("o", Produced.with(WindowedSerdes.sessionWindowedSerdeFrom(String.class), Json.objectSerde()));
   }
 
   /**
@@ -156,7 +156,7 @@ final class Topologies {
    * results of those that it ends: then it keeps them for long.
    */
   private static <S extends StateStore> Materialized<String, ArrayNode, S> kept(JsonNode settings) {
-    Materialized<String, ArrayNode, S> store = Materialized.with(Serdes.String(), Json.arrays());
+    Materialized<String, ArrayNode, S> store = Materialized.with(Serdes.String(), Json.arraySerde());
     return isFinal(settings) ? store.withRetention(Duration.ofDays(1)) : store;
   }
 
@@ -169,8 +169,8 @@ final class Topologies {
   }
 
   private static void streamTable(Sources sources, JsonNode settings) {
-    KStream<String, ObjectNode> keyed = sources.stream("l").selectKey((key, row) -> Json.text(row, "f"));
-    Joined<String, ObjectNode, ObjectNode> with = Joined.with(Serdes.String(), Json.objects(), Json.objects());
+    KStream<String, ObjectNode> keyed = sources.stream("l").selectKey((key, row) -> Json.string(row, "f"));
+    Joined<String, ObjectNode, ObjectNode> with = Joined.with(Serdes.String(), Json.objectSerde(), Json.objectSerde());
     ValueJoiner<ObjectNode, ObjectNode, ObjectNode> pair = Topologies::pair;
     KStream<String, ObjectNode> joined =
         switch (kind(settings)) {
@@ -178,7 +178,7 @@ final class Topologies {
           case "LEFT" -> keyed.leftJoin(sources.right(), pair, with);
           default -> throw new IllegalArgumentException(kind(settings));
         };
-    joined.to("o", Produced.with(Serdes.String(), Json.objects()));
+    joined.to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
   private static void tables(Sources sources, JsonNode settings) {
@@ -197,12 +197,12 @@ final class Topologies {
 
   private static void foreignKey(Sources sources, JsonNode settings) {
     Materialized<String, ObjectNode, KeyValueStore<Bytes, byte[]>> with =
-        Materialized.with(Serdes.String(), Json.objects());
+        Materialized.with(Serdes.String(), Json.objectSerde());
     KTable<String, ObjectNode> left = sources.left();
     KTable<String, ObjectNode> joined =
         switch (kind(settings)) {
-          case "INNER" -> left.join(sources.right(), row -> Json.text(row, "f"), Topologies::pair, with);
-          case "LEFT" -> left.leftJoin(sources.right(), row -> Json.text(row, "f"), Topologies::pair, with);
+          case "INNER" -> left.join(sources.right(), row -> Json.string(row, "f"), Topologies::pair, with);
+          case "LEFT" -> left.leftJoin(sources.right(), row -> Json.string(row, "f"), Topologies::pair, with);
           default -> throw new IllegalArgumentException(kind(settings));
         };
     writeRows(joined);
@@ -219,9 +219,9 @@ final class Topologies {
     JoinWindows windows =
         JoinWindows.ofTimeDifferenceAndGrace(duration(settings, "within_ms"), duration(settings, "grace_ms"));
     StreamJoined<String, ObjectNode, ObjectNode> with =
-        StreamJoined.with(Serdes.String(), Json.objects(), Json.objects());
-    KStream<String, ObjectNode> left = sources.stream("l").selectKey((key, row) -> Json.text(row, "f"));
-    KStream<String, ObjectNode> right = sources.stream("r").selectKey((key, row) -> Json.text(row, "f"));
+        StreamJoined.with(Serdes.String(), Json.objectSerde(), Json.objectSerde());
+    KStream<String, ObjectNode> left = sources.stream("l").selectKey((key, row) -> Json.string(row, "f"));
+    KStream<String, ObjectNode> right = sources.stream("r").selectKey((key, row) -> Json.string(row, "f"));
     ValueJoiner<ObjectNode, ObjectNode, ObjectNode> pair = Topologies::pair;
     ValueJoiner<ObjectNode, ObjectNode, ObjectNode> swapped = (other, one) -> pair(one, other);
     KStream<String, ObjectNode> joined =
@@ -232,7 +232,7 @@ final class Topologies {
           case "FULL" -> left.outerJoin(right, pair, windows, with);
           default -> throw new IllegalArgumentException(kind(settings));
         };
-    joined.to("o", Produced.with(Serdes.String(), Json.objects()));
+    joined.to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
   private static ObjectNode pair(ObjectNode left, ObjectNode right) {
@@ -246,11 +246,11 @@ final class Topologies {
     table
         .toStream()
         .mapValues(Topologies::written)
-        .to("o", Produced.with(Serdes.String(), Json.objects()));
+        .to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
   private static void writeRows(KTable<String, ObjectNode> table) {
-    table.toStream().to("o", Produced.with(Serdes.String(), Json.objects()));
+    table.toStream().to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
   private static ObjectNode written(Object value) {
