@@ -6,7 +6,7 @@ import pytest
 
 from devkit.postgres import Postgres
 from devkit.redis import Redis
-from devkit.sinks import MemorySink, PostgresSink, RedisSink, EmptySink, person
+from devkit.sinks import EmptySink, MemorySink, PostgresSink, RedisSink, person
 from lsql_runner.engine.memory import MemoryEngine
 
 pytestmark = pytest.mark.timeout(180)

@@ -134,7 +134,7 @@ def test_it_starts_again_and_keeps_all_output() -> None:
 
 
 def test_starting_twice_is_refused() -> None:
-    with server(free_port()) as process, pytest.raises(RuntimeError, match="runs already"):
+    with server(free_port()) as process, pytest.raises(RuntimeError, match="is already running"):
         process.start()
 
 
