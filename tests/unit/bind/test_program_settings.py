@@ -33,6 +33,11 @@ def test_a_key_without_prefix_is_set_for_the_client_that_has_it() -> None:
     assert (settings.consumer, settings.producer) == ((("max.poll.records", "100"),), (("linger.ms", "5"),))
 
 
+def test_the_pace_is_a_duration() -> None:
+    assert settings_of("SET processing.pace='1s'").pace_ms == 1000
+    assert error_of("SET processing.pace=fast").code == "SETTING_INVALID"
+
+
 def test_a_key_without_prefix_that_both_clients_have_is_set_for_both() -> None:
     settings = settings_of("SET request.timeout.ms=9000")
 

@@ -44,6 +44,17 @@ def test_a_report_of_a_batch_becomes_an_event_with_all_its_values() -> None:
     assert (ended.watermark_ms, ended.event_time_max_ms) == (_AT_MS + 1000, _AT_MS + 2500)
 
 
+def test_the_wait_for_records_is_not_part_of_the_batch() -> None:
+    waited = {**_source({"a": {"0": 12}}), "metrics": {"waitedMs": "900"}}
+    phases = {"addBatch": 200, "latestOffset": 912}
+
+    ended = batch_ended(_report(batchDuration=1150, durationMs=phases, sources=[waited, _source({})]), ())
+
+    assert ended is not None
+    assert (ended.at_ms, ended.duration_ms) == (_AT_MS + 1150, 250)
+    assert ended.phases_ms == {"addBatch": 200, "latestOffset": 12}
+
+
 def test_a_report_without_a_batch_is_no_event() -> None:
     assert batch_ended(_report(durationMs={"triggerExecution": 3}), ()) is None
 

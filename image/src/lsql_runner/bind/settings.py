@@ -30,6 +30,9 @@ DEFAULT_GRACE_MS = 24 * 3_600_000
 """How late a record can be if the program does not set a grace period; the former default of Kafka Streams."""
 
 
+DEFAULT_PACE_MS = 200
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings:
     """The values of all SET statements of a program."""
@@ -43,6 +46,8 @@ class ProgramSettings:
     auto_offset_reset: str = "earliest"
     decimal_precision: int = 38
     decimal_scale: int = 18
+    pace_ms: int = DEFAULT_PACE_MS
+    """The least time between the beginnings of two batches of a query, except with a backlog."""
     consumer: tuple[tuple[str, str], ...] = ()
     producer: tuple[tuple[str, str], ...] = ()
     rocksdb: tuple[tuple[str, int], ...] = ()
@@ -188,4 +193,5 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
     "_vtype": _unchanged,
     "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
     "processing.guarantee": _guarantee,
+    "processing.pace": lambda settings, s: replace(settings, pace_ms=duration_ms(s)),
 }

@@ -20,6 +20,11 @@ from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.queries import Plan
 
 
+def qualified_name(app_id: str, query: str) -> str:
+    """The name of a query that is unique in a JVM and on a sink."""
+    return f"{app_id}/{query}"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
     """How topics are read."""
@@ -34,6 +39,8 @@ class SourceOptions:
     """By topic: the number of partitions at the start."""
     max_records_per_batch: int = 1_000_000
     """Of one topic."""
+    pace_ms: int = 0
+    """The least time between the beginnings of two batches of a query, except with a backlog."""
     continue_on_data_loss: bool = False
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from threading import Thread
 from typing import TypeGuard
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.failures import classify, classify_errors
 from lsql_runner.engine.groups import aggregate_input, window_of
@@ -29,6 +31,7 @@ from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
@@ -82,7 +85,7 @@ class SparkEngine:
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb)
-        reader = stream_reader(session, job.source)
+        reader = partial(stream_reader, session, job.source)
         reset_ticks(session)
 
         self._job = job
@@ -140,6 +143,7 @@ class SparkEngine:
 
     def advance(self, clock: str, time_ms: int) -> None:
         advance(self.session, clock, time_ms)
+        java_class(BATCH_TRIGGER).wakeAll()
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""

@@ -32,6 +32,9 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     phases = {name: int(value) for name, value in progress["durationMs"].items()}
     if "addBatch" not in phases:
         return None
+    waited_ms = max((_waited_ms(source) for source in progress["sources"]), default=0)
+    if "latestOffset" in phases:
+        phases["latestOffset"] = max(0, phases["latestOffset"] - waited_ms)
     times = progress.get("eventTime") or {}
     started_ms = _epoch_ms(progress["timestamp"])
     duration = int(progress["batchDuration"])
@@ -43,7 +46,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         batch_id=int(progress["batchId"]),
         records_in=int(progress["numInputRows"]) - _ticks(progress["sources"]),
         records_out=int(observed.get("records", 0)),
-        duration_ms=duration,
+        duration_ms=max(0, duration - waited_ms),
         phases_ms=phases,
         positions=_positions(progress["sources"]),
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
@@ -52,6 +55,11 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         late_records=_late(metrics),
         failed_records=tuple(_failed_records(metrics)),
     )
+
+
+def _waited_ms(source: dict[str, Any]) -> int:
+    """The time that the query waited for records before the batch, which Spark counts as part of the batch."""
+    return int((source.get("metrics") or {}).get("waitedMs", 0))
 
 
 def _late(observed: dict[str, Any]) -> int:

@@ -16,18 +16,20 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lsql_runner.engine.call import java_class
 from lsql_runner.engine.compile import compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.port import OutputOptions, Sinks
+from lsql_runner.engine.port import OutputOptions, Sinks, qualified_name
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.sink_writer import sink_writer
-from lsql_runner.engine.topic_writer import kafka_records, output_context, topic_writer
+from lsql_runner.engine.topic_writer import output_context, writer_options
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, TOPIC_OUTPUT, TOPIC_SINK
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 from lsql_runner.plan.queries import Plan, Query, WriteSink
 from lsql_runner.plan.stores import query_stores
@@ -42,7 +44,8 @@ class PlanOptions:
     """A plan, and everything that it needs to run."""
 
     plan: Plan
-    read: Reader
+    read: Callable[[str], Reader]
+    """Returns the reader of the topics of a query, by its name."""
     output: OutputOptions
     checkpoints: Path | str
     """The folder with one checkpoint per query, in a folder with the query's name."""
@@ -82,20 +85,22 @@ class RunningPlan:
         tune_emission(self._spark, query)
         write = query.sink_write
         if write is not None:
-            records = sink_rows(write, shared(options.read))
+            records = sink_rows(write, shared(options.read(query.name)))
         else:
-            records = kafka_records(
-                compile_query(query, options.read, output_context(options.output)), options.output.dead_letter_topic
-            )
+            records = compile_query(query, options.read(query.name), output_context(options.output))
         writer = (
             records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
             .writeStream.queryName(query.name)
             .outputMode(output_mode(query))
             .option("checkpointLocation", f"{options.checkpoints}/{query.name}")
         )
-        batches = rows or topic_writer(self._spark, query.name, options.output)
-        writer._jwrite.foreachBatch(batches)  # pyspark's `foreachBatch` takes a Python function
-        return _Running(writer.start(), batches, write)
+        name = qualified_name(options.output.app_id, query.name)
+        if rows is not None:
+            writer._jwrite.foreachBatch(rows)  # pyspark's `foreachBatch` takes a Python function
+            return _Running(name, writer.start(), rows, write)
+        output = java_class(TOPIC_OUTPUT).open(name)
+        writer = writer.format(TOPIC_SINK).options(**writer_options(query.name, options.output))
+        return _Running(name, writer.start(), output)
 
     def death(self) -> JavaErrors | LsqlError | None:
         """Why a query ended without a stop: an exception and its causes, or a sink's error; None if all queries run."""
@@ -109,8 +114,10 @@ class RunningPlan:
     def stop(self) -> None:
         """Let running batches end, so that written records are committed, then stop."""
         deadline = time.monotonic() + _STOP_DEADLINE_S
+        trigger = java_class(BATCH_TRIGGER)
         for query in self._queries:
             query.batches.stop()
+            trigger.stop(query.name)
         for query in self._queries:
             while query.streaming.isActive and time.monotonic() < deadline:
                 if not query.batches.isWriting() and not query.streaming.status["isTriggerActive"]:
@@ -126,6 +133,8 @@ class RunningPlan:
             # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
             for report in query.streaming._jsq.recentProgress():
                 self._progress.take(report)
+            if query.sink_write is None:
+                query.batches.close()
         self._spark._jsparkSession.streams().removeListener(self._listener)
 
 
@@ -133,9 +142,11 @@ class RunningPlan:
 class _Running:
     """A running query."""
 
+    name: str
+    """Its qualified name."""
     streaming: StreamingQuery
     batches: JavaObject
-    """The writer of its batches in the JVM: a BatchWriter or SinkWriter."""
+    """What writes its batches in the JVM: a TOPIC_OUTPUT or SINK_WRITER."""
     sink_write: WriteSink | None = None
     """The INSERT into a sink that it runs; None for topics."""
 

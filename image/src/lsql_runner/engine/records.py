@@ -1,8 +1,9 @@
-"""Writes and reads records of topics with Spark's sink and source: they support every setting that a processor does."""
+"""Writes and reads records of topics with the sink and the source of the engine, and so with every setting of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from uuid import uuid4
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
@@ -12,9 +13,10 @@ from pyspark.sql import functions as F
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.rows import Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.source import read_range
-from lsql_runner.engine.topic_writer import FIXED, with_time
+from lsql_runner.engine.topic_writer import FIXED
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.java_entries import TOPIC_SINK
 from lsql_runner.kafka.client import KafkaConnection
 
 _SHORT_TIMEOUTS = {
@@ -33,10 +35,10 @@ def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence
     """
     # Several tasks would write at the same time, and not keep the order.
     rows = Rows(spark).frame(records).coalesce(1)
-    headers = with_time(F.col("headers"), F.unix_millis("timestamp"))
-    columns = rows.select("topic", "partition", "key", "value", headers.alias("headers"))
+    columns = rows.select("topic", "partition", "key", "value", F.unix_millis("timestamp").alias("ts"), "headers")
+    options = {**_SHORT_TIMEOUTS, **kafka.spark(), **FIXED, "output": f"records/{uuid4()}"}
     try:
-        columns.write.format("kafka").options(**_SHORT_TIMEOUTS, **kafka.spark(), **FIXED).save()
+        columns.write.format(TOPIC_SINK).options(**options).mode("append").save()
     except (PySparkException, Py4JError) as error:
         raise _failed(kafka, error) from None
 

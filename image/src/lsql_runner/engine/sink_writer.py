@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.port import Sinks
+from lsql_runner.engine.port import Sinks, qualified_name
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.jvm.java_entries import SINK_WRITER
@@ -39,7 +39,7 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
         "password": connection.password,
         "client": f"lsql {app_id}",
     }
-    writer = java_class(SINK_WRITER)(f"{app_id}/{query}", connection.kind, str(sinks.jars), settings, table)
+    writer = java_class(SINK_WRITER)(qualified_name(app_id, query), connection.kind, str(sinks.jars), settings, table)
     try:
         writer.prepare()
     except Py4JJavaError as error:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.port import SourceOptions
+from lsql_runner.engine.port import SourceOptions, qualified_name
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.client import KafkaConnection
 
 _TUNED = {
@@ -25,8 +26,8 @@ _TUNED = {
 }
 
 
-def stream_reader(spark: SparkSession, options: SourceOptions) -> Reader:
-    """A reader of topics as streams."""
+def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Reader:
+    """A reader of topics as streams, for one query."""
 
     def read(schema: TopicSchema) -> DataFrame:
         settings = _TUNED | options.kafka.spark() | {f"kafka.{key}": value for key, value in options.consumer}
@@ -37,8 +38,10 @@ def stream_reader(spark: SparkSession, options: SourceOptions) -> Reader:
             "failOnDataLoss": "false" if options.continue_on_data_loss else "true",
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "groupIdPrefix": f"{options.app_id}-reader",
+            "query": qualified_name(options.app_id, query),
+            "pace.ms": str(options.pace_ms),
         }
-        return spark.readStream.format("kafka").options(**settings).load()
+        return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
 
     return read
 

@@ -1,28 +1,16 @@
-"""Writes batches to topics. One writer serves all targets of a query: each row names its topic.
+"""How the batches of a query are written to topics: by TOPIC_SINK in the JVM. Each row names its topic.
 
 Every record has a header with its batch, so that a later run can find the records that a batch has already written.
-A second header has the record's timestamp, which Spark's sink cannot set. Our interceptor in the producer removes the
-header and sets the timestamp.
 """
 
 from __future__ import annotations
 
-from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-
 from lsql_runner.engine.attempts import size_limits
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.codecs.wire import long_be
 from lsql_runner.engine.dead_letters import OutputContext
-from lsql_runner.engine.port import OutputOptions
-from lsql_runner.engine.schema import HEADERS
-from lsql_runner.jvm.java_entries import BATCH_WRITER, TIMESTAMP_INTERCEPTOR
+from lsql_runner.engine.port import OutputOptions, qualified_name
 
 BATCH_HEADER = "lsql.batch"
-"""`<app id>/<query>/<batch id>`, UTF-8. BatchWriter in the JVM adds it."""
-TIME_HEADER = "lsql.ts"
-"""8 bytes, big-endian: milliseconds since 1970 UTC. It is never written to the topic."""
+"""`<app id>/<query>/<batch id>`, UTF-8."""
 
 _BATCH_BYTES = 131_072
 
@@ -42,7 +30,6 @@ _TUNED = {
 FIXED = {
     "kafka.enable.idempotence": "true",
     "kafka.acks": "all",
-    "kafka.interceptor.classes": TIMESTAMP_INTERCEPTOR,
 }
 
 
@@ -81,31 +68,13 @@ def _largest_batch(options: OutputOptions) -> int | None:
     )
 
 
-def kafka_records(frame: DataFrame, dead_letter_topic: str | None = None) -> DataFrame:
-    """The records for Spark's Kafka sink: columns topic, key, value, headers.
-
-    Args:
-        frame: a result of `compile_query`.
-        dead_letter_topic: its records keep all headers of the record.
-    """
-    headers = F.filter("headers", lambda header: header["key"] != F.lit(BATCH_HEADER))
-    if dead_letter_topic is not None:
-        headers = F.when(F.col("topic") == F.lit(dead_letter_topic), F.col("headers")).otherwise(headers)
-    return frame.select("topic", "key", "value", with_time(headers, F.col("ts")).alias("headers"))
-
-
-def with_time(headers: Column, time_ms: Column) -> Column:
-    """The headers, which may be null, with TIME_HEADER."""
-    time = F.struct(F.lit(TIME_HEADER).alias("key"), long_be(time_ms).alias("value"))
-    return F.concat(F.coalesce(headers, F.array().cast(HEADERS)), F.array(time))
-
-
-def topic_writer(spark: SparkSession, query: str, options: OutputOptions) -> JavaObject:
-    """A Java BATCH_WRITER for the batches of a query."""
+def writer_options(query: str, options: OutputOptions) -> dict[str, str]:
+    """The options of TOPIC_SINK for the batches of a query."""
     size = {"kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES))}
     producer = {f"kafka.{key}": value for key, value in options.producer}
+    output = {"output": qualified_name(options.app_id, query)}
     if options.dead_letter_topic is not None:
         # `limit_size` checks the records of other targets. A dead letter may be as large as a record of a source.
         producer[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
-    settings = _TUNED | size | producer | options.kafka.spark() | FIXED
-    return java_class(BATCH_WRITER)(f"{options.app_id}/{query}", settings)
+        output["dead.letter.topic"] = options.dead_letter_topic
+    return _TUNED | size | producer | options.kafka.spark() | FIXED | output

@@ -50,7 +50,8 @@ FUNCTIONS: Final = frozenset(
 
 REGISTRY_CLASS: Final = f"{PACKAGE}.registry.Registry"
 DECODE_AVRO_CLASS: Final = f"{PACKAGE}.avro.DecodeAvro"
-BATCH_WRITER: Final = f"{PACKAGE}.kafka.BatchWriter"
+TOPIC_OUTPUT: Final = f"{PACKAGE}.topic.TopicOutput"
+BATCH_TRIGGER: Final = f"{PACKAGE}.topic.BatchTrigger"
 SINK_WRITER: Final = f"{PACKAGE}.sink.SinkWriter"
 SESSIONS: Final = f"{PACKAGE}.state.Sessions"
 TABLE_GROUPS: Final = f"{PACKAGE}.state.TableGroups"
@@ -65,7 +66,7 @@ TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
 
 CALLED: Final = frozenset(
     {
-        *(REGISTRY_CLASS, DECODE_AVRO_CLASS, BATCH_WRITER, SINK_WRITER, ERROR_CHAIN, TICK_SOURCE),
+        *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, SINK_WRITER, ERROR_CHAIN, TICK_SOURCE),
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
     }
 )
@@ -74,10 +75,11 @@ CALLED: Final = frozenset(
 
 FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFileSystem"
 ABSTRACT_FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFs"
-TIMESTAMP_INTERCEPTOR: Final = f"{PACKAGE}.kafka.RecordTimestampInterceptor"
+TOPIC_SINK: Final = f"{PACKAGE}.topic.TopicSink"
+TOPIC_SOURCE: Final = f"{PACKAGE}.topic.TopicSource"
 SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
 
-NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TIMESTAMP_INTERCEPTOR, SSL_ENGINE_FACTORY})
+NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY})
 
 # --- the program ---
 

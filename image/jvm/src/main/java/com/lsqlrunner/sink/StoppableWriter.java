@@ -11,40 +11,29 @@ import org.apache.spark.sql.Row;
 public abstract class StoppableWriter implements VoidFunction2<Dataset<Row>, Long> {
     private static final long serialVersionUID = 1L;
 
-    private boolean stopping;
-    private boolean writing;
+    @SuppressWarnings("serial") // never serialized
+    private final BatchGate gate = new BatchGate();
 
     /** Writes a batch and returns when its target has the whole batch. */
     protected abstract void write(Dataset<Row> records, long batchId);
 
     @Override
     public final void call(Dataset<Row> records, Long batchId) {
-        begin();
+        gate.begin();
         try {
             write(records, batchId);
         } finally {
-            end();
+            gate.end();
         }
     }
 
-    private synchronized void begin() {
-        if (stopping) {
-            throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
-        }
-        writing = true;
-    }
-
-    private synchronized void end() {
-        writing = false;
-    }
-
-    /** Prevents further batches from starting. */
-    public synchronized void stop() {
-        stopping = true;
+    /** Prevents further batches from beginning. */
+    public final void stop() {
+        gate.stop();
     }
 
     /** Whether a batch is being written. */
-    public synchronized boolean isWriting() {
-        return writing;
+    public final boolean isWriting() {
+        return gate.isWriting();
     }
 }

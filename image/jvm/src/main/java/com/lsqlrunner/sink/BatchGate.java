@@ -1,0 +1,29 @@
+package com.lsqlrunner.sink;
+
+/** Lets batches of a query be written until the query is being stopped. */
+public final class BatchGate {
+    private boolean stopping;
+    private boolean writing;
+
+    /** Begins to write a batch. Throws an exception if the query is being stopped. */
+    public synchronized void begin() {
+        if (stopping) {
+            throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
+        }
+        writing = true;
+    }
+
+    public synchronized void end() {
+        writing = false;
+    }
+
+    /** Prevents further batches from beginning. */
+    public synchronized void stop() {
+        stopping = true;
+    }
+
+    /** Whether a batch is being written. */
+    public synchronized boolean isWriting() {
+        return writing;
+    }
+}

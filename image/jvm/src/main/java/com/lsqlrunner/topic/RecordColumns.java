@@ -1,0 +1,35 @@
+package com.lsqlrunner.topic;
+
+import java.io.Serializable;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Where a row has the parts of a record.
+ *
+ * @param partition -1 if the producer chooses the partitions
+ */
+record RecordColumns(int topic, int key, int value, int ts, int headers, int partition) implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    private static final StructType HEADER =
+            new StructType().add("key", DataTypes.StringType).add("value", DataTypes.BinaryType);
+
+    static final StructType SCHEMA = new StructType()
+            .add("topic", DataTypes.StringType)
+            .add("key", DataTypes.BinaryType)
+            .add("value", DataTypes.BinaryType)
+            .add("ts", DataTypes.LongType)
+            .add("headers", DataTypes.createArrayType(HEADER));
+
+    /** The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT). */
+    static RecordColumns of(StructType rows) {
+        return new RecordColumns(
+                rows.fieldIndex("topic"),
+                rows.fieldIndex("key"),
+                rows.fieldIndex("value"),
+                rows.fieldIndex("ts"),
+                rows.fieldIndex("headers"),
+                rows.getFieldIndex("partition").isDefined() ? rows.fieldIndex("partition") : -1);
+    }
+}

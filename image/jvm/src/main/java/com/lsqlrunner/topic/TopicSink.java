@@ -1,0 +1,166 @@
+package com.lsqlrunner.topic;
+
+import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.sink.BatchGate;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableProvider;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
+import org.apache.spark.sql.connector.write.Write;
+import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
+import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * Writes records to topics. The columns are those of {@link RecordColumns}: each row names its topic. Options:
+ * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code dead.letter.topic}, and settings of the
+ * producer with the prefix {@code kafka.}.
+ *
+ * <p>Spark's own sink cannot set timestamps, and would need a new array of headers for each record.
+ */
+@PythonEntry
+public final class TopicSink implements TableProvider {
+    private static final String PREFIX = "kafka.";
+
+    @Override
+    public StructType inferSchema(CaseInsensitiveStringMap options) {
+        return RecordColumns.SCHEMA;
+    }
+
+    @Override
+    public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
+        return new Topics();
+    }
+
+    private record Topics() implements Table, SupportsWrite {
+        @Override
+        public String name() {
+            return "topics";
+        }
+
+        @Override
+        public Column[] columns() {
+            return new Column[0];
+        }
+
+        @Override
+        public Set<TableCapability> capabilities() {
+            return Set.of(
+                    TableCapability.STREAMING_WRITE, TableCapability.BATCH_WRITE, TableCapability.ACCEPT_ANY_SCHEMA);
+        }
+
+        @Override
+        public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+            return new Builder(info);
+        }
+    }
+
+    private record Builder(LogicalWriteInfo info) implements WriteBuilder, SupportsStreamingUpdateAsAppend {
+        @Override
+        public Write build() {
+            Map<String, String> producer = new HashMap<>();
+            info.options().asCaseSensitiveMap().forEach((key, value) -> {
+                if (key.startsWith(PREFIX)) {
+                    producer.put(key.substring(PREFIX.length()), value);
+                }
+            });
+            RecordColumns columns = RecordColumns.of(info.schema());
+            return new TopicsWrite(
+                    info.options().get("output"), info.options().get("dead.letter.topic"), producer, columns);
+        }
+    }
+
+    private record TopicsWrite(
+            String output, String deadLetterTopic, Map<String, String> producer, RecordColumns columns)
+            implements Write {
+        @Override
+        public StreamingWrite toStreaming() {
+            return new TopicsStreamingWrite(this, TopicOutput.gate(output));
+        }
+
+        @Override
+        public BatchWrite toBatch() {
+            return new TopicsBatchWrite(this);
+        }
+
+        private WriterFactory factory() {
+            return new WriterFactory(output, deadLetterTopic, producer, columns);
+        }
+    }
+
+    private record TopicsStreamingWrite(TopicsWrite write, BatchGate gate) implements StreamingWrite {
+        @Override
+        public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
+            gate.begin();
+            return write.factory();
+        }
+
+        @Override
+        public boolean useCommitCoordinator() {
+            return false;
+        }
+
+        @Override
+        public void commit(long batch, WriterCommitMessage[] messages) {
+            gate.end();
+        }
+
+        @Override
+        public void abort(long batch, WriterCommitMessage[] messages) {
+            gate.end();
+        }
+    }
+
+    private record TopicsBatchWrite(TopicsWrite write) implements BatchWrite {
+        @Override
+        public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+            return write.factory();
+        }
+
+        @Override
+        public boolean useCommitCoordinator() {
+            return false;
+        }
+
+        @Override
+        public void commit(WriterCommitMessage[] messages) {
+            Producers.close(write.output);
+        }
+
+        @Override
+        public void abort(WriterCommitMessage[] messages) {
+            Producers.close(write.output);
+        }
+    }
+
+    private record WriterFactory(
+            String output, String deadLetterTopic, Map<String, String> producer, RecordColumns columns)
+            implements StreamingDataWriterFactory, DataWriterFactory {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public TopicWriter createWriter(int partition, long task, long batch) {
+            byte[] name = (output + "/" + batch).getBytes(StandardCharsets.UTF_8);
+            return new TopicWriter(Producers.of(output, producer), columns, name, deadLetterTopic);
+        }
+
+        @Override
+        public TopicWriter createWriter(int partition, long task) {
+            return new TopicWriter(Producers.of(output, producer), columns, null, null);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package com.lsqlrunner.topic;
+
+import com.lsqlrunner.PythonEntry;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableProvider;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.connector.metric.CustomMetric;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
+import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
+import org.apache.spark.sql.kafka010.KafkaSourceProvider;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
+ * options of Spark's source, and {@code query} (the name of the query that reads it) and {@code pace.ms}.
+ */
+@PythonEntry
+public final class TopicSource implements TableProvider {
+    private final KafkaSourceProvider kafka = new KafkaSourceProvider();
+
+    @Override
+    public StructType inferSchema(CaseInsensitiveStringMap options) {
+        return kafka.inferSchema(options);
+    }
+
+    @Override
+    public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
+        return new Topic(kafka.getTable(new CaseInsensitiveStringMap(properties)));
+    }
+
+    private record Topic(KafkaSourceProvider.KafkaTable kafka) implements Table, SupportsRead {
+        @Override
+        public String name() {
+            return kafka.name();
+        }
+
+        @Override
+        public Column[] columns() {
+            return kafka.columns();
+        }
+
+        @Override
+        public Set<TableCapability> capabilities() {
+            return Set.of(TableCapability.MICRO_BATCH_READ);
+        }
+
+        @Override
+        public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+            return () -> new TopicScan(kafka.newScanBuilder(options).build(), options);
+        }
+    }
+
+    private record TopicScan(Scan kafka, CaseInsensitiveStringMap options) implements Scan {
+        @Override
+        public StructType readSchema() {
+            return kafka.readSchema();
+        }
+
+        @Override
+        public String description() {
+            return kafka.description();
+        }
+
+        @Override
+        public CustomMetric[] supportedCustomMetrics() {
+            return kafka.supportedCustomMetrics();
+        }
+
+        @Override
+        public MicroBatchStream toMicroBatchStream(String checkpoint) {
+            return new TopicStream((KafkaMicroBatchStream) kafka.toMicroBatchStream(checkpoint), options);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package com.lsqlrunner.topic;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/** A consumer that only waits for records: the broker answers its fetch when there is one, with as few as possible. */
+final class WaitingConsumer {
+    private static final String PREFIX = "kafka.";
+    private static final int DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
+
+    private WaitingConsumer() {}
+
+    /** @param options of Spark's source; those with the prefix {@code kafka.} are the consumer's */
+    static Consumer<byte[], byte[]> open(Map<String, String> options) {
+        return new KafkaConsumer<>(settings(options), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    static Map<String, Object> settings(Map<String, String> options) {
+        Map<String, Object> settings = new HashMap<>();
+        options.forEach((key, value) -> {
+            if (key.startsWith(PREFIX)) {
+                settings.put(key.substring(PREFIX.length()), value);
+            }
+        });
+        int timeoutMs = Integer.parseInt(
+                settings.getOrDefault(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, DEFAULT_REQUEST_TIMEOUT_MS)
+                        .toString());
+        long longestMs = Math.min(BatchTrigger.LONGEST.toMillis(), timeoutMs / 2);
+        settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
+        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, (int) longestMs);
+        settings.put(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 1);
+        settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 1);
+        settings.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 1);
+        settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1);
+        return settings;
+    }
+}
