@@ -72,7 +72,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One run. `usage` and `latencies` are None if the container ended before the last record."""
+    """One run. `usage` and `latencies` are None if the container ended before the last result."""
 
     program: str
     rate: int
@@ -154,7 +154,12 @@ def _run(program: LoadProgram, rate: int, broker: Broker, image: str, options: a
         usage, ran_s = _feed(container, broker.bootstrap, source, rate, options)
         if usage is None:
             return Result(program.title, rate, ran_s, None, None)
-        latencies = _latencies(broker, program, source, targets, skip_s=options.warm_up, deadline_s=_DRAIN_S)
+        try:
+            latencies = _latencies(broker, program, source, targets, skip_s=options.warm_up, deadline_s=_DRAIN_S)
+        except BenchFailed:
+            if container.running:
+                raise
+            return Result(program.title, rate, ran_s, None, None)
     return Result(program.title, rate, None, usage, latencies)
 
 

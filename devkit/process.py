@@ -148,7 +148,14 @@ class Process:
 
     def pause(self) -> None:
         """Suspend the program (STOP): it neither responds nor closes connections until `resume`."""
-        _signal_group(self._running().pid, signal.SIGSTOP)
+        pid = self._running().pid
+        _signal_group(pid, signal.SIGSTOP)
+        # The signal returns before every thread has stopped: on a busy machine one could still send a response.
+        deadline = time.monotonic() + self._grace_s
+        while not _is_stopped(pid):
+            if time.monotonic() > deadline:
+                raise self._failure(f"not suspended after {self._grace_s} s")
+            time.sleep(POLL_S / 10)
 
     def resume(self) -> None:
         """Continue a paused program (CONT)."""
@@ -202,6 +209,15 @@ def _remove_folder(folder: Path) -> None:
 def _kill_group(group: int) -> None:
     _signal_group(group, signal.SIGKILL)
     _REAPER.release_group(group)
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether all threads of a process are suspended, by the state in /proc/<pid>/task/<thread>/stat."""
+    try:
+        stats = [stat.read_text() for stat in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except (FileNotFoundError, ProcessLookupError):  # a thread has ended
+        return False
+    return all(stat.rpartition(")")[2].split()[0] in ("T", "Z") for stat in stats)
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:

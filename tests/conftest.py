@@ -5,12 +5,17 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+import hypothesis
 import pytest
 from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from devkit.broker import Broker
 from devkit.goldens import Goldens
+
+# A busy machine needs longer than the 200 ms that hypothesis allows for an example; pytest-timeout limits the test.
+hypothesis.settings.register_profile("lsql", deadline=None)
+hypothesis.settings.load_profile("lsql")
 
 ONE_PROCESS = {
     "tests/kafka/test_key_stores.py",

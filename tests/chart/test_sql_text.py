@@ -55,7 +55,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
 
 
 @pytest.mark.timeout(180)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXT, min_size=1, max_size=5))
 @example(texts=["y"])
 def test_any_text_is_passed_unchanged(texts: list[str], base: dict[str, object]) -> None:

@@ -53,7 +53,7 @@ def poison(count: int) -> list[bytes]:
     found: list[bytes] = [*DEEP]
 
     @seed(7)
-    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=count, database=None, suppress_health_check=list(HealthCheck))
     @given(POISON)
     def collect(value: bytes) -> None:
         found.append(value)

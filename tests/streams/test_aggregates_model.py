@@ -90,7 +90,6 @@ def always(batches: Batches) -> dict[Place, list[Any]]:
 @example(arrived=[Row("a", 5, 0, n, None) for n in range(6)], size=3, restarts=set())
 @settings(
     max_examples=7,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -351,7 +351,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine) -> None:
         for schema in (EVERYTHING, ORDER)
     ]
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
     @given(bytes_near(avro_record(1, VALUE), avro_record(2, {"id": 1})))
     def check(data: bytes) -> None:
         for evaluate in evaluators:

@@ -107,7 +107,7 @@ def test_any_bytes_are_a_value_or_malformed(engine: MemoryEngine, read_as: Serde
     register_schemas(REGISTRY, {7: PROTO})
     evaluate = evaluator(session, lambda raw: decode(raw, read_as, read_as.type))
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
     @given(bytes_near(record))
     @example(record)
     @example(b"")

@@ -70,7 +70,6 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, lis
 @example(batches=[[Event("a", 30_000, 1), Event("a", 0, 2)], [Event("a", 1, 3)], [Event("a", 2, 4)]])
 @settings(
     max_examples=7,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

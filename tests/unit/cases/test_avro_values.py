@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.avro_values import AvroSchema
@@ -230,7 +230,6 @@ def nested(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tuple
     )
 
 
-@settings(deadline=None)  # the first values of a schema wait for fastavro
 @given(st.recursive(typed, nested, max_leaves=6))
 @example((MILLIS, -62135596800001))  # before the year 1
 @example((MILLIS, 253402300800000))  # after the year 9999

@@ -145,4 +145,4 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(max_examples=200, stateful_step_count=30, deadline=None, database=None)
+TestLifecycle.settings = settings(max_examples=200, stateful_step_count=30, database=None)

@@ -73,7 +73,7 @@ def result_or_error(stage: Callable[[], T]) -> T | LsqlError:
 
 
 @given(programs)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_an_accepted_program_prints_as_a_program_with_the_same_plan(text: str) -> None:
     plan = result_or_error(lambda: plan_text(text, CATALOG).plan)
     if isinstance(plan, LsqlError):
@@ -85,7 +85,7 @@ def test_an_accepted_program_prints_as_a_program_with_the_same_plan(text: str) -
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_no_text_crashes_the_parser(text: str) -> None:
     refusal = result_or_error(lambda: parse(text))
     if isinstance(refusal, LsqlError) and refusal.span is not None:
@@ -101,7 +101,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=40).map(" ".join))
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_no_sequence_of_words_crashes_a_stage(text: str) -> None:
     planned = result_or_error(lambda: plan_text("INSERT INTO t SELECT " + text, CATALOG))
     assert isinstance(planned, PlannedProgram | LsqlError)
