@@ -119,10 +119,12 @@ class Process:
         return self
 
     def wait(self, deadline_s: float) -> int:
-        """Wait until the program has ended by itself; returns its exit code. Raises ProcessFailed after the
-        deadline.
+        """Wait until the program has ended by itself, if it has not yet; returns its exit code. Raises ProcessFailed
+        after the deadline.
         """
-        child = self._running()
+        if self._child is None:
+            raise RuntimeError(f"{self.name} was not started")
+        child = self._child
         try:
             return child.wait(deadline_s)
         except subprocess.TimeoutExpired:

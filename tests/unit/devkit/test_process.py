@@ -104,6 +104,16 @@ def test_a_program_that_is_not_ready_in_time_is_ended_and_shown() -> None:
     assert not process.running
 
 
+def test_waiting_for_a_program_that_has_ended_returns_its_exit_code() -> None:
+    process = Process(python("print('ready', flush=True)"), name="server", probe=lambda: False)
+    with pytest.raises(RuntimeError, match="was not started"):
+        process.wait(1)
+    with pytest.raises(ProcessFailed):
+        process.start()
+
+    assert process.wait(1) == 0
+
+
 def test_a_probe_that_cannot_connect_means_not_yet() -> None:
     port = free_port()
 
