@@ -15,7 +15,7 @@ from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 
 KeyValue = tuple[bytes | None, bytes | None]
 SERVERS = "fake:9092"
-DEFAULT_BATCH_BYTES = 1_048_588
+DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 """The default of max.message.bytes in Kafka."""
 
 
@@ -32,8 +32,9 @@ class FakeBrokers(RangeReader):
     """Topics, records and positions in dicts.
 
     Attributes:
-        outage: every method raises it while it is set; `lost()` and `refused()` make the usual ones.
-        changes: a description of each change through the port, in order.
+        outage: requests raise it while it is set, and `limits` returns nothing; `lost()` and `refused()` return the
+            usual ones.
+        changes: a description of each topic that was created or deleted through the port, in order.
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
     """
@@ -152,7 +153,7 @@ class FakeBrokers(RangeReader):
         configs = {name: self._topics[name].config for name in topics if name in self._topics}
         return {
             name: TopicLimits(
-                int(config.get("max.message.bytes", DEFAULT_BATCH_BYTES)),
+                int(config.get("max.message.bytes", DEFAULT_MAX_MESSAGE_BYTES)),
                 "compact" in config.get("cleanup.policy", "delete"),
             )
             for name, config in configs.items()

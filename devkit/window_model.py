@@ -4,7 +4,7 @@ The rules, as in Spark's structured streaming:
 - the watermark of a batch is the largest event time of the batches before it, less the grace; it never falls;
 - lateness depends on the watermark of the batch before; the watermark of a batch only closes windows, after the batch;
 - a record is in every window `[n * advance, n * advance + size)` that contains its event time;
-- for a window that ends at or before that watermark the record is late, and dropped;
+- for a window that ends at or before the watermark of the batch before, the record is late, and dropped;
 - after a batch each window that it changed has one new value.
 """
 
@@ -56,6 +56,7 @@ class Value:
     most: int
     mean: float
     timestamp_ms: int
+    """The largest event time, which is the timestamp of the result."""
 
 
 Record = TypeVar("Record", bound=Timed)
@@ -63,7 +64,7 @@ Result = TypeVar("Result")
 
 
 @dataclass
-class Model(Generic[Result]):
+class ModelOutput(Generic[Result]):
     """`changelogs` has the values of each window in the order of their output."""
 
     changelogs: dict[Place, list[Result]] = field(default_factory=dict)
@@ -71,16 +72,16 @@ class Model(Generic[Result]):
     """Dropped records, counted once for each closed window."""
 
 
-def windows_of(batches: Sequence[Sequence[Event]], window: Window) -> Model[Value]:
+def model_output(batches: Sequence[Sequence[Event]], window: Window) -> ModelOutput[Value]:
     """The output of the model for micro-batches."""
     return values_of(batches, window, _value)
 
 
 def values_of(
     batches: Sequence[Sequence[Record]], window: Window, value: Callable[[Sequence[Record]], Result]
-) -> Model[Result]:
+) -> ModelOutput[Result]:
     """The output for records of any type, with a function that computes the value of a window."""
-    model: Model[Result] = Model()
+    model: ModelOutput[Result] = ModelOutput()
     kept: dict[Place, list[Record]] = {}
     late_until: int | None = None  # of the batch before
     watermark: int | None = None  # of this batch

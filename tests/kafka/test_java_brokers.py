@@ -97,7 +97,9 @@ def test_the_jvm_ends_with_its_client_and_leaves_no_files(
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_the_jvm_ends_when_its_process_is_killed_even_while_it_waits_for_brokers(tmp_path: Path) -> None:
+def test_the_jvm_ends_when_the_process_that_started_it_is_killed_even_while_it_waits_for_brokers(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, "-c", WAITS_FOR_BROKERS, f"127.0.0.1:{free_port()}", str(jar_folder("jars"))]
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
@@ -143,7 +145,7 @@ def test_a_partition_without_an_end_offset_has_no_leader(brokers: JavaBrokers, m
         ),
     ],
 )
-def test_settings_that_neither_client_supports_are_refused(security: dict[str, str], why: str) -> None:
+def test_settings_that_the_java_client_cannot_use_are_refused(security: dict[str, str], why: str) -> None:
     with pytest.raises(LsqlError) as caught:
         java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
 

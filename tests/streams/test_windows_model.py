@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.window_model import Event, Place, Value, Window, windows_of
+from devkit.window_model import Event, Place, Value, Window, model_output
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -76,12 +76,12 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, lis
 )
 def test_windows_have_the_values_of_the_model(engine: MemoryEngine, batches: Batches) -> None:
     found = results(engine, batches)
-    assert found["tumbled"] == windows_of(batches, TUMBLE).changelogs
-    assert found["hopped"] == windows_of(batches, HOP).changelogs
+    assert found["tumbled"] == model_output(batches, TUMBLE).changelogs
+    assert found["hopped"] == model_output(batches, HOP).changelogs
 
 
 def test_the_model_drops_late_records_for_each_window_separately() -> None:
     late = [Event("a", 0, 2), Event("a", 9_999, 2)]
     batches = [[Event("a", 0, 1)], [Event("a", 15_000, 1)], late, late]
-    assert windows_of(batches, TUMBLE).late == 2
-    assert windows_of(batches, HOP).late == 3 + 1
+    assert model_output(batches, TUMBLE).late == 2
+    assert model_output(batches, HOP).late == 3 + 1

@@ -1,7 +1,8 @@
 """Decides which checkpoints a program continues. Its queries are matched by content with those of the last start.
 
 A query that continues a checkpoint takes over the name of the query and the names of its stores. Adding, moving or
-removing other INSERTs then affects neither its state, nor its metrics, nor its records of written batches in a sink.
+removing other INSERTs then affects neither its state, nor its metrics, nor the marks in a sink that say which batches
+are written.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Continuation:
     added: tuple[str, ...] = ()
     """New queries, which start without a checkpoint."""
     dropped: tuple[str, ...] = ()
-    """Checkpoints without state that no query continues."""
+    """Checkpoints to delete before the start: those that no query continues, and any under a name in `added`."""
 
 
 def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
@@ -60,8 +61,9 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
 def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
     """The names of pinned queries, by the names of the queries of the plan that continue them.
 
-    Queries match if they have the same content. Several INSERTs may have the same content; then a query with the same
-    targets comes first, because with the position of another query its target would miss records.
+    Stateful queries match if they have the same content. Several may have the same content; then one with the same
+    targets comes first, because with the position of another query its target would miss records. Stateless queries
+    match if they also have the same targets, and shared ones if they have the same name.
     """
     matches: dict[str, str] = {}
     for other_targets in (False, True):
@@ -85,7 +87,10 @@ def _continues(query: QueryFingerprint, old: QueryFingerprint) -> bool:
 
 
 def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict[str, str]) -> Plan:
-    """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others."""
+    """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others.
+
+    Shared queries keep their names.
+    """
     names = _UnusedNames([query.name for query in pinned.queries])
     stores = _UnusedNames([store for query in pinned.queries for store in query.stores])
     queries = []

@@ -70,7 +70,7 @@ STATELESS = "stateless"
 DEAD_LETTERS = "dead-letters"
 """The query that writes the dead letters of stateful INSERTs."""
 SHARED_NAMES = (STATELESS, DEAD_LETTERS)
-"""The names of queries that a program has at most once."""
+"""The fixed names of the shared queries: each serves several INSERTs, and a program has at most one of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,13 @@ SINKS: dict[str, ErrorKind] = {
     "PK_UNKNOWN": ErrorKind("PK names {name}, which is no column of the SELECT.", "Use one of {known}."),
     "PK_NOT_ROW_IDENTITY": ErrorKind(
         "PK {key} does not identify the rows of this table; they are identified by {identity}.",
-        "Let PK name columns that hold all of {identity} unchanged, as in _key AS id; or use SELECT STREAM, where each "
-        "record is an event.",
+        "Let PK name exactly the columns that hold {identity} unchanged, as in _key AS id; or use SELECT STREAM, where "
+        "each record is an event.",
     ),
     "SINK_UPSERT_REQUIRED": ErrorKind(
         "The SELECT is a table, whose rows can be deleted, and INSERT INTO {target} cannot delete rows.",
-        "Use UPSERT INTO {target} with PK and the columns that hold {identity}; or use SELECT STREAM, where each "
-        "record is an event.",
+        "Use UPSERT INTO {target}, and let PK name exactly the columns that hold {identity}; or use SELECT STREAM, "
+        "where each record is an event.",
     ),
     "SINK_ROW_IDENTITY_MISSING": ErrorKind(
         "The rows of this SELECT can be deleted, and no column of {target} identifies them.",
@@ -52,7 +52,7 @@ SINKS: dict[str, ErrorKind] = {
         is_transient=True,
     ),
     "SINK_REFUSED": ErrorKind(
-        "The server of the sink {sink} at {url} refused the connection: {reason}.",
+        "The server of the sink {sink} at {url} refused the login or the operation: {reason}.",
         "Correct LSQL_SINK_*_USER and _PASSWORD, or grant the user the required privileges. The processor retries.",
         RUNTIME,
         Recovery.RETRY,
