@@ -3,7 +3,6 @@ package com.lsqlrunner.topic;
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -34,8 +33,6 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  */
 @PythonEntry
 public final class TopicSink implements TableProvider {
-    private static final String PREFIX = "kafka.";
-
     @Override
     public StructType inferSchema(CaseInsensitiveStringMap options) {
         return RecordColumns.SCHEMA;
@@ -72,12 +69,7 @@ public final class TopicSink implements TableProvider {
     private record Builder(LogicalWriteInfo info) implements WriteBuilder, SupportsStreamingUpdateAsAppend {
         @Override
         public Write build() {
-            Map<String, String> producer = new HashMap<>();
-            info.options().asCaseSensitiveMap().forEach((key, value) -> {
-                if (key.startsWith(PREFIX)) {
-                    producer.put(key.substring(PREFIX.length()), value);
-                }
-            });
+            Map<String, String> producer = KafkaOptions.of(info.options().asCaseSensitiveMap());
             RecordColumns columns = RecordColumns.of(info.schema());
             return new TopicsWrite(
                     info.options().get("output"), info.options().get("dead.letter.topic"), producer, columns);

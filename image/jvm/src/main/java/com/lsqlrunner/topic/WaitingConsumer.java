@@ -9,7 +9,6 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** A consumer that only waits for records: the broker answers its fetch when there is one, with as few as possible. */
 final class WaitingConsumer {
-    private static final String PREFIX = "kafka.";
     private static final int DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
 
     private WaitingConsumer() {}
@@ -20,12 +19,7 @@ final class WaitingConsumer {
     }
 
     static Map<String, Object> settings(Map<String, String> options) {
-        Map<String, Object> settings = new HashMap<>();
-        options.forEach((key, value) -> {
-            if (key.startsWith(PREFIX)) {
-                settings.put(key.substring(PREFIX.length()), value);
-            }
-        });
+        Map<String, Object> settings = new HashMap<>(KafkaOptions.of(options));
         int timeoutMs = Integer.parseInt(
                 settings.getOrDefault(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, DEFAULT_REQUEST_TIMEOUT_MS)
                         .toString());
