@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
+from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION
 from lsql_runner.types import LONG, DataType, Decimal, is_integer
 
 _NATIVE: dict[str, Callable[[Column], Column]] = {
@@ -108,7 +108,8 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
         return Retracted((_signed_count(value, sign),), lambda count: count.cast(kind))
     assert value is not None
     if aggregate.function not in ("SUM", "AVG"):
-        kept = call(RETRACT_VALUES, F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order, sign)
+        arguments = F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order, sign
+        kept = call(KEEP_VALUES_WITH_RETRACTION, *arguments)
         return Retracted((kept,), lambda values: values.cast(kind))
     count = _signed_count(value, sign)
     if aggregate.function == "AVG":

@@ -16,7 +16,7 @@ from pyspark.sql import types as spark
 from lsql_runner.engine import failures
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
-from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
+from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, KNOWN_NOT_NULL, LIMIT_RECORD_SIZE, RECORD_TOO_LARGE
 
 RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
 """The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
@@ -112,6 +112,6 @@ def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, 
     return json.dumps(limits | {"batch_bytes": 2**31 - 1 if batch_bytes is None else batch_bytes})
 
 
-def not_null(value: Column) -> Column:
-    """A value that is never null although Spark considers it nullable."""
-    return call(NOT_NULL, value)
+def known_not_null(value: Column) -> Column:
+    """The same value, which Spark then considers not nullable. It must never be null."""
+    return call(KNOWN_NOT_NULL, value)

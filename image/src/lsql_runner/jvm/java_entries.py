@@ -32,17 +32,17 @@ UNPACK_ROW: Final = "lsql_unpack_row"
 ATTEMPT: Final = "lsql_attempt"
 FIRST_OF_RECORD: Final = "lsql_first_of_record"
 LIMIT_RECORD_SIZE: Final = "lsql_limit_record_size"
-NOT_NULL: Final = "lsql_not_null"
+KNOWN_NOT_NULL: Final = "lsql_known_not_null"
 KEEP_VALUES: Final = "lsql_keep_values"
-RETRACT_VALUES: Final = "lsql_retract_values"
+KEEP_VALUES_WITH_RETRACTION: Final = "lsql_keep_values_with_retraction"
 EXACT_SUM: Final = "lsql_exact_sum"
 
 FUNCTIONS: Final = frozenset(
     {
         *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
         *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, PACK_ROW, UNPACK_ROW),
-        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL),
-        *(KEEP_VALUES, RETRACT_VALUES, EXACT_SUM),
+        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL),
+        *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
     }
 )
 
