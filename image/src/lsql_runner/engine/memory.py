@@ -137,7 +137,7 @@ class MemoryEngine:
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records), context)
-        if failure.kind == "passing" or error is None:
+        if failure.kind == "temporary" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         return error
 

@@ -101,7 +101,7 @@ class SparkEngine:
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        if failure.kind == "passing":
+        if failure.kind == "temporary":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
