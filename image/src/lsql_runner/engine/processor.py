@@ -105,9 +105,9 @@ class SparkEngine:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
-        spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
+        ranges = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
         context = output_context(self._job.output)
-        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), context)
+        error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:
