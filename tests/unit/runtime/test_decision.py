@@ -16,7 +16,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.runtime.actions import RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.registered import unregistered_schemas
+from lsql_runner.runtime.registry_schemas import unregistered_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 

@@ -20,7 +20,7 @@ from lsql_runner.runtime.actions import (
     PinProgram,
     RegisterSchema,
 )
-from lsql_runner.runtime.registered import TargetSchema, check_schemas
+from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 
