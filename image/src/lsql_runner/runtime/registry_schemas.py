@@ -200,7 +200,7 @@ def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:
 
 
 def register_output_schemas(plan: Plan, registry: SchemaRegistry | None) -> Plan:
-    """Register the output schemas of a plan, each as a version of its target's subject. Returns the plan with their ids.
+    """Register the output schemas of a plan, each as a version of its target's subject. The result has their ids.
 
     Raises:
         LsqlError: as `output_schemas`, and SCHEMA_INCOMPATIBLE.
