@@ -109,7 +109,7 @@ class MemoryEngine:
             context, pauses = OutputContext(compacted=frozenset(compacted)), idle_ms or {}
             running = MemoryQueries(self.session, context, self._on_executed)
             register_schemas(REGISTRY, schemas or {})
-            reset(self.session)
+            reset()
             try:
                 running.start(plan, folder, already_read)
                 for number, batch in enumerate(batches):

@@ -86,7 +86,7 @@ class SparkEngine:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb)
         reader = partial(stream_reader, session, job.source)
-        reset_ticks(session)
+        reset_ticks()
 
         self._job = job
         options = PlanOptions(job.plan, reader, job.output, job.checkpoints, job.on_batch, job.sinks)
@@ -142,7 +142,7 @@ class SparkEngine:
         return found
 
     def advance(self, clock: str, time_ms: int) -> None:
-        advance(self.session, clock, time_ms)
+        advance(clock, time_ms)
         java_class(BATCH_TRIGGER).wakeAll()
 
     def stop(self) -> None:
