@@ -61,9 +61,11 @@ class PlanRun:
 
     def halt(self) -> None:
         """Let running batches end, stop, and commit the last position."""
-        if self._engine.jvm_death() is None:
-            self._engine.stop()
-        self._watch.close()
+        try:
+            if self._engine.jvm_death() is None:
+                self._engine.stop()
+        finally:
+            self._watch.close()
 
     def _batch_ended(self, event: BatchEnded) -> None:
         self._machine.emit(event)
