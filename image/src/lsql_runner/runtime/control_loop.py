@@ -132,7 +132,7 @@ class ControlLoop:
         assert self._run is not None
         error = self._run.death()
         if error is None:
-            self._run.pass_time()
+            self._run.advance_idle_topics()
             return
         self._halt()
         if recovery_of_query(error) is Recovery.FINAL:

@@ -44,7 +44,7 @@ class PlanRun:
             self.halt()
             raise
 
-    def pass_time(self) -> None:
+    def advance_idle_topics(self) -> None:
         """Advance the event time of idle topics."""
         assert self._clocks is not None
         with suppress(Empty):
