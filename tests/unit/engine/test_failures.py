@@ -94,7 +94,7 @@ def test_a_chain_of_errors_is_parsed_from_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "write", "only_side", "side_and_code"),
+    ("read", "write", "only_phase", "phase_and_code"),
     [
         (True, False, None, {"CAST_OVERFLOW": ["read", "RECORD_REFUSED"]}),
         (True, True, None, {"MALFORMED_RECORD_IN_PARSING": ["read", "RECORD_MALFORMED"]}),
@@ -104,10 +104,10 @@ def test_a_chain_of_errors_is_parsed_from_json() -> None:
         (True, False, None, {"LSQL_VALUE_DOES_NOT_FIT_SCHEMA": None, "LSQL_RECORD_TOO_LARGE": None}),
     ],
 )
-def test_rules_give_each_condition_a_side_and_an_error_code(
-    read: bool, write: bool, only_side: str | None, side_and_code: dict[str, list[str] | None]
+def test_rules_give_each_condition_a_phase_and_an_error_code(
+    read: bool, write: bool, only_phase: str | None, phase_and_code: dict[str, list[str] | None]
 ) -> None:
-    found = json.loads(rules(read, write, only_side))
+    found = json.loads(rules(read, write, only_phase))
 
-    assert {name: found["conditions"].get(name) for name in side_and_code} == side_and_code
+    assert {name: found["conditions"].get(name) for name in phase_and_code} == phase_and_code
     assert "LSQL_GROUP_TOO_LARGE" in found["never"]

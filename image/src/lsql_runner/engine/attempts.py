@@ -73,15 +73,15 @@ def rules(read: bool, write: bool, only_phase: str | None = None) -> str:
     return json.dumps({"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE)})
 
 
-def attempt(value: Column, earlier: Column | None, by: str) -> Column:
+def attempt(value: Column, earlier: Column | None, error_rules: str) -> Column:
     """A struct of `value` and `error`, a RECORD_ERROR. If there is an error, the value is null.
 
     Args:
         value: not computed if there is an earlier error.
         earlier: the error of an earlier attempt.
-        by: the result of `rules`.
+        error_rules: the errors that are handled: the result of `rules`.
     """
-    return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(by))
+    return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(error_rules))
 
 
 def is_first(identity: Column) -> Column:
