@@ -88,10 +88,10 @@ def aggregated(aggregate: AggregateCall, value: Column, order: Sequence[Column])
 class Retracted:
     """An aggregate from which rows can be removed."""
 
-    parts: tuple[Column, ...]
-    """Aggregates that Spark computes."""
+    aggregates: tuple[Column, ...]
+    """The aggregates that Spark computes: sums, or values that are kept."""
     result: Callable[..., Column]
-    """The result, from one column for each part."""
+    """The result, from one column for each of the aggregates."""
 
 
 def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Column], sign: Column) -> Retracted:

@@ -79,12 +79,12 @@ class Relation:
         part = self.undecoded[name]
         return decode(part.raw, part.serde, part.serde.type)
 
-    def renamed(self, ending: str) -> Relation:
+    def renamed(self, suffix: str) -> Relation:
         """The same columns with a suffix on their names."""
         return replace(
             self,
-            decoded={f"{name}{ending}": value for name, value in self.decoded.items()},
-            undecoded={f"{name}{ending}": part for name, part in self.undecoded.items()},
+            decoded={f"{name}{suffix}": value for name, value in self.decoded.items()},
+            undecoded={f"{name}{suffix}": part for name, part in self.undecoded.items()},
         )
 
     def with_column(self, name: str, value: Column) -> Relation:
