@@ -110,7 +110,6 @@ def test_an_error_that_is_not_in_the_rules_is_thrown(session: SparkSession) -> N
 def test_after_an_error_later_attempts_are_not_computed(session: SparkSession) -> None:
     error_rules = rules(read=True, write=True)
     first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, error_rules).alias("a"))
-
     second = attempt(F.raise_error(F.lit("two")), F.col("a.error"), error_rules)
 
     [[found]] = first.select(second.alias("b")).collect()

@@ -244,8 +244,8 @@ class Settings(BaseModel):
             raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=error.reason) from None
 
 
-NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
-"""Names of variables, and the fields with their values."""
+FIELDS = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
+"""By name of a variable: the field of Settings with its value."""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -254,7 +254,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    found = sort_variables(environment, NAMES)
+    found = sort_variables(environment, FIELDS)
     if "SQL" not in found.settings:
         raise LsqlError(
             "ENV_MISSING",

@@ -1,9 +1,10 @@
 """All names of the Java module `image/jvm` that Python uses.
 
 Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
-returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in NAMED
-are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is started with
-`java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py` compares both lists.
+returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in
+SETTING_VALUES are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is
+started with `java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py`
+compares both lists.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ TOPIC_SINK: Final = f"{PACKAGE}.topic.TopicSink"
 TOPIC_SOURCE: Final = f"{PACKAGE}.topic.TopicSource"
 SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
 
-NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY})
+SETTING_VALUES: Final = frozenset(
+    {EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY}
+)
 
 # --- the program ---
 
