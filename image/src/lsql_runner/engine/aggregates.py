@@ -33,8 +33,8 @@ def can_overflow(aggregate: AggregateCall, of_table: bool) -> bool:
     """Whether few values can make Spark's own SUM or AVG fail. It fails inside the operator, where an error cannot be
     handled.
 
-    A sum of INTs needs four thousand million records to overflow; sums of DOUBLEs have an infinity. Over a table, the
-    signed values can overflow as well.
+    A sum of INTs needs four thousand million records to overflow; a sum of DOUBLEs becomes infinite instead. Over a
+    table, the negated value of a removed row can overflow as well.
     """
     if aggregate.function not in ("SUM", "AVG") or aggregate.arg is None:
         return False
@@ -59,6 +59,8 @@ def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = Non
 
 
 _SUM, _AS_DOUBLE = -2, -1
+"""The first argument of EXACT_SUM: for a sum, and for a mean that is cast to DOUBLE. For other means it is the number of
+digits after the decimal point."""
 
 
 def _digits_of_mean(kind: DataType) -> int:
@@ -120,7 +122,7 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
 
 
 def exactly_retracted(aggregate: AggregateCall, value: Column, sign: Column) -> Retracted:
-    """As `retracted`, for a SUM or AVG that never fails; its result may, see `exact_sum_result`."""
+    """As `retracted`, for a SUM or AVG. The aggregate never fails; its result may fail, as `exact_sum_result`."""
     return Retracted((exact_sum(aggregate, value, sign),), lambda text: exact_sum_result(aggregate, text))
 
 

@@ -84,9 +84,10 @@ def attempt(value: Column, earlier: Column | None, error_rules: str) -> Column:
     return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(error_rules))
 
 
-def is_first(identity: Column) -> Column:
-    """Whether a BINARY differs from its value in the last row of the task for which this column was evaluated."""
-    return call(FIRST_OF_RECORD, identity)
+def is_first(record_id: Column) -> Column:
+    """Whether a row is the first of its record: the id (BINARY) differs from that of the previous row in the task for
+    which this column was evaluated."""
+    return call(FIRST_OF_RECORD, record_id)
 
 
 def limit_size(record: Column, limits: str | None, shorten: bool = False) -> Column:

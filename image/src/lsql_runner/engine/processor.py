@@ -39,7 +39,7 @@ from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 LOG = logging.getLogger("lsql_runner.engine")
 
 _OPENER_ENDS_S = 10.0
-"""The deadline for the thread that opens the session to end after the JVM was killed."""
+"""After the JVM was killed, the thread that opens the session has to end within this time."""
 
 
 class SparkEngine:

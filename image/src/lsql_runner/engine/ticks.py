@@ -1,7 +1,7 @@
 """Event time of a topic without new records: ticks, rows that only advance the watermark.
 
-A clock in the JVM has the time of each stream of ticks (`com.lsqlrunner.tick.Ticks`). The time of a tick is its offset
-in the stream, so that a repeated batch reads the same ticks.
+Each stream of ticks has a clock in the JVM (`com.lsqlrunner.tick.Ticks`). The time of a tick is its offset in the
+stream, so that a repeated batch reads the same ticks.
 """
 
 from __future__ import annotations
