@@ -147,7 +147,7 @@ def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> N
             {},
             id="directory lost, rebuild",
         ),
-        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation lost nothing"),
+        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation, no lost state"),
     ],
 )
 def test_a_situation_determines_the_generation_and_the_position(
