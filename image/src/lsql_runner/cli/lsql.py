@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """The entry point: no stack trace reaches the terminal."""
+    """The entry point of `lsql`."""
     cli(prog_name="lsql")
 
 

@@ -59,8 +59,8 @@ def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = Non
 
 
 _SUM, _AS_DOUBLE = -2, -1
-"""The first argument of EXACT_SUM: for a sum, and for a mean that is cast to DOUBLE. For other means it is the number of
-digits after the decimal point."""
+"""The first argument of EXACT_SUM: for a sum, and for a mean that is cast to DOUBLE. For other means it is the number
+of digits after the decimal point."""
 
 
 def _digits_of_mean(kind: DataType) -> int:

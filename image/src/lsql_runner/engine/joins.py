@@ -136,7 +136,7 @@ def _unpacked(
 
 
 def residual(node: Join, joined: Relation) -> Column | None:
-    """The join condition without the equality of the join keys: a BOOLEAN over the joined rows; None if nothing is left."""
+    """The join condition without the join keys: a BOOLEAN over the joined rows; None if there is no other condition."""
     return None if node.residual is None else column(node.residual, joined.columns_for([node.residual]))
 
 

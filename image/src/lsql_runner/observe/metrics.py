@@ -74,7 +74,7 @@ class Metrics:
 
     @singledispatchmethod
     def _count(self, event: Event) -> None:
-        """Other events only change the Status."""
+        """Events of other types only change the Status."""
 
     @_count.register
     def _(self, event: BatchEnded) -> None:

@@ -26,7 +26,7 @@ LOG = logging.getLogger("lsql_runner.supervisor")
 
 
 class ControlLoop:
-    """Owns the running plan. One thread calls `turn` repeatedly; a turn never waits for something to happen.
+    """Owns the running plan. One thread calls `turn` repeatedly. A turn waits neither for commands nor for delays.
 
     Attributes:
         machine: the processor's state and status.

@@ -1,4 +1,4 @@
-"""Decides what a start does. Pure. A start is refused here, or when its situation is found, and not later."""
+"""Decides what a start does. Pure. A start is refused here or while its situation is read, before any change."""
 
 from __future__ import annotations
 

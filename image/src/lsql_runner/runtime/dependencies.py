@@ -30,6 +30,6 @@ class RunDependencies:
     on_jvm_gone: Callable[[], None] = lambda: None
     """Called once, if the JVM ends without a request."""
     open_watch: Callable[[PositionReporter], Watch] = BrokerWatch
-    """Starts committing positions and measuring the lag, beside the plan."""
+    """Starts committing positions and measuring the lag, in another thread."""
     now_ms: Callable[[], int] = now_ms
     """The wall clock: milliseconds since 1970 UTC."""

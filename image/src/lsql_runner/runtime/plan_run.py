@@ -54,7 +54,7 @@ class PlanRun:
             self._engine.advance(step.clock, step.time_ms)
 
     def death(self) -> LsqlError | None:
-        """Why it ended without a stop; None if it runs."""
+        """Why the plan ended without a stop; None if it runs."""
         status = self._machine.status
         error = self._engine.death(status.committed, status.ends)
         return None if error is None else self._with_reason(error)

@@ -22,7 +22,7 @@ class StateMachine:
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> None:
-        """Add a listener, before the first event. Several threads call it."""
+        """Add a listener, before the first event. Several threads call the listener."""
         self._listeners.append(listener)
 
     @property

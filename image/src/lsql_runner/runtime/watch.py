@@ -1,4 +1,4 @@
-"""Measures the lag and commits the position of the consumer group, beside the queries."""
+"""Measures the lag and commits the position of the consumer group while the queries run."""
 
 from __future__ import annotations
 
