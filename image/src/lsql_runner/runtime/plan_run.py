@@ -14,10 +14,10 @@ from lsql_runner.events.processor import LateRecordsDropped
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
+from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.watch import PositionReporter
 
 
 class PlanRun:
@@ -34,7 +34,7 @@ class PlanRun:
         self._sources = prepared.plan.sources
         self._clocks: IdleClocks | None = None
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
-        self._watch = dependencies.open_watch(
+        self._reporting = dependencies.start_reporting(
             PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
         )
         try:
@@ -65,11 +65,11 @@ class PlanRun:
             if self._engine.jvm_death() is None:
                 self._engine.stop()
         finally:
-            self._watch.close()
+            self._reporting.close()
 
     def _batch_ended(self, event: BatchEnded) -> None:
         self._machine.emit(event)
-        self._watch.batch_ended()
+        self._reporting.batch_ended()
         self._ended.put(event)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
