@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
-from lsql_runner.config.variables import sort_variables
+from lsql_runner.config.variables import read_variables
 from lsql_runner.container.limits import SMALLEST_HEAP_MIB
 from lsql_runner.errors import DetailError, DetailTable, LsqlError
 from lsql_runner.formats.catalog import TopicSchema
@@ -254,7 +254,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    found = sort_variables(environment, FIELDS)
+    found = read_variables(environment, FIELDS)
     if "SQL" not in found.settings:
         raise LsqlError(
             "ENV_MISSING",

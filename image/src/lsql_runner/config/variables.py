@@ -32,7 +32,7 @@ class Variables:
     """The files from which values were read."""
 
 
-def sort_variables(environment: Mapping[str, str], names: Collection[str]) -> Variables:
+def read_variables(environment: Mapping[str, str], names: Collection[str]) -> Variables:
     """The runner's variables by kind. Other variables are ignored.
 
     Args:
