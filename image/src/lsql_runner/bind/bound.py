@@ -139,8 +139,8 @@ class BoundJoin:
     left: BoundTopic | BoundSelect | BoundJoin
     right: BoundTopic | BoundSelect
     kind: JoinKind
-    left_table: bool
-    right_table: bool
+    left_is_table: bool
+    right_is_table: bool
     left_keys: JoinValues
     right_keys: JoinValues
     """Pairs that must be equal: left_keys[i] = right_keys[i]. Both have the same type."""
@@ -160,7 +160,7 @@ class BoundJoin:
 
     @property
     def is_table(self) -> bool:
-        return self.left_table and self.right_table
+        return self.left_is_table and self.right_is_table
 
     @property
     def emits_unmatched_late(self) -> bool:

@@ -67,10 +67,10 @@ def bind_joins(
     first = look_up(select.source)
     sources = [_join_source(select.source, first, 0)]
     left: NamedSource | BoundJoin = first
-    left_table, left_key = _is_table(select, first), key_of_source(sources[0])
+    left_is_table, left_key = _is_table(select, first), key_of_source(sources[0])
     for number, clause in enumerate(select.joins, 1):
         right = look_up(clause.source)
-        right_table = _is_table(select, right)
+        right_is_table = _is_table(select, right)
         keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
         sources = [replace(source, optional=source.optional or keeps_right) for source in sources]
         sources.append(replace(_join_source(clause.source, right, number), optional=keeps_left))
@@ -81,9 +81,9 @@ def bind_joins(
         join = EquiJoin(
             kind=clause.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key
         )
-        within_ms = _within_ms(select, clause, is_legacy, left_table, right_table)
-        _check_unmatched_rows(clause, join, left_table, right_table)
-        if left_table and right_table:
+        within_ms = _within_ms(select, clause, is_legacy, left_is_table, right_is_table)
+        _check_unmatched_rows(clause, join, left_is_table, right_is_table)
+        if left_is_table and right_is_table:
             key = key_of_tables(join)
         else:
             key = key_of_values(join, sources, is_legacy, clause.span)
@@ -91,8 +91,8 @@ def bind_joins(
             left=left,
             right=right,
             kind=clause.kind,
-            left_table=left_table,
-            right_table=right_table,
+            left_is_table=left_is_table,
+            right_is_table=right_is_table,
             left_keys=join.left,
             right_keys=join.right,
             by_left_key=join.by_left_key,
@@ -103,7 +103,7 @@ def bind_joins(
             number=number,
             key=key,
         )
-        left_table, left_key = left.is_table, key
+        left_is_table, left_key = left.is_table, key
     assert isinstance(left, BoundJoin)
     if select.join_window is not None and not joins_streams(left):
         raise LsqlError("JOIN_WITHIN_MISPLACED", select.join_window.span)
@@ -196,14 +196,14 @@ def _reads_only(expr: Expr, number: int, is_right: bool) -> bool:
 
 
 def _within_ms(
-    select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_table: bool, right_table: bool
+    select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_is_table: bool, right_is_table: bool
 ) -> int | None:
     """The join window of two streams, in milliseconds; None if a side is a table.
 
     Raises:
         LsqlError: JOIN_WITHIN_MISPLACED, JOIN_WITHIN_MISSING.
     """
-    if left_table or right_table:
+    if left_is_table or right_is_table:
         if clause.within is not None:
             raise LsqlError("JOIN_WITHIN_MISPLACED", clause.within.span)
         return None
@@ -214,16 +214,16 @@ def _within_ms(
     raise LsqlError("JOIN_WITHIN_MISSING", clause.span)
 
 
-def _check_unmatched_rows(clause: ast.JoinClause, join: EquiJoin, left_table: bool, right_table: bool) -> None:
+def _check_unmatched_rows(clause: ast.JoinClause, join: EquiJoin, left_is_table: bool, right_is_table: bool) -> None:
     """Refuse joins whose result could not be updated when a table changes.
 
     Raises:
         LsqlError: OUTER_JOIN_OF_TABLE, JOIN_MANY_TO_MANY, OUTER_JOIN_BY_KEY.
     """
     keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
-    if left_table != right_table and (keeps_left if left_table else keeps_right):
+    if left_is_table != right_is_table and (keeps_left if left_is_table else keeps_right):
         raise LsqlError("OUTER_JOIN_OF_TABLE", clause.span, kind=clause.kind)
-    if not (left_table and right_table):
+    if not (left_is_table and right_is_table):
         return
     by_left, by_right = join.by_left_key, join.by_right_key
     if not (by_left or by_right):

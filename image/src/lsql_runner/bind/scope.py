@@ -168,7 +168,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
                     source=name,
                     known=_known(field_name, struct),
                 )
-            return member_ref(inside, member)
+            return field_ref(inside, member)
         case Map(value), ast.Ident(key):
             return replace(inside, path=(*inside.path, key), type=value, nullable=True)
         case Array(element), ast.Index(position):
@@ -180,7 +180,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
     raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=step_name)
 
 
-def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
+def field_ref(struct: ColumnRef, member: Field) -> ColumnRef:
     """A field of a struct."""
     nullable = struct.nullable or member.nullable
     return replace(struct, path=(*struct.path, member.name), type=member.type, nullable=nullable)

@@ -13,7 +13,7 @@ FieldPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RowKeyPart:
+class IdentityValue:
     """A value that identifies a row, alone or with others: the key, or a group key."""
 
     columns: frozenset[str]
@@ -37,7 +37,7 @@ def may_lose_rows(select: BoundSelect) -> bool:
     return select.where is not None or may_lose_rows(source)
 
 
-def identity(select: BoundSelect) -> tuple[RowKeyPart, ...] | None:
+def row_identity(select: BoundSelect) -> tuple[IdentityValue, ...] | None:
     """The values that identify a row of a table; None for windowed groups and keys: no column contains
     the window."""
     group = select.grouping
@@ -45,11 +45,11 @@ def identity(select: BoundSelect) -> tuple[RowKeyPart, ...] | None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (RowKeyPart(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (IdentityValue(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
     return tuple(keys) or None
 
 
-def is_identity(values: tuple[RowKeyPart, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+def is_row_identity(values: tuple[IdentityValue, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
     """Whether the columns of `key` contain all of the values that identify a row, and no other values."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
@@ -63,13 +63,13 @@ def is_identity(values: tuple[RowKeyPart, ...], key: tuple[str, ...], select: Bo
     )
 
 
-def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowKeyPart, ...] | None:
+def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[IdentityValue, ...] | None:
     match source:
         case BoundJoin():
-            return (RowKeyPart(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (IdentityValue(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (RowKeyPart(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (IdentityValue(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
 def _scalar_paths(kind: DataType) -> tuple[FieldPath, ...]:
