@@ -292,7 +292,7 @@ class _TypeWords:
         return tuple(fields)
 
     def read_field_type(self) -> tuple[DataType, bool]:
-        """A type and its nullability."""
+        """The type of a field and its nullability."""
         parsed = self.read_type()
         if not self._take("not"):
             return parsed, True

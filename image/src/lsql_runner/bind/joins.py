@@ -33,8 +33,8 @@ _KEEPS_UNMATCHED: dict[JoinKind, tuple[bool, bool]] = {
 def reads_table(select: ast.Select, source: NamedSource) -> bool:
     """Whether a SELECT reads its source as a table.
 
-    SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as
-    what it is, and a topic as a table if it groups or joins.
+    SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as a
+    table if its result is a table, and a topic as a table if the SELECT groups or joins.
     """
     if select.mode is not None:
         return select.mode == "TABLE"
@@ -44,7 +44,7 @@ def reads_table(select: ast.Select, source: NamedSource) -> bool:
 
 
 def joins_streams(source: NamedSource | BoundJoin) -> bool:
-    """Whether the source joins two streams, so that a grace period applies to their records."""
+    """Whether the source contains a join of two streams, so that a grace period applies to their records."""
     return isinstance(source, BoundJoin) and (source.within_ms is not None or joins_streams(source.left))
 
 
@@ -111,7 +111,7 @@ def bind_joins(
 
 
 def _is_table(select: ast.Select, source: NamedSource) -> bool:
-    """Whether a source is joined as a table. A WITH query is what its SELECT makes it; for a topic, see reads_table."""
+    """Whether a source is joined as a table: a WITH query if its result is a table; for a topic, see `reads_table`."""
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 
@@ -124,7 +124,7 @@ def _join_source(name: ast.SourceName, source: NamedSource, number: int) -> Join
 def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
     """Check the name of the last source, and remove from its aliases, in place, those of earlier sources.
 
-    A source can be joined with itself under an alias. The plain name then means the first one.
+    A source can be joined with itself under an alias. The name without an alias then means the first of the two.
 
     Raises:
         LsqlError: NAME_DUPLICATE.

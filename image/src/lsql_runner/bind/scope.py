@@ -49,7 +49,7 @@ class Scope:
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     """The types of the elements, by alias."""
     not_null: frozenset[ColumnRef] = frozenset()
-    """Fields that cannot be NULL because a condition excludes it."""
+    """Fields that a condition excludes from being NULL."""
 
     def with_not_null(self, fields: frozenset[ColumnRef]) -> Scope:
         """The scope with more fields that cannot be NULL."""
@@ -181,7 +181,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
 
 
 def field_ref(struct: ColumnRef, member: Field) -> ColumnRef:
-    """A field of a struct."""
+    """The reference to a field of a struct."""
     nullable = struct.nullable or member.nullable
     return replace(struct, path=(*struct.path, member.name), type=member.type, nullable=nullable)
 

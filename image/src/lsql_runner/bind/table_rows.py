@@ -14,7 +14,7 @@ FieldPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class IdentityValue:
-    """A value that identifies a row, alone or with others: the key, or a group key."""
+    """A value that identifies a row, alone or with others: the record key, or a group key."""
 
     columns: frozenset[str]
     """The columns of the projection's input that contain the value."""
@@ -38,8 +38,8 @@ def may_lose_rows(select: BoundSelect) -> bool:
 
 
 def row_identity(select: BoundSelect) -> tuple[IdentityValue, ...] | None:
-    """The values that identify a row of a table; None for windowed groups and keys: no column contains
-    the window."""
+    """The values that identify a row of a table; None if columns cannot contain all of them: a window, or the bytes of
+    the record key by which records are grouped without GROUP BY."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
