@@ -15,7 +15,8 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import LONG, NULL, STRING, DataType, Struct, describe
 
-Tree = dict[str, "Tree | Expr"]
+FieldTree = dict[str, "FieldTree | Expr"]
+"""Fields by name. A nested struct is a FieldTree."""
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class _PartBuilder:
     """`_key` or `_value`."""
     unnamed: Expr | None = None
     has_star: bool = False
-    fields: Tree = field(default_factory=dict)
+    fields: FieldTree = field(default_factory=dict)
 
     def set_unnamed(self, expr: Expr, span: Span) -> None:
         if self.unnamed is not None:
@@ -66,7 +67,7 @@ class _PartBuilder:
         return Unchanged() if self.has_star else None
 
 
-def _expression(value: Tree | Expr) -> Expr:
+def _expression(value: FieldTree | Expr) -> Expr:
     if isinstance(value, dict):
         return StructValue(tuple((name, _expression(inner)) for name, inner in value.items()))
     return value

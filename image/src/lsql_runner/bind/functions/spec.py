@@ -153,7 +153,7 @@ def signature(text: str) -> Signature:
     """Parse the text of a signature.
 
     Raises:
-        ValueError: the text is not a signature. It is part of the function table, so this is an error of ours.
+        ValueError: the text is not a signature: a bug in the function table.
     """
     parsed = _SIGNATURE.match(text)
     if not parsed:
