@@ -76,7 +76,7 @@ final class MessageDecoder {
 
     private void check(int id, List<Integer> indexes) {
         String found = messageNames
-                .computeIfAbsent(id, one -> MessageNames.of(files.apply(one)))
+                .computeIfAbsent(id, newId -> MessageNames.of(files.apply(newId)))
                 .get(indexes);
         if (found == null) {
             throw new MalformedRecordException("schema %d has no message with the indexes %s".formatted(id, indexes));

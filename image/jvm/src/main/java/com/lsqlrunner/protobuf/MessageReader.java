@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads messages as Catalyst values. A message may be split, and a field may occur several times, so values are
- * collected first and converted at the end of the record. Threads may share it.
+ * Reads messages as Catalyst values. A field may occur several times, and several occurrences of a message are merged,
+ * so values are collected first and converted at the end of the record. Threads may share it.
  */
 final class MessageReader {
     private static final int SMALL_NUMBERS = 64;
@@ -135,10 +135,10 @@ final class MessageReader {
             this.column = column;
             this.index = index;
             this.path = path;
-            DataType one = type instanceof ArrayType array && field.isRepeated()
+            DataType valueType = type instanceof ArrayType array && field.isRepeated()
                     ? array.elementType()
                     : type instanceof MapType map && field.isMap() ? map.valueType() : type;
-            message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), one, path) : null;
+            message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), valueType, path) : null;
             scalar = field.isMessage() ? null : Scalars.reader(field);
             key = field.isMap() ? Scalars.reader(field.key()) : null;
         }
@@ -232,16 +232,16 @@ final class MessageReader {
                     default -> null;
                 };
             }
-            return one(value);
+            return converted(value);
         }
 
-        private Object one(Object value) {
+        private Object converted(Object value) {
             return message == null ? value : message.result((Object[]) value);
         }
 
         private GenericArrayData items(Object value) {
             List<?> items = value == null ? List.of() : (List<?>) value;
-            return new GenericArrayData(items.stream().map(this::one).toArray());
+            return new GenericArrayData(items.stream().map(this::converted).toArray());
         }
 
         private ArrayBasedMapData entries(Object value) {
@@ -249,7 +249,7 @@ final class MessageReader {
             return new ArrayBasedMapData(
                     new GenericArrayData(entries.keySet().toArray()),
                     new GenericArrayData(
-                            entries.values().stream().map(this::one).toArray()));
+                            entries.values().stream().map(this::converted).toArray()));
         }
     }
 }

@@ -52,23 +52,26 @@ final class MessageWriter {
     }
 
     private static FieldWriter writer(StructType type, int index, FieldSpec field, String path) {
-        DataType whole = type.apply(index).dataType();
+        DataType fieldType = type.apply(index).dataType();
         String childPath = childPath(path, field.name());
         if (field.isRepeated()) {
             return items(
-                    whole instanceof ArrayType array ? array.elementType() : mismatch(whole, field, childPath),
+                    fieldType instanceof ArrayType array ? array.elementType() : mismatch(fieldType, field, childPath),
                     index,
                     field,
                     childPath);
         }
         if (field.isMap()) {
-            boolean fits = whole instanceof MapType map && map.keyType() instanceof StringType;
+            boolean fits = fieldType instanceof MapType map && map.keyType() instanceof StringType;
             return entries(
-                    fits ? ((MapType) whole).valueType() : mismatch(whole, field, childPath), index, field, childPath);
+                    fits ? ((MapType) fieldType).valueType() : mismatch(fieldType, field, childPath),
+                    index,
+                    field,
+                    childPath);
         }
-        ValueWriter value = value(whole, field, childPath);
+        ValueWriter value = value(fieldType, field, childPath);
         boolean isOptional = field.presence().equals("optional");
-        ZeroCheck zeroCheck = zeroCheck(whole);
+        ZeroCheck zeroCheck = zeroCheck(fieldType);
         boolean zeroIsWritten =
                 !field.presence().equals("implicit") || field.kind().equals("enum");
         return (from, to) -> {
@@ -138,7 +141,8 @@ final class MessageWriter {
     private static ValueWriter value(DataType type, FieldSpec field, String path) {
         switch (field.kind()) {
             case "message" -> {
-                StructType struct = type instanceof StructType one ? one : (StructType) mismatch(type, field, path);
+                StructType struct =
+                        type instanceof StructType structType ? structType : (StructType) mismatch(type, field, path);
                 MessageWriter inner = new MessageWriter(struct, field.fields(), path);
                 return (from, index, to) -> {
                     int start = to.begin();

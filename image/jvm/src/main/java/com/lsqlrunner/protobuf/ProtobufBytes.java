@@ -110,7 +110,7 @@ final class ProtobufBytes {
         return Arrays.copyOfRange(data, from, from + length);
     }
 
-    /** Skips the value of an unknown field. */
+    /** Skips the value that follows a tag. */
     void skip(int tag) {
         skip(tag, 0);
     }

@@ -10,8 +10,9 @@ import org.apache.avro.util.Utf8;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Compares the module's byte layer of Avro with Avro's own, on a record of nine values in 59 bytes. Not a test: run it
- * with the jars of Spark, like {@link DecodingSpeed}. Both check that strings are UTF-8, as the decoder must.
+ * Compares {@link AvroBytes} and {@link AvroBuffer} with Avro's decoder and encoder of bytes, on a record of nine
+ * values in 59 bytes. Not a test: run it with the jars of Spark, like {@link DecodingSpeed}. Both check that strings
+ * are UTF-8, as the decoder must.
  */
 final class AvroBytesSpeed {
     private static final byte[] NO_HEADER = {};

@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
@@ -77,7 +78,7 @@ final class MalformedTest {
             try {
                 decoder.decode(record, new AvroBytes());
             } catch (MalformedRecordException expected) {
-                assertEquals(false, expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
     }

@@ -9,8 +9,9 @@ import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Compares the module's byte layer of Protobuf with Protobuf's own, on a record of seven values, two of them in an
- * inner message. Not a test: run it like {@link ProtobufSpeed}. Both check that strings are UTF-8, as the decoder must.
+ * Compares {@link ProtobufBytes} and {@link ProtobufBuffer} with Protobuf's coded streams, on a record of seven values,
+ * two of them in an inner message. Not a test: run it like {@link ProtobufSpeed}. Both check that strings are UTF-8, as
+ * the decoder must.
  *
  * <p>The length of an inner message precedes it. {@code SIZES_KNOWN} writes lengths that the benchmark knows, so it is
  * a lower bound: a writer of rows would have to compute them first. {@code NESTED} writes the inner message to a second
@@ -33,7 +34,7 @@ final class ProtobufBytesSpeed {
         if (!Arrays.equals(record, library())
                 || !Arrays.equals(record, growing())
                 || !Arrays.equals(record, nested())) {
-            throw new IllegalStateException("they write different bytes");
+            throw new IllegalStateException("the writers write different bytes");
         }
         ProtobufBytes in = new ProtobufBytes();
         Paired.compare(

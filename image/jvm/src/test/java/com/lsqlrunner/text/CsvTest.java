@@ -138,7 +138,7 @@ final class CsvTest {
                 records.decode(record);
                 decoded++;
             } catch (MalformedRecordException expected) {
-                assertFalse(expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
         assertFalse(decoded < 100, "too few of the random lines were valid: " + decoded);

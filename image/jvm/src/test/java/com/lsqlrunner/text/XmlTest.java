@@ -214,7 +214,7 @@ final class XmlTest {
                 records.decode(record);
                 decoded++;
             } catch (MalformedRecordException expected) {
-                assertFalse(expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
         assertTrue(decoded > 100, "too few of the random documents were valid: " + decoded);
