@@ -23,7 +23,7 @@ final class MessageDecoder {
     private final MessageReader reader;
     private final IntFunction<String> files;
     private final Map<Integer, Map<List<Integer>, String>> messageNames = new HashMap<>();
-    private final ProtobufBytes in = new ProtobufBytes();
+    private final ProtobufInput in = new ProtobufInput();
     private int checkedId = -1;
 
     /**
@@ -60,7 +60,7 @@ final class MessageDecoder {
     }
 
     private List<Integer> readIndexes() {
-        long count = ProtobufBytes.fromZigzag(in.readVarint());
+        long count = ProtobufInput.fromZigzag(in.readVarint());
         if (count == 0) {
             return FIRST;
         }
@@ -69,7 +69,7 @@ final class MessageDecoder {
         }
         List<Integer> indexes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            indexes.add((int) ProtobufBytes.fromZigzag(in.readVarint()));
+            indexes.add((int) ProtobufInput.fromZigzag(in.readVarint()));
         }
         return indexes;
     }

@@ -77,7 +77,7 @@ final class MessageReader {
     }
 
     /** Reads to the end, and adds to the values that were already read of the message. */
-    void read(ProtobufBytes in, Object[] values) {
+    void read(ProtobufInput in, Object[] values) {
         while (in.hasMore()) {
             int tag = in.readTag();
             int number = tag >>> 3;
@@ -126,8 +126,8 @@ final class MessageReader {
         private final int index;
         private final String path;
         private final MessageReader message;
-        private final Function<ProtobufBytes, Object> scalar;
-        private final Function<ProtobufBytes, Object> key;
+        private final Function<ProtobufInput, Object> scalar;
+        private final Function<ProtobufInput, Object> key;
         private int[] othersOfOneof;
 
         FieldReader(FieldSpec field, int column, int index, DataType type, String path) {
@@ -139,12 +139,12 @@ final class MessageReader {
                     ? array.elementType()
                     : type instanceof MapType map && field.isMap() ? map.valueType() : type;
             message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), valueType, path) : null;
-            scalar = field.isMessage() ? null : Scalars.reader(field);
-            key = field.isMap() ? Scalars.reader(field.key()) : null;
+            scalar = field.isMessage() ? null : ScalarReaders.reader(field);
+            key = field.isMap() ? ScalarReaders.reader(field.key()) : null;
         }
 
         /** Reads a value. Returns false if the wire type is not that of the field. */
-        boolean read(ProtobufBytes in, int wire, Object[] values) {
+        boolean read(ProtobufInput in, int wire, Object[] values) {
             if (field.isMap()) {
                 return wire == WireType.LENGTH && readEntry(in, values);
             }
@@ -161,7 +161,7 @@ final class MessageReader {
             return true;
         }
 
-        private Object[] readMessage(ProtobufBytes in, Object[] before) {
+        private Object[] readMessage(ProtobufInput in, Object[] before) {
             Object[] messageValues = before == null ? message.empty() : before;
             int outer = in.pushLimit();
             message.read(in, messageValues);
@@ -170,7 +170,7 @@ final class MessageReader {
         }
 
         @SuppressWarnings("unchecked")
-        private boolean readItems(ProtobufBytes in, int wire, Object[] values) {
+        private boolean readItems(ProtobufInput in, int wire, Object[] values) {
             boolean packed = wire == WireType.LENGTH && field.wire() != WireType.LENGTH;
             if (wire != field.wire() && !packed) {
                 return false;
@@ -190,8 +190,8 @@ final class MessageReader {
         }
 
         @SuppressWarnings("unchecked")
-        private boolean readEntry(ProtobufBytes in, Object[] values) {
-            Object name = Scalars.defaultValue(field.key());
+        private boolean readEntry(ProtobufInput in, Object[] values) {
+            Object name = ScalarReaders.defaultValue(field.key());
             Object value = null;
             int outer = in.pushLimit();
             while (in.hasMore()) {
@@ -206,7 +206,7 @@ final class MessageReader {
             }
             in.popLimit(outer);
             if (value == null) {
-                value = message == null ? Scalars.defaultValue(field) : message.empty();
+                value = message == null ? ScalarReaders.defaultValue(field) : message.empty();
             }
             if (values[index] == null) {
                 values[index] = new LinkedHashMap<UTF8String, Object>();
@@ -226,7 +226,7 @@ final class MessageReader {
             }
             if (value == null) {
                 return switch (field.presence()) {
-                    case "implicit" -> Scalars.defaultValue(field);
+                    case "implicit" -> ScalarReaders.defaultValue(field);
                     case "required" ->
                         throw new MalformedRecordException("the required field %s is missing".formatted(path));
                     default -> null;

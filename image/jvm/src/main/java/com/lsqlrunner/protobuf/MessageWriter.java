@@ -45,7 +45,7 @@ final class MessageWriter {
                 .toArray(FieldWriter[]::new);
     }
 
-    void write(InternalRow row, ProtobufBuffer to) {
+    void write(InternalRow row, ProtobufOutput to) {
         for (FieldWriter writer : writers) {
             writer.write(row, to);
         }
@@ -175,7 +175,7 @@ final class MessageWriter {
         }
     }
 
-    private static void writeTime(long micros, ProtobufBuffer to) {
+    private static void writeTime(long micros, ProtobufOutput to) {
         long seconds = Math.floorDiv(micros, MICROS);
         long nanos = Math.floorMod(micros, MICROS) * NANOS_PER_MICRO;
         int start = to.begin();
@@ -218,7 +218,7 @@ final class MessageWriter {
 
     @FunctionalInterface
     private interface FieldWriter {
-        void write(InternalRow from, ProtobufBuffer to);
+        void write(InternalRow from, ProtobufOutput to);
     }
 
     @FunctionalInterface
@@ -229,6 +229,6 @@ final class MessageWriter {
     /** Writes the value at an index of a row or an array, without a tag. */
     @FunctionalInterface
     interface ValueWriter {
-        void write(SpecializedGetters from, int index, ProtobufBuffer to);
+        void write(SpecializedGetters from, int index, ProtobufOutput to);
     }
 }

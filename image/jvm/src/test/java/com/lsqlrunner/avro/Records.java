@@ -69,7 +69,7 @@ final class Records {
 
     /** The decoded value of a record. */
     static Object decoded(Schema writer, Schema reader, byte[] record) {
-        return new RecordDecoder(reader, id -> writer).decode(record, new AvroBytes());
+        return new RecordDecoder(reader, id -> writer).decode(record, new AvroInput());
     }
 
     /** The text of a type. Spark's own text of a struct needs a session. */
