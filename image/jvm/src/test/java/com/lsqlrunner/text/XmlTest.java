@@ -42,7 +42,7 @@ final class XmlTest {
             Types.array(TEXT));
 
     static Object decoded(String text) {
-        return new XmlRecords(TYPE, "").decode(text.getBytes(StandardCharsets.UTF_8));
+        return new XmlDecoder(TYPE, "").decode(text.getBytes(StandardCharsets.UTF_8));
     }
 
     static String reason(String text) {
@@ -97,11 +97,11 @@ final class XmlTest {
 
     @Test
     void theNameOfTheRootMayBeRequired() {
-        XmlRecords records = new XmlRecords(TYPE, "order");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "order");
 
-        assertEquals("(1 null null null null)", Shown.shown(records.decode("<order id='1'/>".getBytes())));
+        assertEquals("(1 null null null null)", Shown.shown(decoder.decode("<order id='1'/>".getBytes())));
         MalformedRecordException error =
-                assertThrows(MalformedRecordException.class, () -> records.decode("<fault id='1'/>".getBytes()));
+                assertThrows(MalformedRecordException.class, () -> decoder.decode("<fault id='1'/>".getBytes()));
         assertEquals("its root is fault, not order", error.reason());
     }
 
@@ -110,7 +110,7 @@ final class XmlTest {
     void theEncodingOfTheXmlDeclarationIsUsed(String name) {
         String text = "<?xml version=\"1.0\" encoding=\"%s\"?><o><who>grün</who></o>".formatted(name);
 
-        Object found = new XmlRecords(TYPE, "").decode(text.getBytes(Charset.forName(name)));
+        Object found = new XmlDecoder(TYPE, "").decode(text.getBytes(Charset.forName(name)));
 
         assertEquals("(null grün null null null)", Shown.shown(found));
     }
@@ -126,7 +126,7 @@ final class XmlTest {
 
         assertEquals(
                 reason,
-                assertThrows(MalformedRecordException.class, () -> new XmlRecords(TYPE, "").decode(record))
+                assertThrows(MalformedRecordException.class, () -> new XmlDecoder(TYPE, "").decode(record))
                         .reason());
     }
 
@@ -134,16 +134,16 @@ final class XmlTest {
     void aByteOrderMarkIsIgnored() {
         byte[] record = HexFormat.of().parseHex("efbbbf3c6f2f3e");
 
-        assertEquals("(null null null null null)", Shown.shown(new XmlRecords(TYPE, "").decode(record)));
+        assertEquals("(null null null null null)", Shown.shown(new XmlDecoder(TYPE, "").decode(record)));
     }
 
     @Test
     void aDecoderCanBeUsedAfterAMalformedRecord() {
-        XmlRecords records = new XmlRecords(TYPE, "");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "");
         for (String bad : List.of("<o><who>", "<o><who>a</who><who>b</who></o>", "<!DOCTYPE o><o/>", "\0")) {
-            assertThrows(MalformedRecordException.class, () -> records.decode(bad.getBytes(StandardCharsets.UTF_8)));
+            assertThrows(MalformedRecordException.class, () -> decoder.decode(bad.getBytes(StandardCharsets.UTF_8)));
 
-            assertEquals("(1 null null null null)", Shown.shown(records.decode("<o id='1'/>".getBytes())));
+            assertEquals("(1 null null null null)", Shown.shown(decoder.decode("<o id='1'/>".getBytes())));
         }
     }
 
@@ -162,7 +162,7 @@ final class XmlTest {
 
     @Test
     void randomBytesGiveAValueOrAReason() {
-        XmlRecords records = new XmlRecords(TYPE, "");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "");
         String[] fragments = {
             "<o>",
             "</o>",
@@ -211,7 +211,7 @@ final class XmlTest {
                 record[random.nextInt(record.length)] = (byte) random.nextInt();
             }
             try {
-                records.decode(record);
+                decoder.decode(record);
                 decoded++;
             } catch (MalformedRecordException expected) {
                 assertFalse(expected.reason().isEmpty());
