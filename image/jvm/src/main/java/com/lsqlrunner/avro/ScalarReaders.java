@@ -15,6 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * keeps the number unchanged, and would read seconds as milliseconds.
  */
 final class ScalarReaders {
+    /** Spark stores a decimal of up to 18 digits as a long. */
     private static final BigInteger MAX_COMPACT = BigInteger.TEN.pow(18);
 
     private ScalarReaders() {}
@@ -43,7 +44,8 @@ final class ScalarReaders {
         }
         // Spark's timestamps are in microseconds. A time of day has the unit of the reader.
         long fromNanos = to == null ? 1 : from.nanos;
-        long toNanos = to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.MICROS;
+        long toNanos =
+                to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.NANOS_PER_MICRO;
         boolean isInt = writer.getType() == Schema.Type.INT;
         if (fromNanos == toNanos) {
             return isInt ? in -> (long) in.readInt() : AvroInput::readLong;

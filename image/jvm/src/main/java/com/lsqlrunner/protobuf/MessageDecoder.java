@@ -52,7 +52,7 @@ final class MessageDecoder {
         in.start(record, HEADER_BYTES);
         List<Integer> indexes = readIndexes();
         if (indexes != FIRST || id != checkedId) {
-            check(id, indexes);
+            checkMessage(id, indexes);
         }
         Object[] values = reader.empty();
         reader.read(in, values);
@@ -74,7 +74,7 @@ final class MessageDecoder {
         return indexes;
     }
 
-    private void check(int id, List<Integer> indexes) {
+    private void checkMessage(int id, List<Integer> indexes) {
         String found = messageNames
                 .computeIfAbsent(id, newId -> MessageNames.of(files.apply(newId)))
                 .get(indexes);

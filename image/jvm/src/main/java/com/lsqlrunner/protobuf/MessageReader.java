@@ -22,8 +22,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  */
 final class MessageReader {
     private static final int SMALL_NUMBERS = 64;
-    private static final long MICROS = 1_000_000;
-    private static final long NANOS = 1_000_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final FieldReader[] readers;
     private final FieldReader[] bySmallNumber = new FieldReader[SMALL_NUMBERS];
@@ -109,11 +109,12 @@ final class MessageReader {
     }
 
     private static long micros(long seconds, int nanos) {
-        if (nanos < 0 || nanos >= NANOS) {
+        if (nanos < 0 || nanos >= NANOS_PER_SECOND) {
             throw new MalformedRecordException("a timestamp has %d nanoseconds".formatted(nanos));
         }
         try {
-            return Math.addExact(Math.multiplyExact(seconds, MICROS), nanos / (NANOS / MICROS));
+            return Math.addExact(
+                    Math.multiplyExact(seconds, MICROS_PER_SECOND), nanos / (NANOS_PER_SECOND / MICROS_PER_SECOND));
         } catch (ArithmeticException error) {
             throw new MalformedRecordException("a timestamp of %d seconds is out of range".formatted(seconds));
         }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.TimestampType;
 
 /** Writes structs as messages. Fields are matched by name, and no field is dropped silently. Threads may share it. */
 final class MessageWriter {
-    private static final long MICROS = 1_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
     private static final int NANOS_PER_MICRO = 1_000;
 
     private final FieldWriter[] writers;
@@ -176,8 +176,8 @@ final class MessageWriter {
     }
 
     private static void writeTime(long micros, ProtobufOutput to) {
-        long seconds = Math.floorDiv(micros, MICROS);
-        long nanos = Math.floorMod(micros, MICROS) * NANOS_PER_MICRO;
+        long seconds = Math.floorDiv(micros, MICROS_PER_SECOND);
+        long nanos = Math.floorMod(micros, MICROS_PER_SECOND) * NANOS_PER_MICRO;
         int start = to.begin();
         if (seconds != 0) {
             to.writeTag(1, WireType.VARINT);

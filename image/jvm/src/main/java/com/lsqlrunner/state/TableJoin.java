@@ -90,7 +90,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         Side left = new Side(lefts, upserts, true);
         Side right = new Side(rights, upserts, false);
         List<Row> changed = new ArrayList<>();
-        // A row of one side forms a pair with each row of the other side, and one without a partner if the other side
+        // A row of one side forms a pair with each row of the other side, or a pair without a partner if the other side
         // has no rows.
         for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys() : left.updated()) {
             for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys() : right.updated()) {

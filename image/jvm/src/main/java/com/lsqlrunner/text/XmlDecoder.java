@@ -16,7 +16,7 @@ import org.codehaus.stax2.XMLInputFactory2;
 
 /** Decodes records of one XML document. Document types are refused, so only XML's five predefined entities exist. */
 final class XmlDecoder {
-    /** Woodstox: the JDK's parser takes twice the time, and prints errors. */
+    /** Creates parsers of Woodstox. Those of the JDK take twice the time, and print errors. */
     private static final XMLInputFactory PARSERS = newParsers();
 
     private final ElementReader root;

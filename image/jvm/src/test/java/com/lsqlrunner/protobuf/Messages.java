@@ -53,8 +53,8 @@ final class Messages {
     private Messages() {}
 
     /**
-     * A message with fields of every type: implicit, optional, repeated, in a oneof, as keys and values of maps, and in
-     * nested messages.
+     * A message with fields of every type: implicit ({@code p_int32}), optional ({@code o_}), repeated ({@code r_}), as
+     * keys of maps ({@code m_}), in a nested message ({@code i_}), and in a oneof.
      */
     static Descriptor allTypes() {
         DescriptorProto.Builder nested = DescriptorProto.newBuilder().setName("Inner");
