@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -82,6 +82,6 @@ final class Records {
     }
 
     static String shown(Object value) {
-        return Shown.shown(value);
+        return ValueText.of(value);
     }
 }

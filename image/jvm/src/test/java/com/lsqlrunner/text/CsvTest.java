@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
@@ -28,7 +28,7 @@ final class CsvTest {
     }
 
     private static String decoded(String text) {
-        return Shown.shown(new CsvDecoder(TYPE, NAMES, ",", "\"", "").decode(line(text)));
+        return ValueText.of(new CsvDecoder(TYPE, NAMES, ",", "\"", "").decode(line(text)));
     }
 
     @ParameterizedTest
@@ -87,22 +87,22 @@ final class CsvTest {
     void onlyTheDeclaredColumnsAreRead() {
         CsvDecoder decoder = new CsvDecoder(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
 
-        assertEquals("(2.5)", Shown.shown(decoder.decode(line("no number,bob,2.5"))));
+        assertEquals("(2.5)", ValueText.of(decoder.decode(line("no number,bob,2.5"))));
     }
 
     @Test
     void delimiterQuoteAndNullTextAreOptions() {
         CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, "\t", "'", "\\N");
 
-        assertEquals("(1 a\tb null)", Shown.shown(decoder.decode(line("1\\t'a\\tb'\\t\\N"))));
-        assertEquals("(null \\N 2.0)", Shown.shown(decoder.decode(line("\\N\\t'\\N'\\t2"))));
+        assertEquals("(1 a\tb null)", ValueText.of(decoder.decode(line("1\\t'a\\tb'\\t\\N"))));
+        assertEquals("(null \\N 2.0)", ValueText.of(decoder.decode(line("\\N\\t'\\N'\\t2"))));
     }
 
     @Test
     void quotesAreTextIfNoQuoteIsSet() {
         CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, ",", "", "");
 
-        assertEquals("(1 5\" pipe 2.0)", Shown.shown(decoder.decode(line("1,5\" pipe,2"))));
+        assertEquals("(1 5\" pipe 2.0)", ValueText.of(decoder.decode(line("1,5\" pipe,2"))));
     }
 
     @Test
@@ -111,7 +111,7 @@ final class CsvTest {
 
         assertThrows(MalformedRecordException.class, () -> decoder.decode(line("1,\"bob")));
 
-        assertEquals("(1 bob 2.0)", Shown.shown(decoder.decode(line("1,bob,2"))));
+        assertEquals("(1 bob 2.0)", ValueText.of(decoder.decode(line("1,bob,2"))));
     }
 
     @Test

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -71,7 +71,7 @@ final class XmlTest {
                 "<o>text<who>y</who>more</o> | (null y null null null)"
             })
     void aDocumentIsDecodedToAStruct(String text, String shown) {
-        assertEquals(shown, Shown.shown(decoded(text)));
+        assertEquals(shown, ValueText.of(decoded(text)));
     }
 
     @ParameterizedTest
@@ -99,7 +99,7 @@ final class XmlTest {
     void theNameOfTheRootMayBeRequired() {
         XmlDecoder decoder = new XmlDecoder(TYPE, "order");
 
-        assertEquals("(1 null null null null)", Shown.shown(decoder.decode("<order id='1'/>".getBytes())));
+        assertEquals("(1 null null null null)", ValueText.of(decoder.decode("<order id='1'/>".getBytes())));
         MalformedRecordException error =
                 assertThrows(MalformedRecordException.class, () -> decoder.decode("<fault id='1'/>".getBytes()));
         assertEquals("its root is fault, not order", error.reason());
@@ -112,7 +112,7 @@ final class XmlTest {
 
         Object found = new XmlDecoder(TYPE, "").decode(text.getBytes(Charset.forName(name)));
 
-        assertEquals("(null grün null null null)", Shown.shown(found));
+        assertEquals("(null grün null null null)", ValueText.of(found));
     }
 
     @ParameterizedTest
@@ -134,7 +134,7 @@ final class XmlTest {
     void aByteOrderMarkIsIgnored() {
         byte[] record = HexFormat.of().parseHex("efbbbf3c6f2f3e");
 
-        assertEquals("(null null null null null)", Shown.shown(new XmlDecoder(TYPE, "").decode(record)));
+        assertEquals("(null null null null null)", ValueText.of(new XmlDecoder(TYPE, "").decode(record)));
     }
 
     @Test
@@ -143,7 +143,7 @@ final class XmlTest {
         for (String bad : List.of("<o><who>", "<o><who>a</who><who>b</who></o>", "<!DOCTYPE o><o/>", "\0")) {
             assertThrows(MalformedRecordException.class, () -> decoder.decode(bad.getBytes(StandardCharsets.UTF_8)));
 
-            assertEquals("(1 null null null null)", Shown.shown(decoder.decode("<o id='1'/>".getBytes())));
+            assertEquals("(1 null null null null)", ValueText.of(decoder.decode("<o id='1'/>".getBytes())));
         }
     }
 
@@ -153,10 +153,10 @@ final class XmlTest {
         String deep = "<o>" + "<x>".repeat(900) + "</x>".repeat(900) + "<who>y</who></o>";
         String divided = "<o><who>" + "y<!---->".repeat(many) + "</who></o>";
 
-        assertEquals("(null y null null null)", Shown.shown(decoded(deep)));
+        assertEquals("(null y null null null)", ValueText.of(decoded(deep)));
         assertTimeout(
                 Duration.ofSeconds(20),
-                () -> assertTrue(Shown.shown(decoded(divided)).contains("y".repeat(many))));
+                () -> assertTrue(ValueText.of(decoded(divided)).contains("y".repeat(many))));
         assertTimeout(Duration.ofSeconds(20), () -> reason("<o>" + "<x>".repeat(many)));
     }
 
