@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
-from lsql_runner.console.workloads import Kind
+from lsql_runner.console.workloads import Kind, WorkloadKey
 
 SQL = "SET defaults.topic.autocreate=true;\nINSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10"
 CREATED = "2026-11-21T09:23:00Z"
-
-Key = tuple[str, str, str]
 
 
 def workload(
@@ -83,7 +81,7 @@ class FakeCluster:
         self.down = False
         self.events: list[WorkloadEvent] = []
         self.pods_of: dict[tuple[str, str], FakePod] = {}
-        self._workloads: dict[Key, dict[str, Any]] = {}
+        self._workloads: dict[WorkloadKey, dict[str, Any]] = {}
         self._configurations: dict[tuple[str, str], Configuration] = {}
         self._versions = 0
 

@@ -47,6 +47,7 @@ class ContainerEnvironment:
 
 
 def image_version(image: str) -> str:
+    """The tag of an image reference, else its digest, else empty."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return tag or digest
