@@ -35,9 +35,9 @@ class Interrupted(FakeCluster):
         self._do(self, self.call_count("label"))
         super().label(namespace, kind, name, version, key, value)
 
-    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        self._do(self, self.call_count("write_configuration"))
-        super().write_configuration(namespace, name, version, content)
+    def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        self._do(self, self.call_count("write_config_map"))
+        super().write_config_map(namespace, name, version, content)
 
 
 def run_job(
@@ -47,7 +47,7 @@ def run_job(
 
 
 def published(cluster: FakeCluster) -> Document:
-    document = decode(cluster.configuration("console", NAME).content)
+    document = decode(cluster.config_map("console", NAME).content)
     assert document is not None
     return document
 
@@ -217,7 +217,7 @@ class TestFailures:
 
     def test_a_document_that_may_not_be_written_is_an_error(self) -> None:
         cluster = FakeCluster()
-        cluster.refused.add(("write_configuration", "console"))
+        cluster.refused.add(("write_config_map", "console"))
 
         with pytest.raises(LsqlError) as caught:
             run_job(cluster)
@@ -231,7 +231,7 @@ class TestFailures:
     def test_a_former_document_that_cannot_be_read_is_replaced(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
-        cluster.write_configuration("console", NAME, None, {FILE: b"rubbish"})
+        cluster.write_config_map("console", NAME, None, {FILE: b"rubbish"})
 
         run_job(cluster)
 
@@ -242,11 +242,11 @@ class TestFailures:
         others = FakeCluster()
         others.add(workload("vanished"))
         run_job(others, clock=clock)
-        theirs = others.configuration("console", NAME).content
+        theirs = others.config_map("console", NAME).content
 
         def other_job(cluster: FakeCluster, call: int) -> None:
-            if call == 0 and ("console", NAME) not in cluster._configurations:
-                FakeCluster.write_configuration(cluster, "console", NAME, None, theirs)
+            if call == 0 and ("console", NAME) not in cluster._config_maps:
+                FakeCluster.write_config_map(cluster, "console", NAME, None, theirs)
 
         cluster = Interrupted(other_job)
         cluster.add(workload("a"))
@@ -260,7 +260,7 @@ class TestFailures:
 
     def test_a_document_that_changes_constantly_is_an_error(self) -> None:
         class Busy(FakeCluster):
-            def write_configuration(self, *_args: object, **_options: object) -> None:
+            def write_config_map(self, *_args: object, **_options: object) -> None:
                 raise Conflict("again")
 
         with pytest.raises(LsqlError) as caught:

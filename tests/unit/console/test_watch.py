@@ -38,7 +38,7 @@ def test_a_new_workload_appears_at_the_next_refresh(console: FakeConsole) -> Non
 
 
 def test_a_refresh_writes_nothing(console: FakeConsole) -> None:
-    assert console.cluster.call_count("label") == console.cluster.call_count("write_configuration") == 0
+    assert console.cluster.call_count("label") == console.cluster.call_count("write_config_map") == 0
 
 
 def test_ids_do_not_change_when_the_job_assigns_them(console: FakeConsole) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Configuration, Missing
+from lsql_runner.console.cluster import Cluster, ClusterError, ConfigMapData, Missing
 from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import decode
@@ -61,7 +61,7 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorLis
     return ProcessorListing(tuple(compare(found)), failures)
 
 
-def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
+def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[ConfigMapData | None, Document | None]:
     """The ConfigMap and the document in it; each is None if it does not exist.
 
     A document that cannot be decoded counts as missing: only the record of deleted processors is lost.
@@ -71,7 +71,7 @@ def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configur
     """
     place = settings.document
     try:
-        stored = cluster.configuration(place.namespace, place.name)
+        stored = cluster.config_map(place.namespace, place.name)
     except Missing:
         return None, None
     try:

@@ -123,7 +123,7 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
             document = make(former)
             version = stored.version if stored else None
             try:
-                cluster.write_configuration(place.namespace, place.name, version, encode(document))
+                cluster.write_config_map(place.namespace, place.name, version, encode(document))
                 return document
             except (Conflict, Missing):
                 continue
