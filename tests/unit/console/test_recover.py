@@ -24,12 +24,15 @@ NAME = settings().document.name
 
 
 class Interrupted(FakeCluster):
-    """A cluster that another client changes just before each write."""
+    """A cluster that another client changes before each write.
+
+    Args:
+        do: called with the cluster and the number of earlier writes of this kind.
+    """
 
     def __init__(self, do: Callable[[FakeCluster, int], None]) -> None:
         super().__init__()
         self._do = do
-        self._writes = 0
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
         self._do(self, self.call_count("label"))
@@ -41,9 +44,10 @@ class Interrupted(FakeCluster):
 
 
 def run_job(
-    cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
+    cluster: FakeCluster, fakes: FakeRunners | None = None, clock: Clock | None = None, **options: Any
 ) -> RecoveryResult:
-    return recover(cluster, (asking or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
+    """The result of the job. `options` are settings of the console."""
+    return recover(cluster, (fakes or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
 
 
 def published(cluster: FakeCluster) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -187,9 +188,8 @@ class TestHistory:
         assert (console.history.points(identifier), console.history.events(identifier)) == ([], [])
 
 
-def _until(holds: object) -> None:
+def _until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
-    assert callable(holds)
-    while not holds():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
