@@ -58,8 +58,8 @@ app.kubernetes.io/component: processor
 {{- end -}}
 
 {{/*
-Labels that identify the workload as a processor. `lenses-id` is never set here: the console sets it once, and an upgrade
-must not change it.
+Labels that identify the workload as a processor. `lenses-id` is never set here: the recovery job sets it once, and an
+upgrade must not change it.
 */}}
 {{- define "lsql-runner.contractLabels" -}}
 lenses: lenses-processor

@@ -28,7 +28,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Image, permissions, environment and mounts of a container that runs `lsql`. Call as the credentials. */}}
+{{/* Image, permissions, environment and mounts of a container that runs `lsql`. Call like `lsql-runner.credentials`. */}}
 {{- define "lsql-runner.containerBase" -}}
 image: {{ include "lsql-runner.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -67,7 +67,7 @@ volumeMounts:
 
 {{/*
 Volumes except that of the state. All credentials are one projected volume, whose files the kubelet replaces atomically, so
-that a certificate and its key always match. Call as the credentials.
+that a certificate and its key always match. Call like `lsql-runner.credentials`.
 */}}
 {{- define "lsql-runner.volumes" -}}
 - name: tmp
