@@ -85,7 +85,7 @@ class Topic(Model):
     value_format: str
     key_type: str
     value_type: str
-    schema_origin: str = Field(description="declared, pinned, sampled, or program for targets.")
+    schema_origin: str = Field(description="declared, pinned, registry or sampled; program for targets.")
     partitions: Count | None
 
 
