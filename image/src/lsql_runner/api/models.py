@@ -37,6 +37,8 @@ class Error(Model):
 
 
 class DatedError(Error):
+    """An error of the processor, and its time."""
+
     at: datetime
 
 
@@ -208,7 +210,7 @@ class StateReport(Model):
 
 class TopologyNode(Model):
     id: str
-    kind: str
+    kind: str = Field(description="topic, sink, filter, unnest, aggregate, join or project.")
     label: str
     detail: str
 

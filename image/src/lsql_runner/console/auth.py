@@ -38,6 +38,8 @@ class Caller:
 
 
 class Authenticator(Protocol):
+    """Determines the user of a request."""
+
     def caller(self, incoming: Request) -> Caller:
         """The user of the request.
 

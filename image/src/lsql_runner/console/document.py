@@ -129,6 +129,8 @@ class NamespaceFailure(StoredModel):
 
 
 class Document(StoredModel):
+    """The processors of the configured namespaces, at one time."""
+
     format: int = FORMAT
     at: datetime = Field(description="When the document was made.")
     version: str = Field(description="Version of the program that made the document.")

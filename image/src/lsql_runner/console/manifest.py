@@ -54,6 +54,7 @@ def image_version(image: str) -> str:
 
 
 def as_time(value: object) -> datetime | None:
+    """A time in UTC, from a datetime or from RFC 3339 text; None for any other value."""
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     try:

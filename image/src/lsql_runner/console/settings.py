@@ -121,6 +121,7 @@ class ConsoleSettings(_Section):
 
     @property
     def keep(self) -> timedelta:
+        """For how long a deleted processor is listed."""
         return timedelta(hours=self.deleted_keep_hours)
 
 
