@@ -110,7 +110,7 @@ httpGet:
 {{- if .Values.metrics.scrapeAnnotations -}}
 {{- $_ := merge $annotations (dict "prometheus.io/scrape" "true" "prometheus.io/port" "8083" "prometheus.io/path" "/metrics") -}}
 {{- end -}}
-{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "lsql-runner.contractLabels" . | fromYaml) -}}
+{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "lsql-runner.processorLabels" . | fromYaml) -}}
 {{- if .Values.pipeline -}}{{- $_ := set $labels "pipeline" .Values.pipeline -}}{{- end -}}
 metadata:
   labels:

@@ -1,4 +1,4 @@
-"""Reading processors from manifests of workloads, and the violations of the contract."""
+"""Reading processors from manifests of workloads, and the rules that they violate."""
 
 from __future__ import annotations
 

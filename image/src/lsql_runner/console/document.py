@@ -47,7 +47,7 @@ class StoredModel(Model):
 
 
 class ReportedViolation(StoredModel):
-    """A violation of the contract between processors and the console."""
+    """A rule for workloads of processors that this workload violates. docs/guides/console.md lists the codes."""
 
     code: str
     text: str

@@ -1,6 +1,6 @@
 """Reads a processor from the manifest of its Deployment or StatefulSet: pure, no cluster.
 
-workload (dict) -> [ read_processor ] -> ProcessorWorkload, with its violations of the contract
+workload (dict) -> [ read_processor ] -> ProcessorWorkload, with the rules that it violates
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REQUIRED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A violation of the contract between processors and the console: a code and a sentence."""
+    """A rule that a workload violates: a code and a sentence. docs/guides/console.md lists the codes."""
 
     code: str
     text: str
