@@ -65,7 +65,7 @@ class Release:
 
     def published(self, component: str = "console") -> Document:
         place = self.settings.document
-        document = decode(self.account(component).configuration(place.namespace, place.name).content)
+        document = decode(self.account(component).config_map(place.namespace, place.name).content)
         assert document is not None
         return document
 
@@ -159,14 +159,14 @@ def test_the_console_has_only_read_permissions(release: Release, newest_helm: He
     here = release.kubectl.namespace
     version = metadata(release.kubectl)["resourceVersion"]
     uid = metadata(release.kubectl)["uid"]
-    stored = console.configuration(here, "watch-processors")
+    stored = console.config_map(here, "watch-processors")
 
     assert [w["metadata"]["name"] for w in console.workloads(here, "StatefulSet")] == [NAME]
     for refused in (
         lambda: console.label(here, "StatefulSet", NAME, version, "lenses-id", "other"),
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
-        lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
-        lambda: console.configuration(here, "watch"),
+        lambda: console.write_config_map(here, "watch-processors", stored.version, {"a": b""}),
+        lambda: console.config_map(here, "watch"),
         lambda: console.create_event(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
@@ -200,6 +200,6 @@ def test_the_job_may_write_no_other_configmap(release: Release, newest_helm: Hel
     here = release.kubectl.namespace
 
     with pytest.raises(ClusterError, match="cannot get"):
-        job.configuration(here, "watch")
+        job.config_map(here, "watch")
     with pytest.raises(ClusterError, match="cannot create"):
-        job.write_configuration(here, "another", None, {"a": b""})
+        job.write_config_map(here, "another", None, {"a": b""})

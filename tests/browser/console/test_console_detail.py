@@ -15,6 +15,7 @@ from tests.browser.console.site import FAILED, Visit, populate
 
 
 def opened(visit: Open, console: FakeConsole, name: str = "fast-vehicles", who: str = "ada") -> Visit:
+    """The page of the processor `name`, after the login of the user `who`."""
     seen = visit(console, f"#/p/{console.id_of(name)}")
     seen.log_in(who)
     expect(seen.page.locator("#title")).to_have_text(name)
@@ -143,7 +144,7 @@ class TestActions:
             page.keyboard.press("Enter")
         assert console.runners.posted[1:] == [("fast-vehicles", "start", "ada")]
 
-    def test_escape_does_nothing(self, console: FakeConsole, visit: Open) -> None:
+    def test_escape_sends_no_request(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)
 
         seen.page.locator("#stop").click()
@@ -181,7 +182,7 @@ class TestActions:
         console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
-        # A refresh between the two may have sent a request to the runner of the deleted processor.
+        # A refresh of the page before that of the view may have sent a request to the runner of the deleted processor.
         seen.complaints[:] = [complaint for complaint in seen.complaints if "409 (CONFLICT)" not in complaint]
 
     def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:
