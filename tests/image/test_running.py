@@ -38,7 +38,7 @@ def mapped(pid: int, name: str) -> bool:
 
 
 def jvm_of(container: Container) -> int:
-    return next(pid for pid in container.top() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
+    return next(pid for pid in container.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
 
 
 def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
@@ -49,7 +49,7 @@ def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
 
     with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
-        users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.top()}
+        users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.pids()}
 
     assert users == {10001}
     assert processor.container.exit_code == 0
