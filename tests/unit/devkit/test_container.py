@@ -16,8 +16,11 @@ def test_an_image_is_unmounted_after_a_failure(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("devkit.container._podman", podman)
 
-    with pytest.raises(ValueError, match="broken"), image_root("runner:1") as root:
-        assert root == Path("/mounted")
-        raise ValueError("broken")
+    def fail_within() -> None:
+        with image_root("runner:1") as root:
+            assert root == Path("/mounted")
+            raise ValueError("broken")
 
+    with pytest.raises(ValueError, match="broken"):
+        fail_within()
     assert commands == [("image", "mount", "runner:1"), ("image", "unmount", "runner:1")]
