@@ -68,6 +68,8 @@ def workload(
 
 @dataclass
 class FakePod:
+    """The labels of a pod, and the lines of its log."""
+
     labels: dict[str, str]
     lines: list[str] = field(default_factory=list)
 
