@@ -88,8 +88,12 @@ class Container(Process):
         return self._pss_mib("Pss_Anon:")
 
     def _pss_mib(self, field: str) -> float:
-        totals = [Path(f"/proc/{pid}/smaps_rollup").read_text().split() for pid in self.pids()]
-        return sum(int(words[words.index(field) + 1]) for words in totals) / 1024
+        total_kib = 0
+        for pid in self.pids():
+            with suppress(FileNotFoundError, ProcessLookupError):  # a child process that has ended
+                words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
+                total_kib += int(words[words.index(field) + 1])
+        return total_kib / 1024
 
     def cpu_s(self) -> float:
         """The processor time of the container in seconds."""
