@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 
 from devkit.fake_cluster import FakeCluster
-from devkit.fake_processors import HEALTHY, stream
+from devkit.fake_runner_server import HEALTHY, stream
 from lsql_runner.console.actions import Operations
 from lsql_runner.console.app import ConsoleDependencies, create_app
 from lsql_runner.console.auth import Authenticator, digest_of, open_authenticator
@@ -53,6 +53,7 @@ class Clock:
         return self.now
 
     def forward(self, **amount: float) -> None:
+        """Advance by an amount in the units of timedelta, such as `minutes=1`."""
         self.now += timedelta(**amount)
 
 
@@ -62,10 +63,11 @@ class FakeRunners:
 
     streams: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     others: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    """The responses of other paths."""
+    """The responses of other paths; by default 200 and {}."""
     posted: list[tuple[str, str, str]] = field(default_factory=list)
-    """Processor, action and user of each stop and start."""
+    """Processor, action and user of each POST that succeeded."""
     refusal: LsqlError | None = None
+    """Raised by each POST while it is set."""
 
     def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[WorkloadKey, RunnerReport]:
         return {p.key: self.fetch_report(p) for p in processors}

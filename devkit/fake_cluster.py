@@ -66,12 +66,19 @@ def workload(
 
 @dataclass
 class FakePod:
+    """The labels of a pod, and the lines of its log."""
+
     labels: dict[str, str]
     lines: list[str] = field(default_factory=list)
 
 
 class FakeCluster:
-    """A Cluster in memory."""
+    """The objects of a cluster in dicts.
+
+    Attributes:
+        down: requests raise ClusterError while it is set.
+        pods_of: the pods by namespace and name, the oldest first.
+    """
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
@@ -162,7 +169,7 @@ class FakeCluster:
             for (where, name), pod in self.pods_of.items()
             if where == namespace and labels.items() <= pod.labels.items()
         ]
-        return matching[::-1]
+        return matching[::-1]  # newest first
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         self._allow("log_tail", namespace, pod)

@@ -1,4 +1,4 @@
-"""The program of the fake processor, with its topics, stores and graph."""
+"""The program of the fake processor, with its topics, stores, topology and plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SQL = """\
 SET defaults.topic.autocreate=true;
 SET grace='10s';
 
--- Readings that say something: parked vehicles are left out.
+-- Parked vehicles are left out.
 WITH moving AS (
   SELECT STREAM vehicle_id, speed
   FROM `vehicle-positions` EVENTTIME BY sent_at
@@ -70,7 +70,7 @@ def _node(key: str, kind: str, label: str, detail: str) -> dict[str, str]:
     return {"id": key, "kind": kind, "label": label, "detail": detail}
 
 
-DESCRIBED = ProgramDescription(
+DESCRIPTION = ProgramDescription(
     stores=(
         StoreInfo(
             "fast-vehicles-window",

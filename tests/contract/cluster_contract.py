@@ -117,7 +117,7 @@ class WorkloadContract:
             subject.cluster.delete_workload(subject.namespace, kind, "nobody", "a")
 
 
-class ConfigurationContract:
+class ConfigMapContract:
     def test_is_missing_then_created_then_read(self, subject: ClusterUnderTest) -> None:
         with pytest.raises(Missing):
             subject.cluster.config_map(subject.namespace, "processors")

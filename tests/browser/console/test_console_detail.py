@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from devkit.console_fixtures import FakeConsole, token_settings
-from devkit.fake_processors import stream
-from devkit.fake_program import DESCRIBED, SQL
+from devkit.fake_program import DESCRIPTION, SQL
+from devkit.fake_runner_server import stream
 from tests.browser.console.conftest import Open
 from tests.browser.console.site import FAILED, Visit, populate
 
@@ -45,7 +45,7 @@ def test_shows_program_topology_stores_facts_events_and_log(console: FakeConsole
 
     expect(seen.page.locator("#sql .keyword").first).to_have_text("SET")
     assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
-    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIPTION.topology["nodes"]))
     expect(seen.page.locator("#stores")).to_contain_text("fast-vehicles-window")
     expect(seen.page.locator("#facts")).to_contain_text(console.id_of("fast-vehicles"))
     expect(seen.page.locator("#events")).to_contain_text("State running.")

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from devkit.console_fixtures import ALL_ON, FakeConsole, token_settings
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_processors import stream
+from devkit.fake_runner_server import stream
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError

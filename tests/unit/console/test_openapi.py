@@ -11,7 +11,7 @@ from schemathesis import Case
 
 from devkit.console_fixtures import ALL_ON, FakeConsole, settings
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_program import DESCRIBED
+from devkit.fake_program import DESCRIPTION
 from devkit.openapi import BOUNDED, differences, path_of, schema_of
 from lsql_runner.console import openapi
 from lsql_runner.console.auth import Caller, TokenAuthenticator, Tokens, digest_of
@@ -39,7 +39,7 @@ def full_console() -> FakeConsole:
     made.cluster.add(workload("a"))
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "a"}
     made.cluster.pods_of["streams", "a-0"] = FakePod(selector, ["batch 1 ended"])
-    made.runners.others["/topology"] = (200, {**DESCRIBED.topology, "plan": DESCRIBED.plan})
+    made.runners.others["/topology"] = (200, {**DESCRIPTION.topology, "plan": DESCRIPTION.plan})
     made.runners.others["/metadata"] = (200, [{"name": "a-window", "rows": 12, "bytes": 340}])
     made.refresh()
     return made

@@ -11,7 +11,7 @@ import pytest
 
 from devkit.console_fixtures import Clock, FakeRunners, settings
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.fake_processors import Answers, runners
+from devkit.fake_runner_server import Answers, runners
 from lsql_runner.console.cluster import Conflict
 from lsql_runner.console.document import Document
 from lsql_runner.console.recover import RecoveryResult, recover, summary

@@ -11,7 +11,7 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.fake_processors import HEALTHY, Answers, runners, stream
+from devkit.fake_runner_server import HEALTHY, Answers, runners, stream
 from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_report, service_address
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor

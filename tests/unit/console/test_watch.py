@@ -9,7 +9,7 @@ import pytest
 
 from devkit.console_fixtures import BEGIN, FakeConsole, settings
 from devkit.fake_cluster import workload
-from devkit.fake_processors import stream
+from devkit.fake_runner_server import stream
 from lsql_runner.console.document import ProcessorEntry
 from lsql_runner.console.history import EVENTS, POINTS, HistoryEvent
 from lsql_runner.console.recover import recover
