@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.fake_program import DESCRIBED
+from devkit.fake_program import DESCRIPTION
 from lsql_runner.api.app import STATIC
 from lsql_runner.web.files import SHARED
 
@@ -47,7 +47,7 @@ def test_page_has_neither_inline_scripts_nor_inline_styles() -> None:
 
 def test_the_kinds_of_nodes_in_styles_and_in_the_fake_topology_are_those_of_real_topologies() -> None:
     styled = set(re.findall(r'data-kind="(\w+)"', (SHARED / "panels.css").read_text()))
-    faked = {node["kind"] for node in DESCRIBED.topology["nodes"]}
+    faked = {node["kind"] for node in DESCRIPTION.topology["nodes"]}
     goldens = Path(__file__).parents[2] / "golden/accepted"
     real = {node["kind"] for file in goldens.glob("*.topology.json") for node in json.loads(file.read_text())["nodes"]}
 
