@@ -58,9 +58,9 @@ def connection(variables: dict[str, str]) -> KafkaConnection:
     return read_settings({"SQL": ""} | variables).connection
 
 
-def with_locked_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
+def with_encrypted_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
     own = secured.authority.issue(CLIENT_NAME)
-    client = credentials.client(own, own.locked(KEY_PASSWORD), KEY_PASSWORD)
+    client = credentials.client(own, own.encrypted_key(KEY_PASSWORD), KEY_PASSWORD)
     return to(secured, "mutual", credentials.trust(secured.authority), client)
 
 
@@ -83,7 +83,7 @@ AUTHENTICATIONS: dict[str, Authentication] = {
     "tls-by-one-of-two-authorities": lambda s, c: to(s, "tls", c.trust(Authority(), s.authority)),
     "tls-of-any-name": lambda s, c: to(s, "misnamed", c.trust(s.authority), ANY_NAME),
     "mutual-tls": lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))),
-    "mutual-tls-locked-key": with_locked_key,
+    "mutual-tls-encrypted-key": with_encrypted_key,
     "mutual-tls-key-of-cert-manager": with_key_of_cert_manager,
     "plain": user("PLAIN", USER),
     "scram-256": user("SCRAM-SHA-256", SCRAM_USER),
@@ -159,7 +159,7 @@ def test_a_refusal_has_its_reason(name: str, secured: SecuredBroker, tmp_path: P
 
 
 def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBroker, tmp_path: Path) -> None:
-    variables = with_locked_key(secured, Credentials(tmp_path))
+    variables = with_encrypted_key(secured, Credentials(tmp_path))
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
     with pytest.raises(LsqlError) as caught:

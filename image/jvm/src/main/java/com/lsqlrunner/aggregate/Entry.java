@@ -24,7 +24,7 @@ final class Entry {
         return new Entry(sortKey.clone(), InternalRow.copyValue(value), count);
     }
 
-    static int compareBySortKey(Entry one, Entry other) {
-        return Arrays.compare(one.sortKey, other.sortKey);
+    static int compareBySortKey(Entry left, Entry right) {
+        return Arrays.compare(left.sortKey, right.sortKey);
     }
 }

@@ -41,8 +41,8 @@ enum KeepFunction {
      */
     KeptEntries empty(Comparator<Object> values, Comparator<Object> ties, int limit) {
         Comparator<Entry> bySortKey = Entry::compareBySortKey;
-        Comparator<Entry> byTie = (one, other) -> ties.compare(one.value, other.value);
-        Comparator<Entry> byValue = (one, other) -> values.compare(one.value, other.value);
+        Comparator<Entry> byTie = (left, right) -> ties.compare(left.value, right.value);
+        Comparator<Entry> byValue = (left, right) -> values.compare(left.value, right.value);
         Comparator<Entry> byCount = Comparator.comparingLong(entry -> entry.count);
         return switch (this) {
             case FIRST, COLLECT -> new FirstInOrder(bySortKey.thenComparing(byTie), limit, false);
