@@ -36,9 +36,9 @@ SINKS: dict[str, ErrorKind] = {
         "where each record is an event.",
     ),
     "SINK_ROW_IDENTITY_MISSING": ErrorKind(
-        "The rows of this SELECT can be deleted, and no column of {target} identifies them.",
-        "For windows, SET emit='final'; for groups, give the grouped fields names, as in GROUP BY _key; or write to a "
-        "topic.",
+        "The rows of this SELECT can be deleted, and no column of {target} can identify them.",
+        "With a window, SET emit='final'. With an aggregate and no GROUP BY, add _key AS id, GROUP BY _key and PK id. "
+        "Otherwise, write to a topic.",
     ),
     "SINK_FIELDS_MISSING": ErrorKind(
         "{sink} stores named fields; the value of the SELECT has the type {found}.",
