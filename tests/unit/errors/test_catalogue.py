@@ -88,8 +88,8 @@ def test_an_error_takes_exactly_its_values() -> None:
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_messages_are_complete_sentences(code: str) -> None:
     kind = CATALOGUE[code]
-    assert kind.found.endswith(".")
-    assert kind.do.endswith((".", "{way_out}"))
+    assert kind.message.endswith(".")
+    assert kind.way_out.endswith((".", "{way_out}"))
 
 
 def test_transient_errors_are_waited_for_or_retried() -> None:

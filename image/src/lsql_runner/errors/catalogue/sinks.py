@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 SINKS: dict[str, ErrorKind] = {
     "SINK_UNKNOWN": ErrorKind(
@@ -47,26 +47,26 @@ SINKS: dict[str, ErrorKind] = {
     "SINK_UNREACHABLE": ErrorKind(
         "The server of the sink {sink} at {url} is unreachable: {reason}.",
         "Check the server, LSQL_SINK_*_URL and the network. The processor retries.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.WAIT,
         is_transient=True,
     ),
     "SINK_REFUSED": ErrorKind(
         "The server of the sink {sink} at {url} refused the login or the operation: {reason}.",
         "Correct LSQL_SINK_*_USER and _PASSWORD, or grant the user the required privileges. The processor retries.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SINK_FAILED": ErrorKind(
         "Writing to the sink {sink} failed: {reason}.",
         "The processor restarts the query. The log has the details.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_transient=True,
     ),
     "SINK_TABLE_MISMATCH": ErrorKind(
         "The rows do not fit the table {table} of the sink {sink}: {reason}.",
         "Change the table or the aliases of the SELECT. AUTOCREATE creates a missing table.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
 }
