@@ -12,7 +12,7 @@ PROSE_ALLOWED = {
 }
 """By package and code, or class of the exception: why a literal text may be an argument.
 
-Texts of libraries and brokers are no literals of this package, so they need no row: they are passed as values.
+Texts of libraries and brokers are not literals of this package, so they need no row: they are passed as values.
 """
 
 
@@ -49,7 +49,7 @@ def test_no_parameter_is_an_english_sentence() -> None:
     assert found == []
 
 
-def test_every_exception_for_english_is_needed() -> None:
+def test_every_row_of_prose_allowed_is_needed() -> None:
     assert {row_of(error) for error in error_calls() if any(error.prose())} == PROSE_ALLOWED.keys()
 
 
