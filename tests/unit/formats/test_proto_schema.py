@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.formats.proto_file import print_proto
+from lsql_runner.formats.proto_imports import inline_imports
 from lsql_runner.formats.proto_names import message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import descriptor, read_proto
 from lsql_runner.formats.proto_text import parse_proto
-from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import Struct, describe, parse_type
 
@@ -144,19 +144,19 @@ def test_imported_types_become_part_of_the_file() -> None:
         'syntax = "proto3"; package s; import public "m.proto"; import "google/protobuf/timestamp.proto";'
         "message Order { c.Money total = 1; google.protobuf.Timestamp at = 2; int32 n = 3; oneof o { int32 a = 4; } }"
     )
-    whole = whole_proto(text, {"m.proto": money, "k.proto": kinds})
+    whole = inline_imports(text, {"m.proto": money, "k.proto": kinds})
     assert describe(read_proto(whole).type) == (
         "struct<total: struct<units: long, k: string>, at: timestamp, n: int not null, a: int>"
     )
     assert print_proto(parse_proto(whole)) == whole
     with pytest.raises(FormatError) as caught:
-        whole_proto(text, {"m.proto": money})
+        inline_imports(text, {"m.proto": money})
     assert (caught.value.reason.code, caught.value.reason.params) == ("IMPORT_MISSING", {"name": "k.proto"})
 
 
 def test_a_file_without_imports_is_unchanged() -> None:
     text = 'syntax = "proto3"; // kept\nmessage A {}'
-    assert whole_proto(text, {"other.proto": "message B {}"}) == text
+    assert inline_imports(text, {"other.proto": "message B {}"}) == text
 
 
 TYPES = [

@@ -10,7 +10,7 @@ from lsql_runner.formats.avro_schema import PRIMITIVES, full_name, parsed
 from lsql_runner.types import Array, DataType, Map, Struct
 
 
-def whole_avro(text: str, references: Iterable[str] = ()) -> str:
+def inline_references(text: str, references: Iterable[str] = ()) -> str:
     """The schema with each referenced definition inlined where its name first occurs.
 
     Args:

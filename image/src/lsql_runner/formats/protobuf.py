@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.formats.proto_imports import inline_imports
 from lsql_runner.formats.proto_names import is_first, message_names, message_place
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.proto_text import parse_proto
-from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.formats.spec import (
     Declaration,
     DeclarationError,
@@ -43,7 +43,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
     if message is not None and not isinstance(message, str):
         raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}.options")
     try:
-        return proto_serde(form, whole_proto(body, {}), message)
+        return proto_serde(form, inline_imports(body, {}), message)
     except FormatError as error:
         raise DeclarationError(_EXPECTED("FILE", reason=error.reason), place) from None
 
@@ -51,7 +51,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
 def _read(registered: RegisteredText) -> Serde:
     """The serde of the message that an earlier start determined, else of the newest record's message, else of the first
     message."""
-    text = whole_proto(registered.text, registered.references)
+    text = inline_imports(registered.text, registered.references)
     return proto_serde(PROTOBUF_FORMAT, text, registered.options.get("message") or _sampled_message(registered, text))
 
 
