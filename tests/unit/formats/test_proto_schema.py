@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lsql_runner.formats.proto_file import print_proto
 from lsql_runner.formats.proto_imports import inline_imports
-from lsql_runner.formats.proto_names import message_names, message_place
+from lsql_runner.formats.proto_names import indexes_of_record, message_indexes
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import descriptor, read_proto
 from lsql_runner.formats.proto_text import parse_proto
@@ -110,16 +110,22 @@ def test_an_invalid_or_unsupported_file_is_refused(text: str, reason: str) -> No
     assert caught.value.reason == reason
 
 
-def test_a_message_is_found_by_its_name_and_its_place() -> None:
+def test_a_message_is_found_by_its_name_and_has_indexes() -> None:
     text = "message A { message B {} map<string, B> m = 1; message C { message D {} } } service S {} message E {}"
-    assert message_names(parse_proto(text)) == {"A": (0,), "A.B": (0, 0), "A.C": (0, 1), "A.C.D": (0, 1, 0), "E": (1,)}
+    assert message_indexes(parse_proto(text)) == {
+        "A": (0,),
+        "A.B": (0, 0),
+        "A.C": (0, 1),
+        "A.C.D": (0, 1, 0),
+        "E": (1,),
+    }
     assert read_proto(text).name == "A"
     with pytest.raises(FormatError):
         read_proto(text, "F")
 
 
 @pytest.mark.parametrize(
-    ("data", "place"),
+    ("data", "indexes"),
     [
         (b"\0", (0,)),
         (b"\x02\0", (0,)),
@@ -131,8 +137,8 @@ def test_a_message_is_found_by_its_name_and_its_place() -> None:
         (b"\xff" * 9, None),
     ],
 )
-def test_the_place_of_a_message_follows_the_schema_id(data: bytes, place: tuple[int, ...] | None) -> None:
-    assert message_place(SCHEMA_ID + data) == place
+def test_the_indexes_of_a_message_follow_the_schema_id(data: bytes, indexes: tuple[int, ...] | None) -> None:
+    assert indexes_of_record(SCHEMA_ID + data) == indexes
 
 
 def test_imported_types_become_part_of_the_file() -> None:
@@ -238,7 +244,7 @@ def test_the_descriptor_for_the_jvm_has_every_property_of_a_field() -> None:
     )
     assert json.loads(descriptor(text, "M")) == {
         "name": "M",
-        "place": [1],
+        "indexes": [1],
         "fields": [
             {"name": "e", "number": 5, "kind": "enum", "presence": "optional", "oneof": "o", "symbols": [["A", 1]]},
             {"name": "m", "number": 6, "kind": "int32", "presence": "map", "key": "bool"},
@@ -265,7 +271,7 @@ def test_any_text_is_a_file_or_refused(words: list[str]) -> None:
 @given(st.text(max_size=60))
 def test_any_characters_are_a_file_or_refused(text: str) -> None:
     try:
-        names = message_names(parse_proto(text))
+        indexes = message_indexes(parse_proto(text))
     except FormatError:
         return
-    assert isinstance(names, dict)
+    assert all(indexes.values())
