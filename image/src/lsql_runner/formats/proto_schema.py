@@ -142,7 +142,7 @@ def read_proto(text: str, name: str | None = None) -> MessageSpec:
 
 
 def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
-    """The serde of a part in PROTOBUF, alone or inside a windowed key.
+    """The serde of a part in PROTOBUF, or of a windowed key whose key is in PROTOBUF.
 
     Raises:
         FormatError: as `read_proto`.

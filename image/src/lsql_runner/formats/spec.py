@@ -1,6 +1,6 @@
 """The row of a format in the table of formats: the functions and properties in which formats differ.
 
-The rest of the package uses only the row: nothing outside of `formats` compares a format's name. Two tables with the
+Other packages use only the row: nothing outside of `formats` compares a format's name. Two tables with the
 same keys read and write the bytes: `engine.codecs` in Spark, `cases.codecs` in Python.
 """
 
