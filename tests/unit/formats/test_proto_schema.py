@@ -192,7 +192,7 @@ def test_a_written_file_reads_back_as_the_same_type(kind: str) -> None:
         ("struct<`a b`: int>", "`a b` is not a valid field name: use letters, digits and _"),
     ],
 )
-def test_a_type_that_protobuf_does_not_have_is_refused(kind: str, reason: str) -> None:
+def test_a_type_that_protobuf_cannot_hold_is_refused(kind: str, reason: str) -> None:
     with pytest.raises(FormatError) as caught:
         write_proto(parse_type(kind), "M", "")
     assert caught.value.reason == reason
