@@ -108,6 +108,16 @@ def test_an_invalid_value_is_refused(value: Any) -> None:
         encode_message(value, TEXT, None)
 
 
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [({"n": {"k": "x"}}, "n.k"), ({"y": "xyz"}, "y"), ({"at": "noon"}, "at"), ({"ri": ["1"]}, "ri[]")],
+)
+def test_an_invalid_value_is_refused_with_its_place(value: Any, path: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        encode_message(value, TEXT, None)
+    assert caught.value.reason.params["place"] == path
+
+
 def test_packed_and_unpacked_values_are_equal_and_the_last_field_of_a_oneof_is_used() -> None:
     found = decode_message(SCHEMA_ID + bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"), TEXT)
     assert (found["ri"], found["x"], found["z"]) == ([1, 2, 3], None, {"k": 0})

@@ -7,9 +7,9 @@ bytes and times as in all case files. A decoded message has all fields, includin
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf import wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor
@@ -21,6 +21,7 @@ from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 
+T = TypeVar("T")
 _Field = Any
 """A FieldDescriptor. The library has two such classes, and its stubs mix them."""
 _TIMESTAMP = "google.protobuf.Timestamp"
@@ -154,7 +155,7 @@ def _fill(message: Message, value: Any, place: str) -> None:
     fields = message.DESCRIPTOR.fields_by_name
     message.SetInParent()
     if message.DESCRIPTOR.full_name == _TIMESTAMP:
-        seconds, nanos = divmod(Instant.of(value).nanos, _NANOS)
+        seconds, nanos = divmod(_read_at(place, Instant.of, value).nanos, _NANOS)
         value = {"seconds": seconds, "nanos": nanos}
     elif message.DESCRIPTOR.full_name in _WRAPPERS:
         value = {"value": value}
@@ -211,7 +212,7 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     if kind == FieldDescriptor.TYPE_ENUM:
         return _enum_number(value, field, place)
     if kind == FieldDescriptor.TYPE_BYTES:
-        return bytes_of(value)
+        return _read_at(place, bytes_of, value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if kind in _FLOATS:
         is_too_large = is_number and kind == FieldDescriptor.TYPE_FLOAT and _FLOAT_OVERFLOW <= abs(value) < math.inf
@@ -225,6 +226,14 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     if not fits:
         raise InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=_NAMES[kind]), place)
     return value
+
+
+def _read_at(place: str, read: Callable[[Any], T], value: Any) -> T:
+    """The result of `read`, whose InvalidValue gets the path of the field."""
+    try:
+        return read(value)
+    except InvalidValue as error:
+        raise InvalidValue(error.reason, place) from None
 
 
 def _in_range(value: int, kind: int) -> bool:
