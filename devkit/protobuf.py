@@ -6,7 +6,7 @@ from typing import Any
 
 from devkit.registry import Registry
 from lsql_runner.cases.proto_values import decode_message, encode_message
-from lsql_runner.cases.scalars import natural
+from lsql_runner.cases.scalars import yaml_value
 from lsql_runner.formats.schema_id import schema_id_prefix
 
 
@@ -19,4 +19,4 @@ def decoded(registry: Registry, data: bytes | None) -> Any:
     """The value of a record, decoded by the schema of its id."""
     assert data is not None
     assert data[:1] == b"\0"
-    return natural(decode_message(data, registry.schema(int.from_bytes(data[1:5], "big"))))
+    return yaml_value(decode_message(data, registry.schema(int.from_bytes(data[1:5], "big"))))
