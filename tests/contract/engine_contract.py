@@ -12,7 +12,7 @@ from typing import Protocol
 from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.pipeline import plan_text
 from lsql_runner.types import LONG, STRING, Field, Struct
 

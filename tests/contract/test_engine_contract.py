@@ -9,7 +9,7 @@ import pytest
 
 from devkit.fake_brokers import SERVERS, FakeBrokers
 from devkit.fake_engine import FakeEngine
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from tests.contract.engine_contract import VALUE, EngineContract
 
 

@@ -11,7 +11,7 @@ import pytest
 from devkit.broker import Broker
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from tests.conftest import TopicFactory
 from tests.contract.engine_contract import VALUE, EngineContract
 

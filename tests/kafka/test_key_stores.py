@@ -12,10 +12,10 @@ from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.choice import open_brokers
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.client_choice import open_brokers
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 pytestmark = pytest.mark.timeout(120)
@@ -68,7 +68,7 @@ def opened(address: str, settings: dict[str, str]) -> Brokers:
         ("PKCS12", "PKCS12", JavaBrokers),
         ("JKS", "JKS", JavaBrokers),
         ("JKS", None, JavaBrokers),  # Kafka's default
-        ("PEM", "PEM", KafkaBrokers),
+        ("PEM", "PEM", LibrdkafkaBrokers),
     ],
 )
 def test_a_client_with_a_trust_store_connects(

@@ -9,19 +9,19 @@ from confluent_kafka import TopicPartition
 from devkit.broker import Broker
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def brokers(broker: Broker) -> KafkaBrokers:
-    return KafkaBrokers(KafkaConnection(broker.bootstrap))
+def brokers(broker: Broker) -> LibrdkafkaBrokers:
+    return LibrdkafkaBrokers(KafkaConnection(broker.bootstrap))
 
 
 def test_a_partition_without_an_end_offset_has_no_leader(
-    brokers: KafkaBrokers, monkeypatch: pytest.MonkeyPatch
+    brokers: LibrdkafkaBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A broker that shuts down sometimes responds so, with no error; a test cannot cause it."""
 

@@ -35,7 +35,7 @@ from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 pytestmark = pytest.mark.timeout(240)
@@ -239,7 +239,7 @@ def opened(engine: SparkEngine) -> Iterator[Opening]:
 
         def cases(warned: list[str] | None = None, **env: str) -> KafkaCases:
             settings = read_settings({"SQL": ""} | env)
-            brokers = stack.enter_context(closing(KafkaBrokers(settings.connection, 5)))
+            brokers = stack.enter_context(closing(LibrdkafkaBrokers(settings.connection, 5)))
             known = settings.registry
             schemas = None if known is None else stack.enter_context(closing(RestRegistry(known, 5)))
             return KafkaCases(settings, engine, brokers, schemas, pytest.fail if warned is None else warned.append)

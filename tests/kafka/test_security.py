@@ -28,8 +28,8 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -100,7 +100,7 @@ def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEn
     secured.broker.create_topic(target)
     secured.broker.produce(source, [Record(b"k", name.encode())])
 
-    brokers = KafkaBrokers(found)
+    brokers = LibrdkafkaBrokers(found)
     assert brokers.topics()[source] == 1
     assert brokers.ends([Partition(source, 0)]) == {Partition(source, 0): 1}
     assert [record.value for record in brokers.sample(source, 1)] == [name.encode()]
@@ -116,7 +116,7 @@ def test_both_clients_request_the_scope(secured: SecuredBroker, engine: SparkEng
     found = connection(client(scope=scope)(secured, Credentials(tmp_path)))
     secured.tokens.granted.clear()
 
-    KafkaBrokers(found).topics()
+    LibrdkafkaBrokers(found).topics()
     assert secured.tokens.granted == [(CLIENT, scope)]
 
     engine.session.read.format("kafka").options(**found.spark(), subscribe="scoped").load().collect()
@@ -163,7 +163,7 @@ def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBrok
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
     with pytest.raises(LsqlError) as caught:
-        KafkaBrokers(connection(variables))
+        LibrdkafkaBrokers(connection(variables))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
     assert "ssl.key.pem" in str(caught.value.params["reason"])
@@ -171,7 +171,7 @@ def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBrok
 
 def refusal(to: KafkaConnection) -> str:
     """Connect until there is another error than a timeout: a short deadline may pass before the handshake ends."""
-    brokers = KafkaBrokers(to, request_timeout_s=0.5)
+    brokers = LibrdkafkaBrokers(to, request_timeout_s=0.5)
     deadline = time.monotonic() + 30
     while True:
         with pytest.raises(LsqlError) as caught:

@@ -22,7 +22,7 @@ from lsql_runner.engine.port import Engine
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
-from lsql_runner.kafka.choice import java_only_setting
+from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics

@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
 
 class LoadingConsumer:
@@ -34,10 +34,10 @@ def test_a_retry_is_logged_and_not_printed(
 ) -> None:
     """The output of a command contains only its result."""
     consumer = LoadingConsumer()
-    monkeypatch.setattr(KafkaBrokers, "_group_consumer", lambda *_: cast(Consumer, consumer))
+    monkeypatch.setattr(LibrdkafkaBrokers, "_group_consumer", lambda *_: cast(Consumer, consumer))
     place = Partition("t", 0)
 
-    with closing(KafkaBrokers(KafkaConnection("127.0.0.1:1"))) as brokers:
+    with closing(LibrdkafkaBrokers(KafkaConnection("127.0.0.1:1"))) as brokers:
         positions = brokers.group_positions("g", [place])
 
     assert (positions, consumer.requests) == ({place: 7}, 2)

@@ -25,7 +25,7 @@ from lsql_runner.jvm.java_entries import (
     TOPIC_EXISTS,
 )
 from lsql_runner.jvm.java_error import JavaError, read_error
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest

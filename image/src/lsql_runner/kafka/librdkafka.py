@@ -24,7 +24,7 @@ from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
@@ -35,7 +35,7 @@ from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
 set_on_retry_hooks([LoggingOnRetryHook])
 
 
-class KafkaBrokers(RangeReader):
+class LibrdkafkaBrokers(RangeReader):
     """The Brokers port on confluent-kafka.
 
     Raises:
