@@ -309,7 +309,7 @@ AVRO, WINDOWED = Format("AVRO"), Format("TW", "AVRO")
 SCHEMAS = {1: '"long"', 7: json.dumps(record(field("id", "int")))}
 
 
-def test_a_record_names_its_schema() -> None:
+def test_a_record_begins_with_the_id_of_its_schema() -> None:
     data = encode_value({"id": 1}, AVRO, WriterSchema(7, SCHEMAS[7]))
     assert data == b"\0\0\0\0\x07\x02"
     assert decode_value(data, AVRO, SCHEMAS) == {"id": 1}
