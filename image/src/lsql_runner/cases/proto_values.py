@@ -19,7 +19,6 @@ from google.protobuf.message_factory import GetMessageClass
 from lsql_runner.cases.proto_files import SCALARS, MessageIndexes, read_messages
 from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
 from lsql_runner.errors import DetailTable
-from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 
 T = TypeVar("T")
 _Field = Any
@@ -99,16 +98,6 @@ def proto_schema(text: str) -> ProtoSchema:
         InvalidValue: as `ProtoSchema`.
     """
     return ProtoSchema(text)
-
-
-def encode_message(value: Any, text: str, name: str | None) -> bytes:
-    """As `ProtoSchema.encode`, for the file with this text."""
-    return proto_schema(text).encode(value, name)
-
-
-def decode_message(record: bytes, text: str) -> Any:
-    """As `ProtoSchema.decode`, for a record with its schema id."""
-    return proto_schema(text).decode(record[SCHEMA_ID_BYTES:])
 
 
 # --- indexes of messages ---
