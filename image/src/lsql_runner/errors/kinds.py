@@ -16,7 +16,7 @@ EXIT_RUNTIME = 3
 class Recovery(StrEnum):
     """What the supervisor does after an error.
 
-    An error with WAIT that ends a running query restarts it, as with RETRY: the new start then waits.
+    If an error with WAIT ends a running query, the query is restarted, as with RETRY, and the new start waits.
     """
 
     WAIT = "wait"
