@@ -85,8 +85,12 @@ class Container(Process):
         return self._held_mib("Pss_Anon:")
 
     def _held_mib(self, kind: str) -> float:
-        totals = [Path(f"/proc/{pid}/smaps_rollup").read_text().split() for pid in self.top()]
-        return sum(int(words[words.index(kind) + 1]) for words in totals) / 1024
+        held_kib = 0
+        for pid in self.top():
+            with suppress(FileNotFoundError, ProcessLookupError):  # a child process that has ended
+                words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
+                held_kib += int(words[words.index(kind) + 1])
+        return held_kib / 1024
 
     def cpu_s(self) -> float:
         """The processor time of the container in seconds."""

@@ -84,7 +84,7 @@ def _function_cells(document: dict[str, Any]) -> Iterator[str]:
         meaning += f" {cell(limit[0].upper() + limit[1:])}."
     yield meaning
     yield code(document["example"])
-    yield code(document["result"]) if document["deterministic"] else "different for each call"
+    yield code(document["result"]) if document["deterministic"] else "not deterministic"
 
 
 def formats() -> str:

@@ -8,8 +8,8 @@ from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from devkit.markdown import GENERATED, cell, code, code_list
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
-from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_PARTS
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
@@ -18,7 +18,7 @@ from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 def settings() -> str:
     """The page."""
     lines = [
-        GENERATED.format(source="image/src/lsql_runner/config/settings.py and bind/kafka_keys.py"),
+        GENERATED.format(source="image/src/lsql_runner/config/settings.py and bind/kafka_settings.py"),
         "# Settings",
         "",
         "## Environment",

@@ -8,15 +8,17 @@ from itertools import count
 import click
 
 from devkit.engines import memory_engine
-from tests.differential.check import Both, check
+from tests.differential.check import Engines, check
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.programs import SUITES
 
 
 @click.command()
-@click.option("--minutes", default=10.0, show_default=True, help="No seed begins after that time.")
-@click.option("--seed", "first", default=1, show_default=True, help="The first seed; the others follow it.")
-@click.option("--suite", "wanted", type=click.Choice([suite.name for suite in SUITES]), help="This suite only.")
+@click.option("--minutes", default=10.0, show_default=True, help="No comparison begins after that time.")
+@click.option(
+    "--seed", "first", default=1, show_default=True, help="The seed of the first round; each round increases it by 1."
+)
+@click.option("--suite", "wanted", type=click.Choice([suite.name for suite in SUITES]), help="Compare only this suite.")
 def main(minutes: float, first: int, wanted: str | None) -> None:
     """Compare all programs with Kafka Streams. Exit code 1 if there is a difference."""
     end = time.monotonic() + 60 * minutes
@@ -30,7 +32,7 @@ def main(minutes: float, first: int, wanted: str | None) -> None:
                     raise SystemExit(1 if failed else 0)
                 compared += 1
                 try:
-                    check(suite, seed, Both(engine, streams))
+                    check(suite, seed, Engines(engine, streams))
                 except AssertionError as error:
                     failed += 1
                     click.echo(str(error))

@@ -1,4 +1,4 @@
-"""The aggregates that every topology of groups has, by their names there."""
+"""The aggregates that the programs with groups compute, by the names of their result fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT = {
     "rare": "BOTTOMK({0}, 3)",
 }
 _OF_TEXT = ("last", "different", "largest", "smallest_different", "frequent")
-"""Enough to test the order of text, which is that of its bytes."""
+"""These suffice to test that text is ordered by its UTF-8 bytes."""
 
 CALLS = {
     **_SUMS,
@@ -42,7 +42,7 @@ CALLS = {
 }
 ALL = tuple(CALLS)
 WITHOUT_ORDER = tuple(name for name, call in CALLS.items() if not AGGREGATES[call.split("(")[0]].depends_on_order)
-"""Those that do not go by the times of what is added up."""
+"""The aggregates whose results do not depend on the order of the records."""
 
 
 def calls(names: Iterable[str]) -> str:

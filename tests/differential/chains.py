@@ -1,4 +1,4 @@
-"""Joins of three sources, each a stream (s) or a table (t), in all eight orders, and the records for them.
+"""Joins of three sources, each a stream (s) or a table (t), in all eight orders, and random records for them.
 
 The name of a suite has the order of its sources: `joins-sst` joins two streams and then a table.
 """
@@ -108,7 +108,12 @@ PROGRAMS: dict[str, dict[str, tuple[Join, Join]]] = {
         "third-first": (by_keys("INNER"), Join("INNER", "a._key = c.f", KEY, "c.f")),
     },
 }
-"""By the types of the sources: a name for the second join, and both joins."""
+"""Both joins, by the types of the sources and a name that says what the second join compares with the third source.
+
+`keys`: the keys, as in the first join. `own-key`: the key of the rows after the first join. `first`, `second`: a value
+of that source. `rows`: a join compares with a field of a table that is not its key, so several rows match. `third`: the
+result has the key of the third source.
+"""
 
 
 def suites() -> tuple[Suite, ...]:
@@ -129,11 +134,11 @@ def _joins_streams(kinds: str) -> bool:
     return (kinds.endswith("s") and "s" in kinds[:2]) or kinds.startswith("ss")
 
 
-def _program(kinds: str, by_what: str, joins: tuple[Join, Join]) -> Program:
-    name = f"{kinds}-{by_what}"
+def _program(kinds: str, variant: str, joins: tuple[Join, Join]) -> Program:
+    name = f"{kinds}-{variant}"
     is_table = "s" not in kinds
     sources = [
-        topic if is_table or kind == "s" else f"{topic}_{by_what.replace('-', '_')}"
+        topic if is_table or kind == "s" else f"{topic}_{variant.replace('-', '_')}"
         for topic, kind in zip(TOPICS, kinds, strict=True)
     ]
     tables = [
@@ -169,12 +174,13 @@ def _view(kinds: str, last: Join) -> View:
 
 
 def chained(kinds: str) -> Generator:
-    """Records whose keys and fields refer to each other, in the topics of a chain.
+    """Records whose keys and fields refer to each other, in the topics of three sources.
 
-    The records of a history in a batch are in order of time where streams and tables are joined in it, because then
-    both engines process them in the order of arrival. Other records are out of order, but no record of a stream is
-    late. A joined table changes once per batch, so where a stream is joined with one (`tts`), a batch of a history has
-    records of tables or of streams.
+    If a batch has records of streams and of tables for a history, these are in order of time, because then both engines
+    process them in the order of arrival. Other records are out of order, but no record of a stream is late.
+
+    The result of a join of tables changes once per batch. So if a stream is joined with such a result (`tts`), a batch
+    has records of either the streams or the tables for a history.
     """
     streams, tables = ("".join(t for t, k in zip(TOPICS, kinds, strict=True) if k == kind) for kind in "st")
     apart = [topics for topics in (streams, tables) if topics]
@@ -195,13 +201,13 @@ def chained(kinds: str) -> Generator:
                     at = max(at, newest - WITHIN_MS - GRACE_MS + 1)
                     newest = max(newest, at)
                     # A unique number, to identify the results of each record.
-                    row, nothing = _row(random, history, len(events)), 0.0 if _joins_streams(kinds) else 0.03
+                    row, null_rate = _row(random, history, len(events)), 0.0 if _joins_streams(kinds) else 0.03
                 else:
-                    row, nothing = _row(random, history, random.randint(-5, 5)), 0.15
-                value = None if random.random() < nothing else row
+                    row, null_rate = _row(random, history, random.randint(-5, 5)), 0.15
+                value = None if random.random() < null_rate else row
                 events.append(Event(history, batch, topic, _name(random, history, "pq", 0.03), value, at))
             now += random.choice([0, WITHIN_MS, WITHIN_MS + GRACE_MS])
-        return [*events, *(_far_on(tables + streams, newest) if _joins_streams(kinds) else ())]
+        return [*events, *(_records_far_ahead(tables + streams, newest) if _joins_streams(kinds) else ())]
 
     return generate
 
@@ -210,12 +216,12 @@ def _row(random: Random, history: int, number: int) -> dict[str, Any]:
     return {"v": number, "f": _name(random, history, "ppqqz", 0.05), "g": _name(random, history, "ppqqz", 0.05)}
 
 
-def _name(random: Random, history: int, names: str, nothing: float) -> str | None:
-    return None if random.random() < nothing else f"{random.choice(names)}{history}"
+def _name(random: Random, history: int, names: str, null_rate: float) -> str | None:
+    return None if random.random() < null_rate else f"{random.choice(names)}{history}"
 
 
-def _far_on(topics: str, newest_ms: int) -> Iterator[Event]:
-    """Records far in the future in all topics, which advance the time; their matches are removed from the results."""
+def _records_far_ahead(topics: str, newest_ms: int) -> Iterator[Event]:
+    """Records far in the future in all topics, which advance the time. Their results are not compared."""
     for number in range(3):
         batch, far = BATCHES + number, newest_ms + (number + 1) * 100 * (WITHIN_MS + GRACE_MS)
         for place, topic in enumerate(topics):

@@ -18,7 +18,7 @@ from lsql_runner.plan.queries import Plan
 from tests.differential.comparison import Written, differences
 from tests.differential.histories import BATCHES, END, Event, Events
 from tests.differential.kafka_streams import InputRecord, KafkaStreams
-from tests.differential.late import judged_alike
+from tests.differential.late import with_equal_lateness
 from tests.differential.suites import Program, Suite
 
 ROW = {"g": "string", "f": "string", "v": "long", "d": "double", "t": "string"}
@@ -31,17 +31,17 @@ SHRINKING_S = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class Engines:
     """The two engines."""
 
-    engine: MemoryEngine
+    memory: MemoryEngine
     streams: KafkaStreams
 
 
 def generated(suite: Suite, seed: int) -> list[Event]:
     """The records of a seed, which are always the same for a suite."""
     graces = [program.grace for program in suite.programs if program.grace is not None]
-    events = judged_alike(suite.generate(Random(f"{suite.name} {seed}")), graces)
+    events = with_equal_lateness(suite.generate(Random(f"{suite.name} {seed}")), graces)
     return [replace(event, offset=offset) for offset, event in enumerate(events)]
 
 
@@ -51,30 +51,31 @@ def plan_of(suite: Suite) -> Plan:
     return plan_text(";".join([*sets, *(program.sql for program in suite.programs)]), CATALOG).plan
 
 
-def compare(suite: Suite, events: Events, both: Both) -> dict[str, list[str]]:
-    """The differences, a line each, by program; programs without differences are left out."""
-    ours = _ours(suite, events, both.engine)
+def compare(suite: Suite, events: Events, engines: Engines) -> dict[str, list[str]]:
+    """The differences by program, one line each. Programs without differences are left out."""
+    ours = _ours(suite, events, engines.memory)
     found = {}
     for program in suite.programs:
-        theirs = topology_writes(program, events, both.streams)
+        theirs = topology_writes(program, events, engines.streams)
         lines = differences(program.view(_results(ours[program.name])), program.view(_results(theirs)))
         if lines:
             found[program.name] = lines
     return found
 
 
-def check(suite: Suite, seed: int, both: Both) -> None:
+def check(suite: Suite, seed: int, engines: Engines) -> None:
     """Run a seed.
 
     Raises:
-        AssertionError: there are differences: the programs and, for the first, the fewest records that show it.
+        AssertionError: the results differ. The message names the programs, and shows few records for which the first
+            of them differs.
     """
     events = generated(suite, seed)
-    found = compare(suite, events, both)
+    found = compare(suite, events, engines)
     if not found:
         return
     program = next(program for program in suite.programs if program.name in found)
-    fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], both)
+    fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], engines)
     shown = "\n".join(f"  {event}" for event in fewest)
     described = "\n".join(f"  {line}" for line in lines)
     names = ", ".join(found)
@@ -86,15 +87,15 @@ def _results(written: Sequence[Written]) -> list[Written]:
     return [record for record in written if record.key is None or not record.key.startswith(END.encode())]
 
 
-def _smaller(suite: Suite, events: Events, found: list[str], both: Both) -> tuple[Events, list[str]]:
-    """Fewer records with a difference: first a single history, then the history without some parts."""
+def _smaller(suite: Suite, events: Events, found: list[str], engines: Engines) -> tuple[Events, list[str]]:
+    """Fewer records that still show a difference: those of a single history, then the same without some records."""
     deadline = time.monotonic() + SHRINKING_S
     histories = sorted({event.history for event in events if event.history >= 0})
     candidates = [[event for event in events if event.history in (history, -1)] for history in histories]
     size = len(events)
     while time.monotonic() < deadline:
         for kept in candidates:
-            lines = [] if time.monotonic() > deadline else _lines(suite, kept, both)
+            lines = [] if time.monotonic() > deadline else _lines(suite, kept, engines)
             if lines:
                 events, found = kept, lines
                 break
@@ -107,8 +108,8 @@ def _smaller(suite: Suite, events: Events, found: list[str], both: Both) -> tupl
     return events, found
 
 
-def _lines(suite: Suite, events: Events, both: Both) -> list[str]:
-    return [line for lines in compare(suite, events, both).values() for line in lines]
+def _lines(suite: Suite, events: Events, engines: Engines) -> list[str]:
+    return [line for lines in compare(suite, events, engines).values() for line in lines]
 
 
 def _ours(suite: Suite, events: Events, engine: MemoryEngine) -> dict[str, list[Written]]:
@@ -139,8 +140,8 @@ def _last_batch(events: Events) -> int:
 
 def topology_writes(program: Program, events: Events, streams: KafkaStreams) -> list[Written]:
     """The records that Kafka Streams writes, by the batches of the events."""
-    ordered = _merged(events) if program.in_order else list(events)
-    records = [InputRecord(event.topic, event.key, _placed(event), event.at_ms) for event in ordered]
+    ordered = _in_processing_order(events) if program.in_order else list(events)
+    records = [InputRecord(event.topic, event.key, _with_order(event), event.at_ms) for event in ordered]
     written = []
     for answer in streams.run(program.topology, program.settings, records):
         value = answer.value
@@ -150,10 +151,10 @@ def topology_writes(program: Program, events: Events, streams: KafkaStreams) -> 
     return written
 
 
-def _placed(event: Event) -> dict[str, Any] | None:
+def _with_order(event: Event) -> dict[str, Any] | None:
     """The value with an additional field `at`, which orders the rows of a group: the test driver has other offsets."""
-    place = [event.at_ms, event.partition, event.offset]
-    return None if event.value is None else {**event.value, "at": place}
+    order = [event.at_ms, event.partition, event.offset]
+    return None if event.value is None else {**event.value, "at": order}
 
 
 def _key(key: bytes | None, program: Program) -> bytes | None:
@@ -163,7 +164,7 @@ def _key(key: bytes | None, program: Program) -> bytes | None:
     return key.removeprefix(NO_GROUP) or None
 
 
-def _merged(events: Events) -> list[Event]:
+def _in_processing_order(events: Events) -> list[Event]:
     """The records of each batch and joined key in the order in which Kafka Streams processes them with one partition
     per key.
 
@@ -175,7 +176,7 @@ def _merged(events: Events) -> list[Event]:
         batched = [event for event in events if event.batch == batch]
         for key in sorted({_joined_key(event) for event in batched}):
             own = [event for event in batched if _joined_key(event) == key]
-            found += _of_both([e for e in own if e.topic == "r"], [e for e in own if e.topic == "l"])
+            found += _merged_by_time([e for e in own if e.topic == "r"], [e for e in own if e.topic == "l"])
     return found
 
 
@@ -184,7 +185,7 @@ def _joined_key(event: Event) -> str:
     return (event.key if event.topic == "r" else (event.value or {}).get("f")) or ""
 
 
-def _of_both(first: Sequence[Event], second: Sequence[Event]) -> Iterator[Event]:
+def _merged_by_time(first: Sequence[Event], second: Sequence[Event]) -> Iterator[Event]:
     one, two = list(first), list(second)
     while one or two:
         yield (one if not two or (one and one[0].at_ms <= two[0].at_ms) else two).pop(0)

@@ -31,8 +31,9 @@ class Written:
 
 
 Outcome = Mapping[Any, Any]
-"""The compared output: a value for each key of the view."""
+"""The compared output of a program: the values that must be equal, each under a key that the View chooses."""
 View = Callable[[Sequence[Written]], Outcome]
+"""Selects what is compared of the records that a program writes."""
 
 
 def changelog(written: Sequence[Written]) -> Outcome:
@@ -41,7 +42,7 @@ def changelog(written: Sequence[Written]) -> Outcome:
 
 
 def keyed_changelog(written: Sequence[Written]) -> Outcome:
-    """The same for records with a key: a table has no rows without a key, but a stateless query copies them."""
+    """The changelog of records with a key. A stateless query also copies records without a key; tables ignore these."""
     return changelog([record for record in written if record.key is not None])
 
 
@@ -95,18 +96,18 @@ def matches(written: Sequence[Written]) -> Outcome:
 def chained_matches(written: Sequence[Written]) -> Outcome:
     """The events of an outer join of streams whose left side is a join of two sources.
 
-    Records of the right side have a value. An unmatched pair is removed if the same pair has a match.
+    A record without a match has no `mv`. It is removed if another record with the same `lv` and `rv` has a match.
     """
     found = Counter((record.key, _frozen(record, True)) for record in written)
-    met = {_left(record) for record in written if _is_met(record)}
-    alone = [record for record in written if not _is_met(record)]
+    matched = {_left(record) for record in written if _is_matched(record)}
+    alone = [record for record in written if not _is_matched(record)]
     for record in alone:
-        if _left(record) in met:
+        if _left(record) in matched:
             del found[record.key, _frozen(record, True)]
     return found
 
 
-def _is_met(record: Written) -> bool:
+def _is_matched(record: Written) -> bool:
     return record.value is not None and record.value.get("mv") is not None
 
 
@@ -124,9 +125,9 @@ def _frozen(record: Written, with_time: bool) -> tuple[Any, ...]:
 
 def differences(ours: Outcome, theirs: Outcome) -> list[str]:
     """A line for each difference, in the order of the batches."""
-    places = [*theirs, *(place for place in ours if place not in theirs)]
+    keys = [*theirs, *(key for key in ours if key not in theirs)]
     return [
-        f"{place}: Kafka Streams {theirs.get(place)}, here {ours.get(place)}"
-        for place in places
-        if ours.get(place) != theirs.get(place)
+        f"{key}: Kafka Streams {theirs.get(key)}, here {ours.get(key)}"
+        for key in keys
+        if ours.get(key) != theirs.get(key)
     ]

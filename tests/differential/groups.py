@@ -7,7 +7,7 @@ from __future__ import annotations
 from tests.differential import comparison
 from tests.differential.aggregates import ALL, calls
 from tests.differential.histories import ended, windowed
-from tests.differential.late import Grace, hopping, sessions_alike
+from tests.differential.late import Grace, hopping, with_equal_sessions
 from tests.differential.suites import Program, Suite
 
 _FINAL = "SET emit='final'"
@@ -28,7 +28,7 @@ def suites() -> tuple[Suite, ...]:
                 _windows("hopping", 10_000, 4_000, 5_000),
             ),
         ),
-        Suite("sessions", sessions_alike(windowed(4_000, 2_000), 4_000, 2_000), (_sessions(4_000, 2_000),)),
+        Suite("sessions", with_equal_sessions(windowed(4_000, 2_000), 4_000, 2_000), (_sessions(4_000, 2_000),)),
         Suite(
             "windows-final",
             ended(windowed(10_000, 5_000), _FAR_MS),
@@ -40,7 +40,7 @@ def suites() -> tuple[Suite, ...]:
         ),
         Suite(
             "sessions-final",
-            sessions_alike(ended(windowed(4_000, 2_000), _FAR_MS), 4_000, 2_000, is_final=True),
+            with_equal_sessions(ended(windowed(4_000, 2_000), _FAR_MS), 4_000, 2_000, is_final=True),
             (_sessions(4_000, 2_000, is_final=True),),
             _FINAL,
         ),

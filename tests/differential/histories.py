@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 START_MS = 1_700_000_000_000
-"""Far from 0, because Kafka Streams has no windows that start before it."""
+"""Far from 0, because Kafka Streams has no windows that start before 0."""
 HISTORIES = 8
 BATCHES = 4
 PARTITIONS = 3
@@ -53,18 +53,18 @@ def _fraction(random: Random) -> float | None:
 
 
 def _text(random: Random) -> str | None:
-    """Texts that are in another order if not compared by their UTF-8 bytes."""
+    """Texts whose order by UTF-8 bytes differs from other orders."""
     return None if random.random() < 0.15 else random.choice(["", "B", "a", "\u00e9", "\uff5e", "\U0001d11e"])
 
 
-def _row(random: Random, history: int, **more: Any) -> dict[str, Any]:
+def _row(random: Random, **more: Any) -> dict[str, Any]:
     row = {"v": _number(random), "d": _fraction(random), "t": _text(random), **more}
     # A missing field is null.
     return {name: value for name, value in row.items() if value is not None or random.random() < 0.5}
 
 
-def _choose(random: Random, history: int, names: str, nothing: float) -> str | None:
-    return None if random.random() < nothing else f"{random.choice(names)}{history}"
+def _choose(random: Random, history: int, names: str, null_rate: float) -> str | None:
+    return None if random.random() < null_rate else f"{random.choice(names)}{history}"
 
 
 def windowed(size_ms: int, grace_ms: int) -> Generator:
@@ -80,7 +80,7 @@ def windowed(size_ms: int, grace_ms: int) -> Generator:
                 behind = random.choice([0, size_ms // 2, size_ms, size_ms + grace_ms, 3 * (size_ms + grace_ms)])
                 at = now - behind + random.choice([-1, 0, 1, random.randint(0, size_ms // 2)])
                 group = _choose(random, history, "xy", 0.03)
-                value = None if random.random() < 0.03 else _row(random, history, g=group)
+                value = None if random.random() < 0.03 else _row(random, g=group)
                 events.append(Event(history, batch, "l", f"k{history}", value, at))
         return events
 
@@ -88,7 +88,7 @@ def windowed(size_ms: int, grace_ms: int) -> Generator:
 
 
 def ended(generate: Generator, far_ms: int) -> Generator:
-    """The same records followed by two that advance the time far."""
+    """The same records, followed by two records far in the future that end all windows."""
 
     def longer(random: Random) -> list[Event]:
         events = generate(random)
@@ -126,7 +126,7 @@ def _tables(
             now[history] += random.randint(0, 30)
             topic = random.choice(topics)
             key = _choose(random, history, left_keys if topic == "l" else right_keys, 0.02)
-            value = None if random.random() < 0.25 else _row(random, history, **fields(history))
+            value = None if random.random() < 0.25 else _row(random, **fields(history))
             at = now[history] - random.choice([0, 0, 0, 50])
             events.append(Event(history, batch, topic, key, value, at))
     return events
@@ -148,13 +148,13 @@ def stream_and_table(random: Random) -> list[Event]:
                 value = {"v": number, "f": _choose(random, history, "pqz", 0.1)}
                 events.append(Event(history, batch, "l", f"s{history}", value, at))
             else:
-                row = None if random.random() < 0.25 else _row(random, history)
+                row = None if random.random() < 0.25 else _row(random)
                 events.append(Event(history, batch, "r", _choose(random, history, "pq", 0.02), row, at))
     return events
 
 
 def two_streams(within_ms: int, grace_ms: int) -> Generator:
-    """Streams in `l` and `r` with the same values of `f`. No record is late; at the end both advance far."""
+    """Streams in `l` and `r` with the same values of `f`. No record is late. The last records are far in the future."""
 
     def generate(random: Random) -> list[Event]:
         events: list[Event] = []

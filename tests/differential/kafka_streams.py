@@ -15,7 +15,7 @@ from typing import Any
 from devkit.jars import jar_folder, java_command
 
 MAIN = "com.lsqlrunner.differential.Main"
-QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # it warns of each record that it skips
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"  # Kafka Streams logs a warning for each record that it skips
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class OutputRecord:
 
 
 class KafkaStreams:
-    """A running JVM, as a context manager."""
+    """A JVM that runs topologies. As a context manager, it kills the JVM at the end."""
 
     def __init__(self) -> None:
         self._errors = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 - closed with the process that writes to it

@@ -13,6 +13,7 @@ from random import Random
 from tests.differential.histories import Event, Events, Generator
 
 Ends = Callable[[int], list[int]]
+"""Returns the end of each window of a record, from the time of the record; all in milliseconds since 1970 UTC."""
 _NEVER = -(1 << 62)
 """Before every time."""
 
@@ -23,14 +24,12 @@ class Grace:
 
     grace_ms: int
     ends: Ends
-    """When each window of a record is over, by the time of the record."""
     is_final: bool = False
-    """Windows have final results, so an empty batch closes them after each batch: the time is that of the batch before.
-    """
+    """Whether windows have final results. Then an empty batch follows each batch and closes windows."""
 
     @property
     def batches_behind(self) -> int:
-        """How many batches back the time is taken that determines lateness."""
+        """Lateness in a batch depends on the newest time of this many batches before."""
         return 1 if self.is_final else 2
 
     def over(self, at_ms: int, newest_ms: int | None) -> list[bool]:
@@ -48,8 +47,8 @@ def hopping(size_ms: int, advance_ms: int) -> Ends:
     return ends
 
 
-def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
-    """The records whose windows are each closed in both engines, or open in both."""
+def with_equal_lateness(events: Events, graces: Sequence[Grace]) -> list[Event]:
+    """The records for which each window is closed in both engines, or open in both."""
     newest: int | None = None
     by_batch: dict[int, int | None] = {}  # the newest time up to the end of a batch
     found = []
@@ -67,12 +66,11 @@ def judged_alike(events: Events, graces: Sequence[Grace]) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """A limit of time: sessions that ended before it are closed. If a store keeps one, a record that is on time extends
-    it.
-    """
+    """Sessions that end before this time are closed."""
 
     before_ms: int
     keeps_closed: bool = False
+    """Whether the store keeps closed sessions. Then a record that is not late can extend one."""
 
 
 @dataclass(slots=True)
@@ -101,14 +99,15 @@ class _Sessions:
         return None if max([at_ms, *(end for _, end in joined)]) < limit.before_ms else joined
 
 
-def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bool = False) -> Generator:
+def with_equal_sessions(generate: Generator, gap_ms: int, grace_ms: int, is_final: bool = False) -> Generator:
     """Records that both engines assign to the same sessions, or to none.
 
     A session is closed when its end plus the gap plus the grace is over, and a record is late by the session that it
     would belong to. In this engine the time advances with each batch.
 
-    With every change, sessions that end exactly at the limit are excluded: for the topology they are open, but not in
-    its store. With final results its store keeps closed sessions, so records that would extend one are excluded.
+    If each change is a result, records for sessions that end exactly at the limit are excluded: for the topology these
+    are open, but its store no longer has them. If results are final, its store keeps closed sessions, so records that
+    would extend one are excluded.
     """
 
     def chosen(random: Random) -> list[Event]:
@@ -135,7 +134,7 @@ def sessions_alike(generate: Generator, gap_ms: int, grace_ms: int, is_final: bo
 
 
 def lateness(events: Events, grace: Grace) -> tuple[int, int]:
-    """The number of closed and of open windows of such records."""
+    """The number of closed and of open windows of all records, by the newest time so far."""
     newest = None
     late: list[bool] = []
     for event in events:

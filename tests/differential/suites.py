@@ -24,11 +24,11 @@ class Program:
     view: View
     settings: Mapping[str, Any] = field(default_factory=dict)
     fields: tuple[str, ...] | None = None
-    """The part of the topology's output that the SQL has; None for all."""
+    """The fields of the topology's output that the SQL also has; None for all."""
     grace: Grace | None = None
-    """Of a program with late records."""
+    """For a program with late records: its windows and their grace."""
     in_order: bool = False
-    """The output within a batch depends on the order in which records of both topics are processed."""
+    """Whether the output within a batch depends on the order in which records of both topics are processed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 
 from devkit.engines import memory_engine
 from tests.differential import chains
-from tests.differential.check import Both, check, generated, topology_writes
+from tests.differential.check import Engines, check, generated, topology_writes
 from tests.differential.kafka_streams import KafkaStreams
 from tests.differential.late import lateness
 from tests.differential.programs import SUITES
@@ -21,9 +21,9 @@ SEED = 1
 
 
 @pytest.fixture(scope="module")
-def both() -> Iterator[Both]:
+def engines() -> Iterator[Engines]:
     with memory_engine() as engine, KafkaStreams() as streams:
-        yield Both(engine, streams)
+        yield Engines(engine, streams)
 
 
 def bounded(suite: Suite) -> Suite:
@@ -33,8 +33,8 @@ def bounded(suite: Suite) -> Suite:
 
 
 @pytest.mark.parametrize("suite", [bounded(suite) for suite in SUITES], ids=lambda suite: suite.name)
-def test_programs_have_the_results_of_kafka_streams(suite: Suite, both: Both) -> None:
-    check(suite, SEED, both)
+def test_programs_have_the_results_of_kafka_streams(suite: Suite, engines: Engines) -> None:
+    check(suite, SEED, engines)
 
 
 def test_some_records_are_late_but_most_are_not() -> None:
@@ -46,9 +46,9 @@ def test_some_records_are_late_but_most_are_not() -> None:
 
 
 @pytest.mark.parametrize("suite", chains.suites(), ids=lambda suite: suite.name)
-def test_joins_of_three_sources_have_matches(suite: Suite, both: Both) -> None:
+def test_joins_of_three_sources_have_matches(suite: Suite, engines: Engines) -> None:
     events = generated(suite, SEED)
     for program in suite.programs:
-        written = topology_writes(program, events, both.streams)
-        met = [record for record in written if record.value and None not in record.value.values()]
-        assert len(met) >= 10, program.name
+        written = topology_writes(program, events, engines.streams)
+        matched = [record for record in written if record.value and None not in record.value.values()]
+        assert len(matched) >= 10, program.name

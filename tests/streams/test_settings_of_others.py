@@ -6,7 +6,7 @@ import pytest
 from py4j.java_gateway import get_field  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from lsql_runner.bind.kafka_keys import (
+from lsql_runner.bind.kafka_settings import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
     PRODUCER_KEYS,

@@ -146,10 +146,10 @@ _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 def _describe_field(f: Field) -> str:
     name = f.name if _BARE_NAME.match(f.name) else "`" + f.name.replace("`", "``") + "`"
-    return f"{name}: {describe_member(f)}"
+    return f"{name}: {describe_field_type(f)}"
 
 
-def describe_member(f: Field) -> str:
+def describe_field_type(f: Field) -> str:
     """The text of a field's type, with its nullability: `long`, `long not null`."""
     return describe(f.type) + ("" if f.nullable else " not null")
 
@@ -185,14 +185,14 @@ def parse_type(text: str) -> DataType:
     return parsed
 
 
-def parse_member(name: str, text: str) -> Field:
-    """The field of this name whose type is the text that `describe_member` returns.
+def parse_field(name: str, text: str) -> Field:
+    """The field of this name whose type is the text that `describe_field_type` returns.
 
     Raises:
         TypeTextError: as `parse_type`.
     """
     words = _TypeWords(text)
-    parsed, nullable = words.read_member()
+    parsed, nullable = words.read_field_type()
     words.expect_end()
     return Field(name, parsed, nullable)
 
@@ -288,11 +288,11 @@ class _TypeWords:
             if name.startswith("`"):
                 name = name[1:-1].replace("``", "`")
             self._expect(":")
-            fields.append(Field(name, *self.read_member()))
+            fields.append(Field(name, *self.read_field_type()))
         return tuple(fields)
 
-    def read_member(self) -> tuple[DataType, bool]:
-        """A type and its nullability."""
+    def read_field_type(self) -> tuple[DataType, bool]:
+        """The type of a field and its nullability."""
         parsed = self.read_type()
         if not self._take("not"):
             return parsed, True

@@ -65,15 +65,17 @@ class Visit:
         self._turns: list[Request] = []
         """The first requests of the refreshes."""
         self._answered: set[Request] = set()
+        self._open: set[Request] = set()
+        """The requests that have neither a whole response nor a failure yet."""
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
         self.page: Page = context.new_page()
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
         self.page.on("request", self._record)
-        self.page.on("requestfinished", lambda request: self._answered.add(request))  # noqa: PLW0108  # no built-ins
+        self.page.on("requestfailed", self._record_failure)
+        self.page.on("requestfinished", self._record_response)
         self.page.add_init_script(WATCH)
         self.page.clock.install(time=BEGIN)
         with self.page.expect_response("**/session"):
@@ -88,19 +90,30 @@ class Visit:
     def poll(self) -> None:
         """Let the page refresh once; returns when a refresh that began after this call has its response.
 
-        Another refresh may still be running, and the page sets its timer only when that has ended.
+        Another refresh may still be running, and the page sets its timer only when that has ended. The clock stands
+        while a request is open: the page's time limits for requests follow the same clock.
         """
         before = len(self._turns)
         deadline = time.monotonic() + POLL_DEADLINE_S
         while not self._answered.intersection(self._turns[before:]):
-            assert time.monotonic() < deadline, f"the page asked for nothing more than {self.requests}"
-            self.page.clock.run_for(POLL_MS)
+            assert time.monotonic() < deadline, f"no new refresh; the last requests: {self.requests[-5:]}"
+            if not self._open:
+                self.page.clock.run_for(POLL_MS)
             self.page.wait_for_timeout(10)  # dispatches requests and responses to the handlers
 
     def _record(self, request: Request) -> None:
         self.requests.append(request.url)
         if FIRST_REQUEST.search(request.url):
             self._turns.append(request)
+        self._open.add(request)
+
+    def _record_failure(self, request: Request) -> None:
+        self.complaints.append(f"failed: {request.url}")
+        self._open.discard(request)
+
+    def _record_response(self, request: Request) -> None:
+        self._answered.add(request)
+        self._open.discard(request)
 
     def names(self) -> list[str]:
         """The names in the table, in order."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsql_runner.bind.kafka_keys import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
-from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
+from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.bind.settings import ProgramSettings, bind_settings
 from lsql_runner.bind.topic_settings import TopicSettings
 from lsql_runner.engine.state_options import SPARK_OPTIONS

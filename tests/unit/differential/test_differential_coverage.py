@@ -46,7 +46,8 @@ def calls(groups: Iterable[Aggregate]) -> set[str]:
     return {call.function if call.arg is not None else f"{call.function}(*)" for call in found}
 
 
-def between(join: Join) -> str:
+def kinds_of_sources(join: Join) -> str:
+    """What is joined: a key of JOINS."""
     if not join.is_table:
         return "stream and stream" if join.within_ms is not None else "stream and table"
     is_foreign = join.left.by_key != join.right.by_key
@@ -67,4 +68,4 @@ def test_every_aggregate_is_compared_without_a_window(of_table: bool) -> None:
 
 @pytest.mark.parametrize("sides", JOINS)
 def test_every_kind_of_join_is_compared(sides: str) -> None:
-    assert {join.kind for join in joins() if between(join) == sides} >= JOINS[sides]
+    assert {join.kind for join in joins() if kinds_of_sources(join) == sides} >= JOINS[sides]

@@ -1,4 +1,4 @@
-"""Programs that are nested too deeply, too large, or not UTF-8."""
+"""Programs that are nested too deeply, too large, or not UTF-8, and numbers with too many digits."""
 
 import pytest
 
@@ -39,6 +39,12 @@ def test_the_deepest_accepted_expression_passes_every_stage() -> None:
 def test_a_long_chain_of_conditions_is_accepted() -> None:
     condition = " OR ".join(f"id = '{n}'" for n in range(5_000))
     assert plan_text(f"INSERT INTO t SELECT STREAM id FROM payments WHERE {condition}", CATALOG).plan.writes
+
+
+def test_a_batch_of_many_digits_is_refused() -> None:
+    with pytest.raises(LsqlError) as refusal:
+        parse("UPSERT INTO shop SELECT id FROM payments PK id BATCH " + "9" * 5_000)
+    assert refusal.value.code == "SQL_SYNTAX"
 
 
 def test_a_program_above_the_size_limit_is_refused() -> None:

@@ -60,7 +60,8 @@ class Shape:
     metadata: frozenset[str]
     """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
     undeclared: frozenset[str] = frozenset()
-    """`key`, `value`, or both: the parts whose fields are not declared. These fields may be NULL."""
+    """`key`, `value`, or both: the parts in JSON that LSQL_TOPICS does not declare, and the parts computed from them.
+    Operators accept their fields although these can be NULL."""
 
 
 ALL_METADATA = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
@@ -139,11 +140,11 @@ class BoundJoin:
     left: BoundTopic | BoundSelect | BoundJoin
     right: BoundTopic | BoundSelect
     kind: JoinKind
-    left_table: bool
-    right_table: bool
+    left_is_table: bool
+    right_is_table: bool
     left_keys: JoinValues
     right_keys: JoinValues
-    """Pairs that must be equal: left_keys[i] = right_keys[i]. Both have the same type."""
+    """The values that must be equal: left_keys[i] = right_keys[i]. Both have the same type."""
     by_left_key: bool
     by_right_key: bool
     """Whether the values of that input are exactly the key of its rows."""
@@ -160,7 +161,7 @@ class BoundJoin:
 
     @property
     def is_table(self) -> bool:
-        return self.left_table and self.right_table
+        return self.left_is_table and self.right_is_table
 
     @property
     def emits_unmatched_late(self) -> bool:

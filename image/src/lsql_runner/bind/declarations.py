@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal as OneOf
 
-from lsql_runner.bind.decoders import readable_format, source_topics
 from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.source_formats import readable_format, source_topics
 from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog, Format, Serde, TopicSchema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal as OneOf
 
-from lsql_runner.bind.decoders import format_conditions
+from lsql_runner.bind.source_formats import format_conditions
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast

@@ -30,7 +30,7 @@ class ColumnRef:
     nullable: bool = field(default=True, compare=False)
     """Whether it can be NULL in a record that has a key and a value."""
     undeclared: bool = field(default=False, compare=False)
-    """Whether the field is not declared. A NULL in it is not an error."""
+    """Whether it is a field of a part in `Shape.undeclared`. Operators accept it although it can be NULL."""
     present: bool = field(default=False, compare=False)
     """Whether it is never NULL, not even in a tombstone."""
 

@@ -45,7 +45,7 @@ class JoinSource:
         return isinstance(value, Struct) and value.field(name) is not None
 
     def fields(self, path: ast.NamePath) -> tuple[tuple[str, Expr], ...]:
-        """All fields of the value, with the span of `path`."""
+        """All fields of the value, by name. `path` has the span for errors."""
         value = self.scope.shape.value.type
         names = value.names if isinstance(value, Struct) else ()
         return tuple(
@@ -63,7 +63,7 @@ class JoinScope:
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     """The types of the elements, by alias."""
     not_null: frozenset[ColumnRef] = frozenset()
-    """Fields that cannot be NULL because a condition excludes it."""
+    """Fields that a condition excludes from being NULL."""
     in_condition: bool = False
     """Whether the names are in an ON condition. There is no joined record yet, so `_key` and `_ts` need a source."""
 

@@ -33,8 +33,8 @@ _KEEPS_UNMATCHED: dict[JoinKind, tuple[bool, bool]] = {
 def reads_table(select: ast.Select, source: NamedSource) -> bool:
     """Whether a SELECT reads its source as a table.
 
-    SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as
-    what it is, and a topic as a table if it groups or joins.
+    SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as a
+    table if its result is a table, and a topic as a table if the SELECT groups or joins.
     """
     if select.mode is not None:
         return select.mode == "TABLE"
@@ -44,7 +44,7 @@ def reads_table(select: ast.Select, source: NamedSource) -> bool:
 
 
 def joins_streams(source: NamedSource | BoundJoin) -> bool:
-    """Whether the source joins two streams, so that a grace period applies to their records."""
+    """Whether the source contains a join of two streams, so that a grace period applies to their records."""
     return isinstance(source, BoundJoin) and (source.within_ms is not None or joins_streams(source.left))
 
 
@@ -67,10 +67,10 @@ def bind_joins(
     first = look_up(select.source)
     sources = [_join_source(select.source, first, 0)]
     left: NamedSource | BoundJoin = first
-    left_table, left_key = _is_table(select, first), key_of_source(sources[0])
+    left_is_table, left_key = _is_table(select, first), key_of_source(sources[0])
     for number, clause in enumerate(select.joins, 1):
         right = look_up(clause.source)
-        right_table = _is_table(select, right)
+        right_is_table = _is_table(select, right)
         keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
         sources = [replace(source, optional=source.optional or keeps_right) for source in sources]
         sources.append(replace(_join_source(clause.source, right, number), optional=keeps_left))
@@ -81,9 +81,9 @@ def bind_joins(
         join = EquiJoin(
             kind=clause.kind, left=condition.left, right=condition.right, left_key=left_key, right_key=right_key
         )
-        within_ms = _within_ms(select, clause, is_legacy, left_table, right_table)
-        _check_unmatched_rows(clause, join, left_table, right_table)
-        if left_table and right_table:
+        within_ms = _within_ms(select, clause, is_legacy, left_is_table, right_is_table)
+        _check_unmatched_rows(clause, join, left_is_table, right_is_table)
+        if left_is_table and right_is_table:
             key = key_of_tables(join)
         else:
             key = key_of_values(join, sources, is_legacy, clause.span)
@@ -91,8 +91,8 @@ def bind_joins(
             left=left,
             right=right,
             kind=clause.kind,
-            left_table=left_table,
-            right_table=right_table,
+            left_is_table=left_is_table,
+            right_is_table=right_is_table,
             left_keys=join.left,
             right_keys=join.right,
             by_left_key=join.by_left_key,
@@ -103,7 +103,7 @@ def bind_joins(
             number=number,
             key=key,
         )
-        left_table, left_key = left.is_table, key
+        left_is_table, left_key = left.is_table, key
     assert isinstance(left, BoundJoin)
     if select.join_window is not None and not joins_streams(left):
         raise LsqlError("JOIN_WITHIN_MISPLACED", select.join_window.span)
@@ -111,7 +111,7 @@ def bind_joins(
 
 
 def _is_table(select: ast.Select, source: NamedSource) -> bool:
-    """Whether a source is joined as a table. A WITH query is what its SELECT makes it; for a topic, see reads_table."""
+    """Whether a source is joined as a table: a WITH query if its result is a table; for a topic, see `reads_table`."""
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 
@@ -124,7 +124,7 @@ def _join_source(name: ast.SourceName, source: NamedSource, number: int) -> Join
 def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
     """Check the name of the last source, and remove from its aliases, in place, those of earlier sources.
 
-    A source can be joined with itself under an alias. The plain name then means the first one.
+    A source can be joined with itself under an alias. The name without an alias then means the first of the two.
 
     Raises:
         LsqlError: NAME_DUPLICATE.
@@ -196,14 +196,14 @@ def _reads_only(expr: Expr, number: int, is_right: bool) -> bool:
 
 
 def _within_ms(
-    select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_table: bool, right_table: bool
+    select: ast.Select, clause: ast.JoinClause, is_legacy: bool, left_is_table: bool, right_is_table: bool
 ) -> int | None:
     """The join window of two streams, in milliseconds; None if a side is a table.
 
     Raises:
         LsqlError: JOIN_WITHIN_MISPLACED, JOIN_WITHIN_MISSING.
     """
-    if left_table or right_table:
+    if left_is_table or right_is_table:
         if clause.within is not None:
             raise LsqlError("JOIN_WITHIN_MISPLACED", clause.within.span)
         return None
@@ -214,16 +214,16 @@ def _within_ms(
     raise LsqlError("JOIN_WITHIN_MISSING", clause.span)
 
 
-def _check_unmatched_rows(clause: ast.JoinClause, join: EquiJoin, left_table: bool, right_table: bool) -> None:
+def _check_unmatched_rows(clause: ast.JoinClause, join: EquiJoin, left_is_table: bool, right_is_table: bool) -> None:
     """Refuse joins whose result could not be updated when a table changes.
 
     Raises:
         LsqlError: OUTER_JOIN_OF_TABLE, JOIN_MANY_TO_MANY, OUTER_JOIN_BY_KEY.
     """
     keeps_left, keeps_right = _KEEPS_UNMATCHED[clause.kind]
-    if left_table != right_table and (keeps_left if left_table else keeps_right):
+    if left_is_table != right_is_table and (keeps_left if left_is_table else keeps_right):
         raise LsqlError("OUTER_JOIN_OF_TABLE", clause.span, kind=clause.kind)
-    if not (left_table and right_table):
+    if not (left_is_table and right_is_table):
         return
     by_left, by_right = join.by_left_key, join.by_right_key
     if not (by_left or by_right):

@@ -44,7 +44,7 @@ def with_schema(serde: Serde, part: str, name: str, settings: PartSettings, is_o
 
 
 def default_format(kind: DataType) -> Format:
-    """The default format of a type: JSON for structs, arrays and maps, else the format of the single type."""
+    """The default format of a type: JSON for structs, arrays and maps, LONG for long and so on, else STRING."""
     if isinstance(kind, Struct | Array | Map):
         return JSON_FORMAT
     return _BY_TYPE.get(kind, STRING_FORMAT)

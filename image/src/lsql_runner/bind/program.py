@@ -10,15 +10,15 @@ from functools import partial
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.declarations import with_declarations
-from lsql_runner.bind.decoders import source_formats, source_topics
 from lsql_runner.bind.dialects import Dialect, dialect_of
 from lsql_runner.bind.error_policies import check_dead_letter_topic
-from lsql_runner.bind.formal_tables import formal_tables, formal_tables_inside
+from lsql_runner.bind.implicit_tables import implicit_tables, implicit_tables_inside
 from lsql_runner.bind.nulls import output_type
 from lsql_runner.bind.output_formats import output_serde, with_schema
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
+from lsql_runner.bind.source_formats import source_formats, source_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.sql import ast
@@ -37,7 +37,7 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
     context = _Context(catalog, settings, default)
-    shared = _bind_tables(program.shared_tables, {}, context, formal_tables(program), inside_insert=False)
+    shared = _bind_tables(program.shared_tables, {}, context, implicit_tables(program), inside_insert=False)
     inserts = tuple(_bind_insert(insert, shared, context) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
 
@@ -52,11 +52,15 @@ class _Context:
     """The dialect of a SELECT whose syntax is the same in both."""
 
     def bind(
-        self, select: ast.Select, tables: Mapping[str, BoundSelect], inside_insert: bool, is_formal_table: bool = False
+        self,
+        select: ast.Select,
+        tables: Mapping[str, BoundSelect],
+        inside_insert: bool,
+        is_implicit: bool = False,
     ) -> BoundSelect:
         dialect = dialect_of(select, inside_insert, self.default_dialect)
         source = tables.get(select.source.name.name)
-        if is_formal_table and select.mode is None and (source is None or source.is_table):
+        if is_implicit and select.mode is None and (source is None or source.is_table):
             select = replace(select, mode="TABLE")
         return bind_select(select, partial(_look_up, dict(tables), self.catalog), self.settings, dialect)
 
@@ -97,7 +101,7 @@ def _bind_tables(
     tables: tuple[ast.CommonTable, ...],
     known: Mapping[str, BoundSelect],
     context: _Context,
-    formal: frozenset[str],
+    implicit: frozenset[str],
     inside_insert: bool,
 ) -> dict[str, BoundSelect]:
     """The WITH queries by name, including `known`. A query can read the queries before it."""
@@ -106,14 +110,14 @@ def _bind_tables(
         if table.name.name in bound:
             raise LsqlError("NAME_DUPLICATE", table.name.span, name=table.name.name)
         name = table.name.name
-        bound[name] = context.bind(table.select, bound, inside_insert, name in formal)
+        bound[name] = context.bind(table.select, bound, inside_insert, name in implicit)
     return bound
 
 
 def _bind_insert(
     insert: ast.Insert, shared: Mapping[str, BoundSelect], context: _Context
 ) -> BoundInsert | BoundSinkInsert:
-    tables = _bind_tables(insert.tables, shared, context, formal_tables_inside(insert), inside_insert=True)
+    tables = _bind_tables(insert.tables, shared, context, implicit_tables_inside(insert), inside_insert=True)
     if insert.target.name in tables:
         raise LsqlError("TARGET_IS_WITH_QUERY", insert.target.span, name=insert.target.name)
     sink = sink_of(insert, context.catalog)

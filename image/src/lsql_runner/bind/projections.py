@@ -9,13 +9,14 @@ from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import RESERVED_NAMES, Scope, member_ref
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope, field_ref
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import LONG, NULL, STRING, DataType, Struct, describe
 
-Tree = dict[str, "Tree | Expr"]
+FieldTree = dict[str, "FieldTree | Expr"]
+"""Fields by name. A nested struct is a FieldTree."""
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class _PartBuilder:
     """`_key` or `_value`."""
     unnamed: Expr | None = None
     has_star: bool = False
-    fields: Tree = field(default_factory=dict)
+    fields: FieldTree = field(default_factory=dict)
 
     def set_unnamed(self, expr: Expr, span: Span) -> None:
         if self.unnamed is not None:
@@ -66,7 +67,7 @@ class _PartBuilder:
         return Unchanged() if self.has_star else None
 
 
-def _expression(value: Tree | Expr) -> Expr:
+def _expression(value: FieldTree | Expr) -> Expr:
     if isinstance(value, dict):
         return StructValue(tuple((name, _expression(inner)) for name, inner in value.items()))
     return value
@@ -124,7 +125,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     if not isinstance(inside, ColumnRef) or not isinstance(inside.type, Struct):
         raise LsqlError("STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type))
     for member in inside.type.fields:
-        value.set_field((member.name,), member_ref(inside, member), item.span)
+        value.set_field((member.name,), field_ref(inside, member), item.span)
 
 
 def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:

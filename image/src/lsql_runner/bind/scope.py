@@ -49,7 +49,7 @@ class Scope:
     laterals: Mapping[str, DataType] = field(default_factory=dict)
     """The types of the elements, by alias."""
     not_null: frozenset[ColumnRef] = frozenset()
-    """Fields that cannot be NULL because a condition excludes it."""
+    """Fields that a condition excludes from being NULL."""
 
     def with_not_null(self, fields: frozenset[ColumnRef]) -> Scope:
         """The scope with more fields that cannot be NULL."""
@@ -168,7 +168,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
                     source=name,
                     known=_known(field_name, struct),
                 )
-            return member_ref(inside, member)
+            return field_ref(inside, member)
         case Map(value), ast.Ident(key):
             return replace(inside, path=(*inside.path, key), type=value, nullable=True)
         case Array(element), ast.Index(position):
@@ -180,8 +180,8 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
     raise LsqlError("FIELD_NOT_NESTED", step.span, name=name, type=describe(inside.type), step=step_name)
 
 
-def member_ref(struct: ColumnRef, member: Field) -> ColumnRef:
-    """A field of a struct."""
+def field_ref(struct: ColumnRef, member: Field) -> ColumnRef:
+    """The reference to a field of a struct."""
     nullable = struct.nullable or member.nullable
     return replace(struct, path=(*struct.path, member.name), type=member.type, nullable=nullable)
 

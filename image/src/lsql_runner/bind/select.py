@@ -15,7 +15,6 @@ from lsql_runner.bind.bound import (
     UnnamedValue,
     part_exprs,
 )
-from lsql_runner.bind.decoders import without_format_conditions
 from lsql_runner.bind.dialects import Dialect
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue, walk
 from lsql_runner.bind.expressions import Binder
@@ -27,6 +26,7 @@ from lsql_runner.bind.output_formats import computed_serde, default_format, fits
 from lsql_runner.bind.projections import bind_projections, part_type
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.settings import ProgramSettings
+from lsql_runner.bind.source_formats import without_format_conditions
 from lsql_runner.bind.sources import BoundSource, has_aggregate, has_outer_stream_join, has_windows
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Serde

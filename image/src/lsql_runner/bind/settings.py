@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from lsql_runner.bind.error_policies import POLICY_KEYS, ErrorPolicies, bind_error_policies
-from lsql_runner.bind.kafka_keys import (
+from lsql_runner.bind.kafka_settings import (
     CONSUMER_KEYS,
     IGNORED_KEYS,
     PRODUCER_KEYS,
@@ -19,7 +19,7 @@ from lsql_runner.bind.kafka_keys import (
     environment_name,
     expected_value,
 )
-from lsql_runner.bind.rocksdb_keys import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.bind.setting_values import duration_ms, invalid, multiple_of, one_of, whole_number
 from lsql_runner.bind.topic_settings import LSQL_TOPIC_KEYS, TopicSettings, topic_override, with_override
 from lsql_runner.errors import LsqlError
@@ -189,7 +189,7 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
     "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=one_of(s, "earliest", "latest")),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=whole_number(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=whole_number(s, 0, 38)),
-    "_ktype": _unchanged,  # `decoders.source_formats` reads both
+    "_ktype": _unchanged,  # `source_formats` reads both
     "_vtype": _unchanged,
     "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
     "processing.guarantee": _guarantee,

@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.table_rows import identity, is_identity, may_lose_rows
+from lsql_runner.bind.table_rows import is_row_identity, may_lose_rows, row_identity
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.spans import Span
@@ -38,7 +38,7 @@ class SinkKind:
     """The values of WITHFORMAT."""
 
 
-KINDS: dict[str, SinkKind] = {
+SINK_KINDS: dict[str, SinkKind] = {
     kind.name: kind
     for kind in (
         SinkKind(
@@ -81,7 +81,7 @@ def named_sink(target: str, sinks: Mapping[str, str]) -> NamedSink | None:
     """
     head, _, table = target.partition(".")
     name = sink_name(head)
-    return NamedSink(name, KINDS[sinks[name]], table or target) if name in sinks else None
+    return NamedSink(name, SINK_KINDS[sinks[name]], table or target) if name in sinks else None
 
 
 def sink_name(word: str) -> str:
@@ -207,13 +207,13 @@ def _check_deletes(
     insert: ast.Insert, kcql: ast.Kcql, key: tuple[str, ...], mode: OneOf["insert", "upsert"], select: BoundSelect
 ) -> None:
     """Check that PK identifies the rows of a table, so that the sink can delete them one by one."""
-    values = identity(select)
+    values = row_identity(select)
     if values is None:
         raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
     names = ", ".join(value.name for value in values)
     if mode == "insert":
         raise LsqlError("SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=names)
-    if not is_identity(values, key, select):
+    if not is_row_identity(values, key, select):
         span = kcql.key[0].span.to(kcql.key[-1].span)
         raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=names)
 

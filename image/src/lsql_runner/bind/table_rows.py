@@ -13,8 +13,8 @@ FieldPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RowKeyPart:
-    """A value that identifies a row, alone or with others: the key, or a group key."""
+class IdentityValue:
+    """A value that identifies a row, alone or with others: the record key, or a group key."""
 
     columns: frozenset[str]
     """The columns of the projection's input that contain the value."""
@@ -37,19 +37,19 @@ def may_lose_rows(select: BoundSelect) -> bool:
     return select.where is not None or may_lose_rows(source)
 
 
-def identity(select: BoundSelect) -> tuple[RowKeyPart, ...] | None:
-    """The values that identify a row of a table; None for windowed groups and keys: no column contains
-    the window."""
+def row_identity(select: BoundSelect) -> tuple[IdentityValue, ...] | None:
+    """The values that identify a row of a table; None if columns cannot contain all of them: a window, or the bytes of
+    the record key by which records are grouped without GROUP BY."""
     group = select.grouping
     if group is None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (RowKeyPart(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (IdentityValue(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
     return tuple(keys) or None
 
 
-def is_identity(values: tuple[RowKeyPart, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
+def is_row_identity(values: tuple[IdentityValue, ...], key: tuple[str, ...], select: BoundSelect) -> bool:
     """Whether the columns of `key` contain all of the values that identify a row, and no other values."""
     fields = dict(select.value.fields) if isinstance(select.value, Fields) else {}
     exprs = [fields.get(column) for column in key]
@@ -63,13 +63,13 @@ def is_identity(values: tuple[RowKeyPart, ...], key: tuple[str, ...], select: Bo
     )
 
 
-def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[RowKeyPart, ...] | None:
+def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[IdentityValue, ...] | None:
     match source:
         case BoundJoin():
-            return (RowKeyPart(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (IdentityValue(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (RowKeyPart(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (IdentityValue(frozenset({"key"}), source.shape.key.type, "_key"),)
 
 
 def _scalar_paths(kind: DataType) -> tuple[FieldPath, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
-from lsql_runner.bind.kafka_keys import TOPIC_KEYS
+from lsql_runner.bind.kafka_settings import TOPIC_KEYS
 from lsql_runner.bind.setting_values import boolean, schema_name, whole_number
 from lsql_runner.formats.spec import SchemaSetting
 from lsql_runner.formats.table import SCHEMA_SETTINGS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
-from lsql_runner.bind.decoders import SourceFormats, source_formats
+from lsql_runner.bind.source_formats import SourceFormats, source_formats
 from lsql_runner.cases.codecs import WriterSchema
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry

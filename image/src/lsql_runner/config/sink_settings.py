@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from lsql_runner.bind.sinks import KINDS, SinkKind
+from lsql_runner.bind.sinks import SINK_KINDS, SinkKind
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 
 SINK_VARIABLE = re.compile(r"LSQL_SINK_(?P<name>[A-Z][A-Z0-9_]*?)_(?P<part>URL|USER|PASSWORD)(?:_FILE)?")
 SINK_PARTS = {
     "URL": "Address of the sink `<name>`, without credentials: "
-    + ", ".join(f"`{kind.example}` ({kind.name})" for kind in KINDS.values())
+    + ", ".join(f"`{kind.example}` ({kind.name})" for kind in SINK_KINDS.values())
     + ". `<NAME>` is the sink's name in capitals, with `_` for `-`.",
     "USER": "User name for the sink.",
     "PASSWORD": "Password of the user.",
@@ -43,7 +43,7 @@ def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
 def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
     variable = f"LSQL_SINK_{name}_URL"
     url = parts.get("URL", "").strip()
-    examples = " or ".join(kind.example for kind in KINDS.values())
+    examples = " or ".join(kind.example for kind in SINK_KINDS.values())
     if not url:
         raise LsqlError("ENV_MISSING", name=variable, example=examples)
     if _CREDENTIALS.search(url):
@@ -56,4 +56,4 @@ def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
 
 
 def _kind(url: str) -> SinkKind | None:
-    return next((kind for kind in KINDS.values() if url.startswith(kind.schemes)), None)
+    return next((kind for kind in SINK_KINDS.values() if url.startswith(kind.schemes)), None)

@@ -13,8 +13,8 @@ from lsql_runner.types import (
     Struct,
     TypeTextError,
     describe,
-    describe_member,
-    parse_member,
+    describe_field_type,
+    parse_field,
     parse_type,
 )
 
@@ -44,11 +44,11 @@ def _member(place: str, name: str, body: Any) -> Field:
     if not isinstance(body, str):
         return Field(name, declared_type(f"{place}.{name}", body))
     try:
-        return parse_member(name, body)
+        return parse_field(name, body)
     except TypeTextError as error:
         raise DeclarationError(error.reason, f"{place}.{name}") from None
 
 
 def described_type(kind: DataType) -> Any:
     """The declaration from which `declared_type` returns this type."""
-    return {f.name: describe_member(f) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)
+    return {f.name: describe_field_type(f) for f in kind.fields} if isinstance(kind, Struct) else describe(kind)

@@ -154,8 +154,8 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
     raw = _raw_key(join, left, right)
     sides = []
     for node, keys, is_table, by_key, number in (
-        (left, join.left_keys, join.left_table, join.by_left_key, left_number),
-        (right, join.right_keys, join.right_table, join.by_right_key, join.number),
+        (left, join.left_keys, join.left_is_table, join.by_left_key, left_number),
+        (right, join.right_keys, join.right_is_table, join.by_right_key, join.number),
     ):
         side = JoinSide(input=node, keys=keys, carried=(), is_table=is_table, by_key=by_key, number=number)
         carried = [

@@ -134,7 +134,7 @@ class Plan:
 
     @property
     def sink_writes(self) -> tuple[WriteSink, ...]:
-        """The writes that are not to topics."""
+        """The writes to sinks."""
         return tuple(write for write in self.writes if isinstance(write, WriteSink))
 
     @property

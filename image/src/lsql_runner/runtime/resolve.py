@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.declarations import program_schemas
-from lsql_runner.bind.decoders import SourceFormats, source_formats, source_topics
+from lsql_runner.bind.source_formats import SourceFormats, source_formats, source_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import (
     BYTES_FORMAT,

@@ -66,7 +66,7 @@ class Cursor:
         return token
 
     def take_word(self, *words: str) -> Token | None:
-        """Consume the next tokens if they are exactly `words`; the first of them, otherwise None."""
+        """Consume the next tokens if they are exactly `words`. Returns the first of them, or None."""
         if all(self.at_word(word, distance=i) for i, word in enumerate(words)):
             first = self.next()
             for _ in words[1:]:

@@ -26,8 +26,8 @@ def read_expression(cursor: Cursor) -> ast.Expression:
     """Read an expression.
 
     Raises:
-        LsqlError: SQL_SYNTAX, NUMBER_INVALID, CLAUSE_UNSUPPORTED, or SQL_TOO_DEEP for a tree of more than
-            MAX_DEPTH levels.
+        LsqlError: SQL_SYNTAX, CLAUSE_UNSUPPORTED; SQL_TOO_DEEP for a tree of more than MAX_DEPTH levels; as
+            `next_token`.
     """
     expr = _read(cursor, 0)
     check_height(expr)
@@ -275,11 +275,11 @@ def read_duration(cursor: Cursor) -> ast.DurationLiteral:
     """`1m`, `250ms`."""
     token = cursor.expect(TokenKind.DURATION, EXPECTED("DURATION"))
     digits = token.value.rstrip("mshd")
-    return make_duration(cursor, digits, token.value[len(digits) :], token)
+    return make_duration(digits, token.value[len(digits) :], token)
 
 
-def make_duration(cursor: Cursor, digits: str, unit: str, token: Token) -> ast.DurationLiteral:
-    """A duration from its amount and unit. `token` has its position.
+def make_duration(digits: str, unit: str, token: Token) -> ast.DurationLiteral:
+    """A duration from its amount and unit, at the position of `token`.
 
     Raises:
         LsqlError: NUMBER_INVALID if it is longer than a thousand years.

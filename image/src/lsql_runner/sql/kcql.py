@@ -80,7 +80,9 @@ def _read_option(cursor: Cursor) -> str:
 def _read_batch(cursor: Cursor, kcql: ast.Kcql) -> ast.Kcql:
     cursor.take_symbol("=")
     number = cursor.peek()
-    if number.kind is not TokenKind.NUMBER or not number.text.isdigit() or not 1 <= int(number.text) <= MAX_BATCH:
+    # Python refuses to convert very long texts, so the length is checked first.
+    is_short = number.text.isdigit() and len(number.text) <= len(str(MAX_BATCH))
+    if number.kind is not TokenKind.NUMBER or not is_short or not 1 <= int(number.text) <= MAX_BATCH:
         cursor.refuse(EXPECTED("INTEGER_RANGE", least=1, most=MAX_BATCH))
     return replace(kcql, batch=int(cursor.next().text))
 

@@ -26,9 +26,9 @@ def parse(text: str) -> ast.Program:
     """Parse a program.
 
     Raises:
-        LsqlError: with the position, if the text is not a program: SQL_EMPTY, SQL_TOO_LARGE, SQL_NOT_UTF8,
-            SQL_ZERO_BYTE, SQL_SYNTAX, SQL_TOO_DEEP, NUMBER_INVALID, CLAUSE_UNSUPPORTED, STATEMENT_UNSUPPORTED,
-            MULTIPLE_STATEMENTS, INSERT_MISSING.
+        LsqlError: with the position, if the text is not a program: SQL_*, CLAUSE_*, STATEMENT_UNSUPPORTED,
+            MULTIPLE_STATEMENTS, INSERT_MISSING, WINDOW_DUPLICATE, WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG; as
+            `next_token`.
     """
     _check_text(text)
     cursor = Cursor(text)
@@ -68,7 +68,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return _read_set(cursor)
         case "WITH":
             tables = _read_tables(cursor)
-            if cursor.at_word("INSERT"):
+            if cursor.at_word("INSERT", "UPSERT"):
                 cursor.refuse(EXPECTED("SEMICOLON_AFTER_WITH"))
             return ast.WithStatement(tables, token.span.to(cursor.last))
         case "CREATE":

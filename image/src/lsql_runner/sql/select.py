@@ -231,7 +231,7 @@ def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
     if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
         cursor.refuse(EXPECTED("TIME_UNIT", known=", ".join(ast.UNIT_MS)))
     cursor.next()
-    found = make_duration(cursor, amount.text, unit.text.lower(), amount)
+    found = make_duration(amount.text, unit.text.lower(), amount)
     return ast.DurationLiteral(found.amount, found.unit, amount.span.to(unit.span))
 
 

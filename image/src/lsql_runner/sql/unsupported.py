@@ -1,4 +1,4 @@
-"""What Lenses SQL has and this version does not support: one table, and the function that makes its errors."""
+"""The features of Lenses SQL that this version does not support, and the errors for them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "state.onLoss": "set LSQL_STATE_ON_LOSS",
     "enable.auto.commit": "leave it out: the position is committed after each batch",
     "allow.auto.create.topics": "SET defaults.topic.autocreate=true, for targets; sources must exist",
-    "enable.idempotence": "leave it out: the producer always is idempotent",
+    "enable.idempotence": "leave it out: the producer is always idempotent",
     "acks": "leave it out: the producer always waits for all in-sync replicas",
     "key.deserializer": "write STORE KEY AS or declare the topic in LSQL_TOPICS",
     "value.deserializer": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
@@ -53,7 +53,7 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "default.value.serde": "write STORE VALUE AS or declare the topic in LSQL_TOPICS",
     "default.timestamp.extractor": "write EVENTTIME BY <field>",
     "partitioner.class": "leave it out: a hash of the key selects the partition",
-    "interceptor.classes": "leave it out: the engine sets the interceptors",
+    "interceptor.classes": "leave it out: the clients have no interceptors",
     "metric.reporters": "leave it out: metrics are on GET /metrics",
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: there are no transactions in this version",

@@ -49,8 +49,8 @@ def _clock(text: str, lowering: Lowering, doc: str, example: str, result: str = 
     )
 
 
-def _part(name: str, doc: str, result: str) -> Function:
-    """A function that returns a number of an instant. Spark's function has the same name."""
+def _field_of_instant(name: str, doc: str, result: str) -> Function:
+    """A function that returns a field of an instant, such as its hour. Spark's function has the same name."""
     lowering = native(name.lower(), MOMENT)
     return Function(
         signature=signature(f"{name}(moment: instant) -> int"),
@@ -106,10 +106,10 @@ FUNCTIONS = (
         "Returns the current date and time, as NOW.",
         "DATETIME()",
     ),
-    _part("DAY", "Returns the day of the month, 1 to 31, in UTC.", "29"),
-    _part("HOUR", "Returns the hour, 0 to 23, in UTC.", "13"),
-    _part("MINUTE", "Returns the minute, 0 to 59, in UTC.", "4"),
-    _part("MONTH", "Returns the month, 1 to 12, in UTC.", "2"),
+    _field_of_instant("DAY", "Returns the day of the month, 1 to 31, in UTC.", "29"),
+    _field_of_instant("HOUR", "Returns the hour, 0 to 23, in UTC.", "13"),
+    _field_of_instant("MINUTE", "Returns the minute, 0 to 59, in UTC.", "4"),
+    _field_of_instant("MONTH", "Returns the month, 1 to 12, in UTC.", "2"),
     Function(
         signature=signature("MONTH_TEXT(moment: instant) -> string"),
         lowering=native("date_format", MOMENT, "MMMM"),
@@ -119,7 +119,7 @@ FUNCTIONS = (
         group=GROUP,
     ),
     _clock("NOW() -> timestamp", native("current_timestamp"), "Returns the current date and time.", "NOW()"),
-    _part("SECOND", "Returns the second, 0 to 59, without a fraction.", "5"),
+    _field_of_instant("SECOND", "Returns the second, 0 to 59, without a fraction.", "5"),
     Function(
         signature=signature("TIMESTAMP(date: text, time: string, zone: string = 'UTC') -> timestamp"),
         lowering=native("to_utc_timestamp", _from_iso(native("concat", Arg(0), "T", Arg(1))), Arg(2)),
@@ -188,7 +188,7 @@ FUNCTIONS = (
             ),
         ),
     ),
-    _part("YEAR", "Returns the year, in UTC.", "2024"),
+    _field_of_instant("YEAR", "Returns the year, in UTC.", "2024"),
     _clock(
         "YESTERDAY() -> timestamp",
         _days_from_now(-1),

@@ -100,5 +100,5 @@ def _entry(document: dict[str, Any]) -> Iterator[str]:
     yield from (_INDENT + line for line in wrap(document["doc"], WIDTH - len(_INDENT)))
     if document.get("aliases"):
         yield f"{_INDENT}Alias: {', '.join(document['aliases'])}"
-    result = document["result"] if document["deterministic"] else "different for each call"
+    result = document["result"] if document["deterministic"] else "not deterministic"
     yield f"{_INDENT}{document['example']}  ->  {result}"

@@ -1,4 +1,4 @@
-"""How a function is computed: a tree of Spark's built-in functions over the arguments of the call.
+"""How a function is computed: a tree of functions of Spark and of the Java module over the arguments of the call.
 
 A lowering is data, so the function table can be tested and documented without Spark. `engine.lowering` compiles it to a
 Spark column; records are processed only in the JVM.

@@ -24,8 +24,8 @@ def _double(text: str, doc: str, example: str, result: str) -> Function:
 
 
 def _whole(rounded: Lowering, name: str) -> Native:
-    """A rounded number as long. If it is outside the range, the record fails: Spark returns the nearest long, or 0 for
-    NaN."""
+    """A rounded number as a long. If it is outside the range, the record fails; Spark's cast would return the nearest
+    long, or 0 for NaN."""
     is_outside = native(">", native("abs", CastTo(X, DOUBLE)), _MAX_LONG)
     message = native("concat", f"{name}: ", native("string", X), " is outside the range of a long")
     return native("if", is_outside, native("raise_error", message), CastTo(rounded, LONG))

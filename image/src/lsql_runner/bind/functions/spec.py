@@ -104,7 +104,7 @@ class Function:
     nulls: Nulls = "propagate"
     aliases: tuple[str, ...] = ()
     deterministic: bool = True
-    """If False, each call of the example returns another value, and `result` is a regular expression."""
+    """If False, calls with the same arguments return different values, and `result` is a regular expression."""
     constraints: tuple[Constraint, ...] = ()
     variants: tuple[Function, ...] = ()
     """The same function with other parameters. They are tried in this order if the arguments do not fit this row."""
@@ -153,7 +153,7 @@ def signature(text: str) -> Signature:
     """Parse the text of a signature.
 
     Raises:
-        ValueError: the text is not a signature. It is part of the function table, so this is an error of ours.
+        ValueError: the text is not a signature: a bug in the function table.
     """
     parsed = _SIGNATURE.match(text)
     if not parsed:

@@ -39,7 +39,7 @@ class NamePath:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """`*`, or all fields of a source, a facet or a struct: `t.*`, `_key.*`, `a.b.*`."""
+    """`*`, or all fields of a source, the key or a struct: `t.*`, `_key.*`, `a.b.*`."""
 
     qualifier: NamePath | None = None
     span: Span = span_field()

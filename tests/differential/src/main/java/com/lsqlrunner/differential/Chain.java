@@ -21,12 +21,12 @@ import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Sources joined one after the other. Settings: {@code sources} (an {@code s} or a {@code t} for each: stream or table),
- * {@code joins} (each {@code kind}, and what is joined by: {@code left}, {@code right}), {@code within_ms}, {@code
- * grace_ms}. What is joined by is {@code _key}, the key that the rows have at that place, or {@code a.f}, a field of the
- * first source, {@code b.f} of the second.
+ * Sources joined one after the other. Settings: {@code sources} (an {@code s} or a {@code t} for each: stream or
+ * table), {@code joins} (each with {@code kind}, and the compared values {@code left} and {@code right}), {@code
+ * within_ms}, {@code grace_ms}. A compared value is {@code _key}, the key of the rows before that join, or a field of a
+ * source: {@code a.f} of the first, {@code b.f} of the second.
  *
- * <p>A row is an object of the sources' rows by their names, without those that an outer join has none of.
+ * <p>A joined row is an object with the rows of the sources by their names. A source without a match is missing.
  */
 final class Chain {
   private static final String KEY = "_key";
@@ -49,19 +49,19 @@ final class Chain {
   /** Adds the topology; it writes {@code v} of the three sources as {@code lv}, {@code rv}, {@code mv}. */
   static void add(Topologies.Sources sources, JsonNode settings) {
     Rows joined = source(sources, settings, 0);
-    int place = 0;
+    int number = 0;
     for (JsonNode join : settings.required("joins")) {
-      place++;
-      joined = join(joined, source(sources, settings, place), join, settings);
+      number++;
+      joined = join(joined, source(sources, settings, number), join, settings);
     }
     KStream<String, ObjectNode> results = joined.stream != null ? joined.stream : joined.table.toStream();
     results.mapValues(Chain::written).to("o", Produced.with(Serdes.String(), Json.objectSerde()));
   }
 
-  private static Rows source(Topologies.Sources sources, JsonNode settings, int place) {
-    String topic = TOPICS.get(place);
-    String name = NAMES.get(place);
-    return switch (settings.required("sources").textValue().charAt(place)) {
+  private static Rows source(Topologies.Sources sources, JsonNode settings, int number) {
+    String topic = TOPICS.get(number);
+    String name = NAMES.get(number);
+    return switch (settings.required("sources").textValue().charAt(number)) {
       case 's' -> Rows.of(sources.stream(topic).mapValues((key, row) -> named(name, key, row)));
       case 't' -> Rows.of(sources.table(topic).mapValues((key, row) -> named(name, key, row), kept()));
       default -> throw new IllegalArgumentException(settings.toString());
@@ -82,7 +82,7 @@ final class Chain {
     if (left.stream != null && right.stream != null) {
       return Rows.of(streams(keyed(left.stream, one), keyed(right.stream, other), kind, settings));
     }
-    // The side of the stream may keep records that no row of the table fits.
+    // Only the stream can keep its records without a match.
     if (left.stream != null) {
       return Rows.of(lookup(keyed(left.stream, one), right.table, other, isOuter(kind, "LEFT")));
     }
@@ -147,7 +147,7 @@ final class Chain {
     return found;
   }
 
-  /** All rows of a table by a field: Kafka Streams looks a table up by its key only. */
+  /** All rows of a table by the value of a field, because Kafka Streams joins a stream only by the key of a table. */
   private static KTable<String, ArrayNode> listed(KTable<String, ObjectNode> table, String path) {
     return table
         .groupBy(
@@ -159,7 +159,7 @@ final class Chain {
             Materialized.with(Serdes.String(), Json.arraySerde()));
   }
 
-  /** By the keys of both, or by the key of one and a field of the other, whose rows the result's are then. */
+  /** Joined by both keys, or by the key of one and a field of the other; then the result has the key of the other. */
   private static KTable<String, ObjectNode> tables(
       KTable<String, ObjectNode> left, String one, KTable<String, ObjectNode> right, String other, String kind) {
     if (one.equals(KEY) && other.equals(KEY)) {
@@ -177,7 +177,7 @@ final class Chain {
     if (one.equals(KEY)) {
       return referring(right, other, left, isOuter(kind, "RIGHT"));
     }
-    throw new IllegalArgumentException("neither by its key");
+    throw new IllegalArgumentException("no table is joined by its key");
   }
 
   private static KTable<String, ObjectNode> referring(
@@ -191,7 +191,7 @@ final class Chain {
     return Materialized.with(Serdes.String(), Json.objectSerde());
   }
 
-  /** The sources of both; either may be null. */
+  /** A row with the sources of both rows. Either may be null. */
   private static ObjectNode both(ObjectNode one, ObjectNode other) {
     ObjectNode joined = Json.object();
     for (ObjectNode row : new ObjectNode[] {one, other}) {
@@ -207,8 +207,8 @@ final class Chain {
       return null;
     }
     ObjectNode values = Json.object();
-    for (int place = 0; place < NAMES.size(); place++) {
-      values.set(TOPICS.get(place) + "v", Json.field((ObjectNode) row.get(NAMES.get(place)), "v"));
+    for (int number = 0; number < NAMES.size(); number++) {
+      values.set(TOPICS.get(number) + "v", Json.field((ObjectNode) row.get(NAMES.get(number)), "v"));
     }
     return values;
   }

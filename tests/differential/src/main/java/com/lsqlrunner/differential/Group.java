@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.stream.StreamSupport;
 
 /**
- * The aggregates of a group, in the plainest way: the state is all of its rows, the results are computed from them each
- * time. Nothing has to be right here but a list; which rows it holds is Kafka Streams' matter.
+ * The aggregates of a group. The state is the list of all its rows, from which all results are computed after each
+ * change. Kafka Streams only decides which rows are in the list.
  */
 final class Group {
-  /** What rows without a group are grouped by: Kafka Streams leaves them out, SQL has a group of them. */
+  /** The group of rows whose group is null. Kafka Streams skips null keys; in SQL these rows are a group. */
   static final String NONE = "null";
 
   private Group() {}
@@ -26,7 +26,7 @@ final class Group {
     return rows.deepCopy().add(row);
   }
 
-  /** Without one such row; null, and so deleted, when it was the last. */
+  /** The rows without one that is equal to {@code row}. Null, which deletes the group, if no row remains. */
   static ArrayNode without(ArrayNode rows, ObjectNode row) {
     ArrayNode left = Json.array();
     boolean isFound = false;
@@ -38,7 +38,7 @@ final class Group {
       }
     }
     if (!isFound) {
-      throw new IllegalStateException("taken out of a group that it is not in: " + row);
+      throw new IllegalStateException("the row is not in the group: " + row);
     }
     return left.isEmpty() ? null : left;
   }
@@ -48,8 +48,9 @@ final class Group {
   }
 
   /**
-   * COUNT(*) n, COUNT(v) c; SUM, MIN, MAX, AVG of v s, lo, hi, m; of d ds, dlo, dhi, dm; MIN, MAX of t tlo, thi; of v,
-   * and with a t before its name of t, what {@link KeptValues} has.
+   * The results by name: n is COUNT(*), c COUNT(v); s, lo, hi and m are SUM, MIN, MAX and AVG of v; ds, dlo, dhi and dm
+   * of d; tlo and thi are MIN and MAX of t. The aggregates of {@link KeptValues} follow for v and, with the prefix t,
+   * for t.
    */
   static ObjectNode results(ArrayNode rows) {
     ObjectNode found = Json.object();

@@ -12,19 +12,19 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The aggregates that keep values of a group: all of them put in order, and cut off. */
+/** The aggregates that keep values of a group: the first of all values in some order. */
 final class KeptValues {
-  /** What every such call has as its second argument. */
+  /** The maximum number of values, which is the second argument of the calls in SQL. */
   private static final int LIMIT = 3;
 
   static final Comparator<JsonNode> NUMBERS = Comparator.comparingLong(JsonNode::longValue);
 
-  /** By the bytes in UTF-8, not by Java's characters. */
+  /** The order of the UTF-8 bytes, which differs from the order of Java's UTF-16 characters. */
   static final Comparator<JsonNode> TEXTS =
       (one, other) -> Arrays.compareUnsigned(bytes(one.textValue()), bytes(other.textValue()));
 
-  /** Event time, partition, offset. */
-  private static final Comparator<JsonNode> BY_PLACE =
+  /** The order by event time, partition and offset. */
+  private static final Comparator<JsonNode> IN_SQL_ORDER =
       Comparator.<JsonNode>comparingLong(row -> row.required("at").required(0).longValue())
           .thenComparingLong(row -> row.required("at").required(1).longValue())
           .thenComparingLong(row -> row.required("at").required(2).longValue());
@@ -34,12 +34,12 @@ final class KeptValues {
   /**
    * Puts FIRST, LAST, COLLECT, COLLECT_UNIQUE, MAXK, MAXK_UNIQUE, MINK, MINK_UNIQUE, TOPK and BOTTOMK of a field.
    *
-   * @param prefix what the names of the results begin with
-   * @param order of the field's values
+   * @param prefix the prefix of the names of the results
+   * @param order the order of the field's values
    */
   static void put(ObjectNode results, String prefix, List<JsonNode> rows, String field, Comparator<JsonNode> order) {
     List<JsonNode> inTime =
-        rows.stream().filter(row -> row.hasNonNull(field)).sorted(BY_PLACE).map(row -> row.get(field)).toList();
+        rows.stream().filter(row -> row.hasNonNull(field)).sorted(IN_SQL_ORDER).map(row -> row.get(field)).toList();
     List<JsonNode> rising = inTime.stream().sorted(order).toList();
     List<JsonNode> falling = inTime.stream().sorted(order.reversed()).toList();
     Map<JsonNode, Long> times =

@@ -23,17 +23,17 @@ import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 import org.apache.kafka.streams.test.TestRecord;
 
 /**
- * Runs topologies on records, for as long as standard input has any.
+ * Runs topologies on records until standard input ends.
  *
- * <p>In, a line each: a run ({@code topology}, {@code settings}, {@code records}: how many follow), then its records
- * ({@code topic}, {@code key}, {@code value}, {@code timestamp}). Out, a line each: what the topology wrote ({@code
- * after}: the number of the record that it was written for; {@code key} as Base64, {@code value}, {@code timestamp}), then
- * {@code {"end": true}}.
+ * <p>Each line of input is a JSON object: first a run ({@code topology}, {@code settings}, and {@code records}, the
+ * number of its records), then each record ({@code topic}, {@code key}, {@code value}, {@code timestamp}). Each line of
+ * output is a record that the topology writes ({@code after}, the number of the input record that caused it, from 0;
+ * {@code key} in Base64; {@code value}; {@code timestamp}). {@code {"end": true}} follows the last record of a run.
  */
 public final class Main {
   private Main() {}
 
-  /** No arguments; exit code 1 and a trace for what cannot be run. */
+  /** Takes no arguments. If a run fails, the exit code is 1 and the stack trace is on standard error. */
   public static void main(String[] args) throws IOException {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
@@ -44,14 +44,14 @@ public final class Main {
     }
   }
 
-  private static void run(JsonNode asked, BufferedReader in, PrintStream out) throws IOException {
+  private static void run(JsonNode request, BufferedReader in, PrintStream out) throws IOException {
     StreamsBuilder builder = new StreamsBuilder();
-    Topologies.add(builder, asked.required("topology").textValue(), asked.required("settings"));
+    Topologies.add(builder, request.required("topology").textValue(), request.required("settings"));
     Path state = Files.createTempDirectory("lsql-differential-");
     try (TopologyTestDriver driver = new TopologyTestDriver(builder.build(), settings(state), Instant.EPOCH)) {
       TestOutputTopic<byte[], byte[]> written =
           driver.createOutputTopic("o", new ByteArrayDeserializer(), new ByteArrayDeserializer());
-      int records = asked.required("records").intValue();
+      int records = request.required("records").intValue();
       for (int number = 0; number < records; number++) {
         JsonNode record = Json.MAPPER.readTree(in.readLine());
         put(driver, record);
@@ -90,7 +90,7 @@ public final class Main {
     settings.put(
         StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
     settings.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
-    // What waits for a window's end is looked at with each record, not once a second of the clock.
+    // Results that wait for the end of a window are emitted with the next record, not at most once a second.
     settings.put(StreamsConfig.InternalConfig.EMIT_INTERVAL_MS_KSTREAMS_OUTER_JOIN_SPURIOUS_RESULTS_FIX, 0L);
     settings.put(StreamsConfig.InternalConfig.EMIT_INTERVAL_MS_KSTREAMS_WINDOWED_AGGREGATION, 0L);
     return settings;

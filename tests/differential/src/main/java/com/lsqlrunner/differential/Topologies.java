@@ -30,10 +30,7 @@ import org.apache.kafka.streams.kstream.WindowedSerdes;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/**
- * The programs, by name, as Kafka Streams has them. Each reads some of {@code l}, {@code r} and {@code m}, and writes
- * {@code o}.
- */
+/** The topologies by name. Each reads some of the topics {@code l}, {@code r} and {@code m}, and writes {@code o}. */
 final class Topologies {
   private static final Map<String, BiConsumer<Sources, JsonNode>> BY_NAME = new TreeMap<>();
 
@@ -58,7 +55,11 @@ final class Topologies {
 
   private Topologies() {}
 
-  /** Adds a topology; IllegalArgumentException for a name that there is not. */
+  /**
+   * Adds a topology.
+   *
+   * @throws IllegalArgumentException if there is no topology of this name
+   */
   static void add(StreamsBuilder builder, String name, JsonNode settings) {
     BiConsumer<Sources, JsonNode> found = BY_NAME.get(name);
     if (found == null) {
@@ -71,7 +72,7 @@ final class Topologies {
   record Sources(StreamsBuilder builder) {
     private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objectSerde());
 
-    /** Of a stream every record is an event; Kafka Streams passes over one without a value, SQL sees nulls in it. */
+    /** A record without a value has no fields, as in SQL. Kafka Streams would skip it. */
     KStream<String, ObjectNode> stream(String topic) {
       return builder.stream(topic, ROWS).mapValues(row -> row == null ? Json.object() : row);
     }
@@ -152,8 +153,8 @@ final class Topologies {
   }
 
   /**
-   * A store of windows. One in memory forgets them as time goes on, before a record far ahead has asked for the final
-   * results of those that it ends: then it keeps them for long.
+   * The store of windows. For final results it keeps them for a day: a store in memory deletes expired windows when a
+   * record advances the time, which can be before their final results are emitted.
    */
   private static <S extends StateStore> Materialized<String, ArrayNode, S> kept(JsonNode settings) {
     Materialized<String, ArrayNode, S> store = Materialized.with(Serdes.String(), Json.arraySerde());

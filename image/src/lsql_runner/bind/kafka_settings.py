@@ -98,7 +98,7 @@ IGNORED_KEYS: dict[str, str] = {
     "application.server": "GET /metadata lists the state stores",
     "auto.include.jmx.reporter": "metrics are on GET /metrics",
     "built.in.metrics.version": "metrics are on GET /metrics",
-    "log.summary.interval.ms": "each micro-batch is logged",
+    "log.summary.interval.ms": "each micro-batch is logged at the level DEBUG",
 }
 """Settings of Kafka Streams and of group members that have no effect, with the reason. They cause a warning."""
 

@@ -1,7 +1,7 @@
 """WITH queries without STREAM or TABLE (legacy) that are tables because a join uses them.
 
-In the legacy dialect, a SELECT without STREAM formally reads a table. This matters only in a join: the query is a
-table, unless WITHIN or a SLIDING window marks the join as a join of two streams.
+In the legacy dialect, a SELECT without STREAM means SELECT TABLE. This matters only in a join: the query is a table,
+unless the join has WITHIN or a SLIDING window, which only joins of two streams have.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from lsql_runner.sql import ast
 
 
-def formal_tables(program: ast.Program) -> frozenset[str]:
+def implicit_tables(program: ast.Program) -> frozenset[str]:
     """The names of the program's WITH queries that are tables because of a join."""
     inner = (table for insert in program.inserts for table in insert.tables)
-    return _formal((*program.shared_tables, *inner), [insert.select for insert in program.inserts])
+    return _implicit((*program.shared_tables, *inner), [insert.select for insert in program.inserts])
 
 
-def formal_tables_inside(insert: ast.Insert) -> frozenset[str]:
+def implicit_tables_inside(insert: ast.Insert) -> frozenset[str]:
     """The names of WITH queries inside an INSERT that are tables because of a join."""
-    return _formal(insert.tables, [insert.select])
+    return _implicit(insert.tables, [insert.select])
 
 
-def _formal(tables: tuple[ast.CommonTable, ...], bodies: list[ast.Select]) -> frozenset[str]:
+def _implicit(tables: tuple[ast.CommonTable, ...], bodies: list[ast.Select]) -> frozenset[str]:
     """The names that are joined as tables, and the names of the WITH queries that these read."""
     selects = [*(table.select for table in tables), *bodies]
     names = {source.name.name for select in selects for source in _joined_without_time_limit(select)}

@@ -1,4 +1,7 @@
-"""Formats of sources in the legacy dialect: `_ktype=JSON AND _vtype=JSON` in WHERE, or SET `_ktype` and `_vtype`."""
+"""The source topics of a program, and the formats that it names for them in the legacy dialect.
+
+The formats are named with `_ktype=JSON AND _vtype=JSON` in WHERE, or with SET `_ktype` and SET `_vtype`.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ def _format_condition(condition: ast.Expression) -> FormatCondition | None:
 
 
 def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
-    """The formats that the program names, by topic. Topics without named formats are included.
+    """The formats that the program names, by topic. Topics that are only joined are not included: no clause names
+    their formats.
+
+    A format in WHERE takes precedence over SET, and applies to all SELECTs from the topic.
 
     Raises:
         LsqlError: FORMAT_UNSUPPORTED for a format that cannot be read.
@@ -75,13 +81,17 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
             key = readable_format(statement.value.upper(), "key", statement.value_span)
         if statement.key.lower() == "_vtype":
             value = readable_format(statement.value.upper(), "value", statement.value_span)
-    by_topic: dict[str, SourceFormats] = {}
+    topics = source_topics(program)
+    in_where: dict[str, dict[str, Format]] = {}
     for select in all_selects(program):
-        formats = {"_ktype": key, "_vtype": value}
+        named = in_where.setdefault(select.source.name.name, {})
         for condition in format_conditions(select.where):
-            formats[condition.name] = readable_format(condition.format, _PARTS[condition.name], condition.span)
-        by_topic[select.source.name.name] = SourceFormats(formats["_ktype"], formats["_vtype"])
-    return by_topic
+            named[condition.name] = readable_format(condition.format, _PARTS[condition.name], condition.span)
+    return {
+        topic: SourceFormats(named.get("_ktype", key), named.get("_vtype", value))
+        for topic, named in in_where.items()
+        if topic in topics
+    }
 
 
 def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Format:

@@ -1,0 +1,1 @@
+WITH a AS (SELECT STREAM id FROM payments) UPSERT INTO shop SELECT id FROM a PK id
