@@ -20,10 +20,10 @@ help: ## Print this list
 setup: ## Make .venv: locked Python packages, the runner (editable), JVM jars; finished steps are skipped
 	@python=$$(ci/tools/check-prerequisites.sh) && "$$python" -m ci.tools.setup
 
-tools: setup ## Build the pinned Helm and the chart linters (needs Go 1.26; some minutes, once)
+tools: setup ## Build the pinned Helm and the chart linters (needs Go 1.26; takes some minutes once)
 	@$(BIN)/python -m ci.tools.go_tools
 
-cluster-tools: setup ## Build Kubernetes for the tests and install its Debian packages (needs root, Go 1.26; some minutes, once)
+cluster-tools: setup ## Build Kubernetes for the tests and install its Debian packages (needs root, Go 1.26; takes some minutes once)
 	@$(BIN)/python -m ci.tools.cluster_tools
 
 image: setup ## Build the image with podman; BASE_IMAGE=name uses another Debian trixie as base
@@ -105,7 +105,7 @@ docs: setup ## Write the generated reference pages; a test fails when they are o
 charts: tools ## Write the generated files and snapshots of the charts; a test fails when they are out of date
 	$(BIN)/python -m devkit.helm
 
-pictures: setup ## Take the pictures of the docs from the running demo (some three minutes)
+pictures: setup ## Take the pictures of the docs from the running demo (about three minutes)
 	@ci/tools/chromium.sh
 	@$(BIN)/python -m demo.pictures $(ARGS)
 

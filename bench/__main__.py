@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.contenders import COMMIT_INTERVAL_MS, SIDES, STREAMS_VERSION, WORKLOADS, Task, Workload, build_streams
-from bench.figures import Figures, Pairs, figures, table
+from bench.engines import COMMIT_INTERVAL_MS, ENGINES, STREAMS_VERSION, WORKLOADS, Task, Workload, build_streams
 from bench.machine import machine
+from bench.measures import Pairs, RunMeasures, measures_of, table
 from bench.run import BenchFailed, Run, run
 from bench.vessels import Expected, preload
 from devkit.broker import Broker
@@ -46,23 +46,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="This engine beside Kafka Streams.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="The throughput of lsql-runner and of Kafka Streams."
+    )
     cores = len(os.sched_getaffinity(0))
     parser.add_argument("--records", type=int, default=5_000_000, help="records of input (default 5000000)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each side (default 3)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each engine (default 3)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
-    parser.add_argument("--threads", type=int, default=cores, help="of each side (default: the cores)")
-    parser.add_argument("--heap-mib", type=int, default=512, help="of each side's JVM (default 512)")
-    parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this one")
+    parser.add_argument("--threads", type=int, default=cores, help="threads of each engine (default: the cores)")
+    parser.add_argument("--heap-mib", type=int, default=512, help="heap of each engine's JVM (default 512)")
+    parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this workload")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help="one more setting of the engine, to try it"
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of lsql-runner"
     )
     options = parser.parse_args(arguments)
     for name in ("records", "runs", "partitions", "threads"):
         if getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
     if any("=" not in pair for pair in options.set):
-        parser.error("--set wants NAME=VALUE")
+        parser.error("--set needs NAME=VALUE")
     return options
 
 
@@ -71,7 +73,7 @@ def _bench(broker: Broker, options: argparse.Namespace) -> int:
     _say(f"writing {options.records:,} records of input")
     expected = preload(broker.bootstrap, _SOURCE, options.records)
     if sum(broker.end_offsets(_SOURCE).values()) != options.records:
-        raise BenchFailed("the broker has not all of the input")
+        raise BenchFailed("the broker does not have all of the input")
     results: list[Pairs] = []
     details: list[dict[str, Any]] = []
     for name in options.workload or WORKLOADS:
@@ -93,42 +95,42 @@ def _compare(
     broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace
 ) -> tuple[Pairs, list[dict[str, Any]]]:
     """Run both engines alternately, so that a machine that slows down affects both."""
-    found: dict[str, list[Figures]] = {side: [] for side in SIDES}
+    found: dict[str, list[RunMeasures]] = {engine: [] for engine in ENGINES}
     details: list[dict[str, Any]] = []
     heads: dict[str, Run] = {}
     for number in range(1, options.runs + 1):
-        for side in SIDES:
-            done = _one(broker, workload, expected, options, side, number)
+        for engine in ENGINES:
+            done = _run_once(broker, workload, expected, options, engine, number)
             if any(other.heads != done.heads for other in heads.values()):
-                raise BenchFailed(f"{workload.name}: {side} wrote other records than {', '.join(heads)}")
-            heads[side] = done
-            result = figures(done.samples, options.records)
-            found[side].append(result)
+                raise BenchFailed(f"{workload.name}: {engine} wrote other records than {', '.join(heads)}")
+            heads[engine] = done
+            result = measures_of(done.samples, options.records)
+            found[engine].append(result)
             details.append(
                 {
                     "workload": workload.name,
-                    "side": side,
+                    "engine": engine,
                     "run": number,
                     "written": done.written,
                     "peak_mib": round(done.peak_mib),
-                    "figures": asdict(result),
+                    "measures": asdict(result),
                     "samples": [[round(s.at_s, 3), s.committed, round(s.cpu_s, 2)] for s in done.samples],
                 }
             )
             warm = "too short" if result.warm_per_s is None else f"{result.warm_per_s:,.0f}"
             _say(
-                f"{workload.name} {number}/{options.runs} {side}: {warm} records/s warm, "
+                f"{workload.name} {number}/{options.runs} {engine}: {warm} records/s warm, "
                 f"{result.total_per_s:,.0f} with start-up, {done.written:,} written, peak {done.peak_mib:.0f} MiB"
             )
-    ours, theirs = (tuple(found[side]) for side in SIDES)
-    return Pairs(workload.title, ours, theirs), details
+    lsql_runner, kafka_streams = (tuple(found[engine]) for engine in ENGINES)
+    return Pairs(workload.title, lsql_runner, kafka_streams), details
 
 
-def _one(
-    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace, side: str, number: int
+def _run_once(
+    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace, engine: str, number: int
 ) -> Run:
     """One run with a new application id, output topic and state directory."""
-    name = f"bench-{workload.name}-{list(SIDES).index(side)}-{number}"
+    name = f"bench-{workload.name}-{list(ENGINES).index(engine)}-{number}"
     broker.create_topic(name, options.partitions)
     with TemporaryDirectory(prefix="lsql-bench-") as state:
         task = Task(
@@ -142,7 +144,7 @@ def _one(
             heap_mib=options.heap_mib,
             engine_env=tuple((key, value) for key, _, value in (pair.partition("=") for pair in options.set)),
         )
-        done = run(SIDES[side](task), task, broker, expected, deadline_s=180 + options.records / 10_000)
+        done = run(ENGINES[engine](task), task, broker, expected, deadline_s=180 + options.records / 10_000)
     broker.delete_topic(name)
     return done
 

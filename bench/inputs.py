@@ -15,7 +15,7 @@ from bench.feed import send
 from devkit.broker import Broker
 from devkit.registry import Registry
 
-USERS = 20_000
+USER_COUNT = 20_000
 COUNTRIES = 100
 """The groups of the aggregates over tables; each change moves a user to another group."""
 PAUSE_MS = 20_000
@@ -43,41 +43,41 @@ def _user(number: int, user: int) -> dict[str, Any]:
     return {"country": f"c{number % COUNTRIES}", "name": f"Name {user}", "points": number % 1_009}
 
 
-_CLICK = {"user": "string not null", "page": "string not null", "ms": "long not null", "bytes": "long not null"}
-_USER = {"country": "string not null", "name": "string not null", "points": "long not null"}
+_CLICK_FIELDS = {"user": "string not null", "page": "string not null", "ms": "long not null", "bytes": "long not null"}
+_USER_FIELDS = {"country": "string not null", "name": "string not null", "points": "long not null"}
 
-CLICKS = Input("clicks", _CLICK, _click)
-AVRO_CLICKS = Input("clicks-avro", _CLICK, _click, is_avro=True)
-USERS_NOW = Input("users", _USER, _user)
-PROFILES = Input("profiles", _USER, _user)
+CLICKS = Input("clicks", _CLICK_FIELDS, _click)
+AVRO_CLICKS = Input("clicks-avro", _CLICK_FIELDS, _click, is_avro=True)
+USERS = Input("users", _USER_FIELDS, _user)
+PROFILES = Input("profiles", _USER_FIELDS, _user)
 
 
-def preload(broker: Broker, registry: Registry, wanted: Input, count: int, partitions: int) -> None:
+def preload(broker: Broker, registry: Registry, source: Input, count: int, partitions: int) -> None:
     """Create the topic and write `count` records, the newest about a minute old."""
-    broker.create_topic(wanted.topic, partitions)
+    broker.create_topic(source.topic, partitions)
     start_ms = int(time.time() * 1000) - 60_000 - _at_ms(count)
-    send(broker.bootstrap, wanted.topic, _records(wanted, registry, count, start_ms), count)
+    send(broker.bootstrap, source.topic, _records(source, registry, count, start_ms), count)
 
 
-def _records(wanted: Input, registry: Registry, count: int, start_ms: int) -> Iterator[tuple[bytes, bytes, int]]:
-    encode = _avro(wanted, registry) if wanted.is_avro else _json
+def _records(source: Input, registry: Registry, count: int, start_ms: int) -> Iterator[tuple[bytes, bytes, int]]:
+    encode = _avro(source, registry) if source.is_avro else _json
     for number in range(count):
-        user = number * _STRIDE % USERS
-        yield b"user-%d" % user, encode(wanted.value(number, user)), start_ms + _at_ms(number)
+        user = number * _STRIDE % USER_COUNT
+        yield b"user-%d" % user, encode(source.value(number, user)), start_ms + _at_ms(number)
 
 
 def _at_ms(number: int) -> int:
-    return number * PAUSE_MS // USERS
+    return number * PAUSE_MS // USER_COUNT
 
 
 def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _avro(wanted: Input, registry: Registry) -> Callable[[dict[str, Any]], bytes]:
-    fields = [{"name": name, "type": kind.removesuffix(" not null")} for name, kind in wanted.fields.items()]
+def _avro(source: Input, registry: Registry) -> Callable[[dict[str, Any]], bytes]:
+    fields = [{"name": name, "type": kind.removesuffix(" not null")} for name, kind in source.fields.items()]
     schema = {"type": "record", "name": "Click", "fields": fields}
-    number = registry.register(f"{wanted.topic}-value", json.dumps(schema))
+    number = registry.register(f"{source.topic}-value", json.dumps(schema))
     parsed, head = fastavro.parse_schema(schema), b"\0" + number.to_bytes(4, "big")
 
     def encode(value: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""`python -m bench.load`: what a processor costs in the default pod at a constant rate of records.
+"""`python -m bench.load`: resources and latency of a processor in the default pod, at a constant rate of records.
 
 Runs the image in a container with the limits of a pod, feeds a topic at a constant rate, and prints processor time,
 private memory and latency. Needs root and the image (`make image`).
@@ -109,10 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.load", description="A processor at a constant rate.")
-    parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this one")
+    parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this program")
     parser.add_argument("--rate", type=int, action="append", help="records per second (default 10, 100, 1000)")
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
-    parser.add_argument("--warm-up", type=int, default=30, help="seconds before it (default 30)")
+    parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
     parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
     parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
@@ -174,7 +174,10 @@ def _is_ready(port: int) -> bool:
 def _feed(
     container: Container, bootstrap: str, source: str, rate: int, options: argparse.Namespace
 ) -> tuple[Usage | None, float]:
-    """Write records at the rate until the time is over or the container ends; its usage, and the seconds it ran."""
+    """Write records at the rate for the time of a run.
+
+    Returns the usage (None if the container ended before) and the seconds that it ran.
+    """
     # Without linger and a bound on requests in flight, librdkafka queues requests of one record each in the client.
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "max.in.flight": 5, "acks": "all"})
     begin = time.monotonic()

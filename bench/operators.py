@@ -1,4 +1,4 @@
-"""`python -m bench.operators`: the throughput of one core, operator by operator, for lsql-runner alone."""
+"""`python -m bench.operators`: the throughput of one core for each operator, of lsql-runner alone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 
 from confluent_kafka import Consumer, TopicPartition
 
-from bench.figures import Figures, figures
-from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS_NOW, Input, preload
+from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS, Input, preload
 from bench.machine import machine
+from bench.measures import RunMeasures, measures_of
 from bench.run import BenchFailed, position, watch
 from ci.tools.ports import free_port
 from devkit.broker import Broker
@@ -60,20 +60,18 @@ PROGRAMS = {
         (CLICKS,),
         _GROUPED.format(window="SESSION 10s"),
     ),
-    "table-sum": Program(
-        "COUNT, SUM over a table", (USERS_NOW,), _TABLE.format(calls="COUNT(*) AS n, SUM(points) AS s")
-    ),
-    "table-max": Program("MAX over a table", (USERS_NOW,), _TABLE.format(calls="MAX(points) AS m")),
+    "table-sum": Program("COUNT, SUM over a table", (USERS,), _TABLE.format(calls="COUNT(*) AS n, SUM(points) AS s")),
+    "table-max": Program("MAX over a table", (USERS,), _TABLE.format(calls="MAX(points) AS m")),
     "stream-table": Program(
         "stream JOIN table",
-        (USERS_NOW, PROFILES),
+        (USERS, PROFILES),
         "WITH p AS (SELECT TABLE * FROM profiles); "
         "INSERT INTO {target} SELECT STREAM u.points, p.name FROM users AS u JOIN p ON u._key = p._key",
     ),
-    "table-table": Program("table JOIN table", (USERS_NOW, PROFILES), _JOINED.format(kind="TABLE", end="")),
+    "table-table": Program("table JOIN table", (USERS, PROFILES), _JOINED.format(kind="TABLE", end="")),
     "stream-stream": Program(
         "stream JOIN stream WITHIN 10s",
-        (USERS_NOW, PROFILES),
+        (USERS, PROFILES),
         _JOINED.format(kind="STREAM", end=" WITHIN 10s"),
     ),
 }
@@ -93,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for source in dict.fromkeys(each for program in wanted for each in program.inputs):
                 _say(f"writing {options.records:,} records to {source.topic}")
                 preload(broker, registry, source, options.records, options.partitions)
-            found: dict[str, list[Figures]] = {program.title: [] for program in wanted}
+            found: dict[str, list[RunMeasures]] = {program.title: [] for program in wanted}
             for number in range(options.runs):
                 for place, program in enumerate(wanted):
                     result = _run(program, broker, registry, options, f"bench-{place}-{number}")
@@ -115,22 +113,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.operators", description="This engine, operator by operator.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.operators", description="The throughput of one core, by operator."
+    )
     parser.add_argument("--records", type=int, default=1_000_000, help="records of each topic (default 1000000)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each program (default 3)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
     parser.add_argument("--batch", type=int, default=200_000, help="records in a batch, at most (default 200000)")
-    parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this one")
+    parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this program")
     return parser.parse_args(arguments)
 
 
-def _run(program: Program, broker: Broker, registry: Registry, options: argparse.Namespace, name: str) -> Figures:
+def _run(program: Program, broker: Broker, registry: Registry, options: argparse.Namespace, name: str) -> RunMeasures:
     """One run with a new application id, output topic and state directory."""
     broker.create_topic(name, options.partitions)
     topics = {
         each.topic: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": dict(each.fields)}}
         for each in program.inputs
-        if not each.is_avro  # register the schema
+        if not each.is_avro  # the schemas of AVRO topics are in the registry
     }
     places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
@@ -160,10 +160,10 @@ def _run(program: Program, broker: Broker, registry: Registry, options: argparse
     if not sum(broker.end_offsets(name).values()):
         raise BenchFailed(f"{program.title}: nothing was written")
     broker.delete_topic(name)
-    return figures(samples, total)
+    return measures_of(samples, total)
 
 
-def _line(title: str, results: Sequence[Figures]) -> str:
+def _line(title: str, results: Sequence[RunMeasures]) -> str:
     rates = sorted(each.warm_per_s or 0 for each in results)
     cores = sorted(1e6 / each.warm_cpu_us if each.warm_cpu_us else 0 for each in results)
     first = sorted(each.first_commit_s for each in results)

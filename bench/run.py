@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
-from bench.contenders import FILTER, Task
-from bench.figures import Sample
+from bench.engines import FILTER, Task
+from bench.measures import Sample
 from bench.usage import peak_mib, processor_s
 from bench.vessels import Expected
 from devkit.broker import Broker
@@ -27,6 +27,8 @@ class BenchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """The observations of one run, and its output."""
+
     samples: tuple[Sample, ...]
     written: int
     """The number of records in the output topic."""
@@ -85,13 +87,13 @@ def position(client: Consumer, places: list[TopicPartition]) -> int:
     try:
         found = client.committed(places, timeout=10)
     except KafkaException as error:
-        if error.args[0].retriable() or error.args[0].code() in _PASSING:
+        if error.args[0].retriable() or error.args[0].code() in _TRANSIENT_ERRORS:
             return 0
-        raise BenchFailed(f"the broker does not say where the group is: {error}") from error
+        raise BenchFailed(f"the position of the group cannot be read: {error}") from error
     return sum(place.offset for place in found if place.offset > 0)
 
 
-_PASSING = (
+_TRANSIENT_ERRORS = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
@@ -136,12 +138,12 @@ def read_topic(broker: Broker, topic: str, limit: int | None = None) -> Iterator
         deadline = time.monotonic() + 60 + sum(left.values()) / 50_000
         while left:
             if time.monotonic() > deadline:
-                raise BenchFailed(f"{topic} could not be read back in time")
+                raise BenchFailed(f"{topic} could not be read in time")
             for message in consumer.consume(10_000, timeout=0.5):
                 error = message.error()
                 if error is not None:
                     if error.code() != KafkaError._PARTITION_EOF:
-                        raise BenchFailed(f"{topic} could not be read back: {error}")
+                        raise BenchFailed(f"{topic} could not be read: {error}")
                     continue
                 partition, offset = message.partition() or 0, message.offset() or 0
                 if partition not in left or offset >= left[partition]:

@@ -1,4 +1,4 @@
-"""The input: position reports of vessels, and the expected output.
+"""The input of the comparison: position reports of vessels, and the expected output.
 
 The same count gives the same records, except for the time at which they begin.
 """
@@ -18,6 +18,7 @@ INTERVAL_MS = 6000
 """Each vessel reports ten times a minute, as moving ships do."""
 WINDOW_MS = 60_000
 FAST = 10
+"""Knots; the filter keeps faster vessels."""
 _SPEEDS = 4093  # a prime, so that the speeds of a vessel do not repeat
 
 SCHEMA = {
@@ -74,7 +75,8 @@ def reports(count: int, start_ms: int, expected: Expected) -> Iterator[tuple[byt
 def preload(bootstrap: str, topic: str, count: int) -> Expected:
     """Write the records; returns the expected output when the broker has all of them.
 
-    The newest record is about a minute old, because a broker deletes records older than a changelog's retention.
+    The newest record is about a minute old, because a changelog topic of Kafka Streams deletes records that are older
+    than its retention.
     """
     span_ms = (count // VESSELS + 10) * INTERVAL_MS
     now_ms = int(time.time() * 1000)

@@ -13,11 +13,11 @@ import sys  # noqa: E402
 from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from demo.parts import make_parts, read_program  # noqa: E402
 from demo.processor import Processor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
 from demo.ships import TOPIC  # noqa: E402
+from demo.system import new_system, read_program  # noqa: E402
 
 POLL_S = 0.25
 
@@ -67,13 +67,13 @@ def _options() -> argparse.Namespace:
 
 
 def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
-    parts = make_parts(sql)
-    screen: Screen = Panels(sql, parts.processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
-    parts.start(stack, screen.say)
-    results = Results(parts.broker.bootstrap)
+    system = new_system(sql)
+    screen: Screen = Panels(sql, system.processor.url) if sys.stdout.isatty() else Lines(BEGUN_S)
+    system.start(stack, screen.say)
+    results = Results(system.broker.bootstrap)
     stack.callback(results.stop)
     with screen:
-        return _watch(parts.processor, results, screen, deadline_s)
+        return _watch(system.processor, results, screen, deadline_s)
 
 
 def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:

@@ -16,8 +16,8 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from demo.parts import make_parts, read_program
 from demo.processor import Processor
+from demo.system import new_system, read_program
 from devkit.browser import chromium
 from devkit.page import expected, shown
 
@@ -41,22 +41,23 @@ def main() -> int:
     parser.add_argument("--history-s", type=float, default=HISTORY_S)
     options = parser.parse_args()
     with ExitStack() as stack:
-        parts = make_parts(read_program())
-        parts.start(stack, say)
-        if not _records_flow(parts.processor):
-            say(f"no records came out:\n{parts.processor.why_it_ended()}")
+        system = new_system(read_program())
+        system.start(stack, say)
+        if not _has_output(system.processor):
+            say(f"no record was written:\n{system.processor.why_it_ended()}")
             return 1
-        say(f"records flow; the picture is taken in {options.history_s:.0f} s")
+        say(f"records are written; the picture is taken in {options.history_s:.0f} s")
         time.sleep(options.history_s)
         browser = stack.enter_context(chromium())
-        return take(browser, parts.processor.url, options.file, dark=options.dark)
+        return take(browser, system.processor.url, options.file, dark=options.dark)
 
 
 def say(text: str) -> None:
+    """Print a line at once."""
     print(text, flush=True)
 
 
-def _records_flow(processor: Processor) -> bool:
+def _has_output(processor: Processor) -> bool:
     """Wait for the first output records; False after the deadline, or if the processor ends."""
     deadline = time.monotonic() + OUTPUT_DEADLINE_S
     while processor.process.running and time.monotonic() < deadline:
@@ -87,7 +88,7 @@ def take(browser: Browser, url: str, file: Path, dark: bool = False) -> int:
     found, wanted = shown(page), expected(answers["stream"], answers["metadata"])
     for name in wanted:
         if found[name] != wanted[name]:
-            say(f"the page shows something else than the API said of {name}: {found[name]!r}, not {wanted[name]!r}")
+            say(f"{name}: the page shows {found[name]!r}, the API has {wanted[name]!r}")
     if found != wanted:
         return 1
     file.parent.mkdir(parents=True, exist_ok=True)

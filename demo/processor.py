@@ -26,11 +26,11 @@ LOG_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The status that the API reported at one time."""
+    """The status that the API reported at one time; rates are averages of RATE_WINDOW_S."""
 
     state: str
-    why: str = ""
-    """Why it waits, restarts or has failed; empty otherwise."""
+    reason: str = ""
+    """Why the processor waits, restarts or has failed; empty otherwise."""
     in_per_s: float = 0.0
     out_per_s: float = 0.0
     lag: int = 0
@@ -90,7 +90,7 @@ class Processor:
         )
 
     def why_it_ended(self) -> str:
-        """Why a processor ended: the error of the program with its position, else the end of its log."""
+        """Why the processor ended: the error of the program with its place in the text, else the end of the log."""
         with suppress(subprocess.TimeoutExpired):
             checked = subprocess.run(
                 [LSQL, "validate"],

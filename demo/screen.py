@@ -49,7 +49,7 @@ class Lines:
         print(f"{time.monotonic() - self._begun_s:5.1f} s  {text}", flush=True)
 
     def show(self, reading: Reading, newest: Iterable[str]) -> None:
-        changed = (reading.state, reading.why) != (self._shown.state, self._shown.why)
+        changed = (reading.state, reading.reason) != (self._shown.state, self._shown.reason)
         if not changed and time.monotonic() - self._shown_at_s < LINE_EVERY_S:
             return
         self._shown_at_s, self._shown = time.monotonic(), reading
@@ -58,7 +58,7 @@ class Lines:
             for record in list(newest)[-1:]:
                 self.say(f"newest: {record}")
         else:
-            self.say(f"{reading.state} {reading.why}".rstrip())
+            self.say(f"{reading.state} {reading.reason}".rstrip())
 
     def __enter__(self) -> Self:
         return self
@@ -95,8 +95,8 @@ class Panels:
     def _panel(self, reading: Reading, newest: list[str]) -> Panel:
         facts = Table.grid(padding=(0, 3))
         facts.add_row("state", Text(reading.state, style=f"bold {COLOURS.get(reading.state, 'white')}"))
-        if reading.why:
-            facts.add_row("because", Text(reading.why))
+        if reading.reason:
+            facts.add_row("reason", Text(reading.reason))
         facts.add_row("records/s", f"{reading.in_per_s:,.0f} in, {reading.out_per_s:,.0f} out")
         facts.add_row("lag", f"{reading.lag:,}")
         facts.add_row("state rows", f"{reading.state_rows:,}")

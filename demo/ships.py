@@ -24,22 +24,24 @@ LANES = ((51.0, 1.6, 40.0), (36.0, -5.4, 75.0), (54.6, 10.9, 60.0), (43.1, 5.2, 
 
 @dataclass(slots=True)
 class Ship:
+    """A simulated ship. Position and course are in degrees, speeds in knots."""
+
     mmsi: int
     latitude: float
     longitude: float
     course: float
     speed: float
-    cruising: float
+    cruising_speed: float
     reported_at_s: float
 
-    def sail(self, now_s: float, chance: Random) -> None:
+    def sail(self, now_s: float, random: Random) -> None:
         """Move the ship to `now_s`. Its speed varies around its usual speed; a moored ship does not move."""
         elapsed_s, self.reported_at_s = now_s - self.reported_at_s, now_s
-        if self.cruising < 1:
-            self.speed = abs(chance.gauss(0, 0.05))
+        if self.cruising_speed < 1:
+            self.speed = abs(random.gauss(0, 0.05))
         else:
-            self.speed = max(0.0, self.speed + 0.2 * (self.cruising - self.speed) + chance.gauss(0, 0.3))
-        self.course = (self.course + chance.gauss(0, 0.8)) % 360
+            self.speed = max(0.0, self.speed + 0.2 * (self.cruising_speed - self.speed) + random.gauss(0, 0.3))
+        self.course = (self.course + random.gauss(0, 0.8)) % 360
         distance = self.speed * elapsed_s * KNOTS_TO_DEGREES_PER_S
         self.latitude += distance * math.cos(math.radians(self.course))
         self.longitude += (
@@ -59,20 +61,20 @@ class Ship:
         ).encode()
 
 
-def fleet(chance: Random, now_s: float) -> list[Ship]:
+def fleet(random: Random, now_s: float) -> list[Ship]:
     """The ships: a sixth is in port, the others cruise at 4 to 22 knots."""
     ships = []
     for number in range(SHIPS):
         latitude, longitude, course = LANES[number % len(LANES)]
-        cruising = 0.0 if number % 6 == 0 else chance.uniform(4, 22)
+        cruising_speed = 0.0 if number % 6 == 0 else random.uniform(4, 22)
         ships.append(
             Ship(
-                mmsi=200_000_000 + chance.randrange(99_999_999),
-                latitude=latitude + chance.uniform(-0.4, 0.4),
-                longitude=longitude + chance.uniform(-0.6, 0.6),
-                course=course + chance.choice((0, 180)),
-                speed=cruising,
-                cruising=cruising,
+                mmsi=200_000_000 + random.randrange(99_999_999),
+                latitude=latitude + random.uniform(-0.4, 0.4),
+                longitude=longitude + random.uniform(-0.6, 0.6),
+                course=course + random.choice((0, 180)),
+                speed=cruising_speed,
+                cruising_speed=cruising_speed,
                 reported_at_s=now_s,
             )
         )
@@ -83,8 +85,8 @@ class Ships:
     """Produces position reports at a constant rate in a thread, until `stop`."""
 
     def __init__(self, bootstrap: str) -> None:
-        self._chance = Random(1)
-        self._ships = fleet(self._chance, time.time())
+        self._random = Random(1)
+        self._ships = fleet(self._random, time.time())
         self._next = 0
         self._producer = Producer(
             {
@@ -123,7 +125,7 @@ class Ships:
             ship = self._ships[self._next % SHIPS]
             self._next += 1
             now_s = time.time()
-            ship.sail(now_s, self._chance)
+            ship.sail(now_s, self._random)
             try:
                 self._producer.produce(TOPIC, key=str(ship.mmsi), value=ship.report(round(now_s * 1000)))
             except BufferError:

@@ -1,1 +1,1 @@
-"""Starts real things for tests, one way: `Process`. The broker and others are small users of it."""
+"""Servers, fakes, models and generators for the tests, the demo and the benchmark. Servers are started by `Process`."""

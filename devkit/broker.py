@@ -82,8 +82,8 @@ class Broker(Topics):
     ) -> None:
         port, controller_port = free_port(), free_port()
         super().__init__(f"{host}:{port}")
-        doors = {**(listeners or {}), **({"secured": _plain(users)} if users is not None else {})}
-        self.addresses = {name: f"{host}:{free_port()}" for name in doors}
+        additional = {**(listeners or {}), **({"secured": _plain(users)} if users is not None else {})}
+        self.addresses = {name: f"{host}:{free_port()}" for name in additional}
         command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
         self.process = Process(
             [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
@@ -100,12 +100,16 @@ class Broker(Topics):
             "listener.security.protocol.map": ",".join(
                 [
                     "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-                    *(f"{name.upper()}:{door.protocol}" for name, door in doors.items()),
+                    *(f"{name.upper()}:{listener.protocol}" for name, listener in additional.items()),
                 ]
             ),
             "controller.quorum.voters": f"{NODE_ID}@127.0.0.1:{controller_port}",
             "log.dirs": str(self.process.folder / "data"),
-            **{key: value for name, door in doors.items() for key, value in _settings_of(name, door).items()},
+            **{
+                key: value
+                for name, listener in additional.items()
+                for key, value in _settings_of(name, listener).items()
+            },
             **(ACCESS_RULES if users is not None else {}),
             **(settings or {}),
         }

@@ -1,4 +1,4 @@
-"""Opens both clients of brokers with the same arguments."""
+"""The two clients of brokers, librdkafka and the small JVM, opened with the same arguments."""
 
 from typing import Protocol
 
@@ -9,8 +9,8 @@ from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 
-class Client(Protocol):
-    """Opens brokers; `request_timeout_s` is the deadline of each request."""
+class ClientFactory(Protocol):
+    """Opens a client of brokers; `request_timeout_s` is the deadline of each request."""
 
     def __call__(self, connection: KafkaConnection, request_timeout_s: float = 10) -> Brokers: ...
 
@@ -18,8 +18,8 @@ class Client(Protocol):
 def java_brokers(
     connection: KafkaConnection, request_timeout_s: float = 10, java_options: tuple[str, ...] = ()
 ) -> JavaBrokers:
-    """Brokers through the small JVM, with the jars of set-up."""
+    """The client in the small JVM, with the jars of set-up."""
     return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), request_timeout_s)
 
 
-CLIENTS: dict[str, Client] = {"librdkafka": LibrdkafkaBrokers, "java": java_brokers}
+CLIENTS: dict[str, ClientFactory] = {"librdkafka": LibrdkafkaBrokers, "java": java_brokers}

@@ -76,7 +76,7 @@ def given_cluster() -> Path | None:
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """Yield the cluster. A cluster that this booted is removed afterwards; one that already ran stays."""
+    """Yield the cluster. A cluster that this function booted is removed afterwards; one that already ran stays."""
     given = given_cluster()
     if given is not None:
         yield Cluster(given, os.environ.get(HOST_VARIABLE) or outgoing_address(), is_own=False)

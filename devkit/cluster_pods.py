@@ -6,7 +6,9 @@ USER = 10001
 
 
 def pod(name: str, image: str, code: str, claim: str = "", as_root: bool = False) -> Resource:
-    """A pod that runs a Python program and satisfies the restricted level; a claim is mounted at /data."""
+    """A pod that runs a Python program; a claim is mounted at /data. Unless `as_root`, it satisfies the restricted Pod
+    Security level.
+    """
     container: Resource = {
         "name": "main",
         "image": image,

@@ -34,10 +34,14 @@ Stream = dict[str, Any]
 
 
 class HelmFailed(AssertionError):
-    """Helm ended with an error. `output` is what it printed."""
+    """Helm ended with an error.
+
+    `output` is what it printed; for an install or upgrade also the state of the namespace.
+    """
 
     def __init__(self, command: str, output: str) -> None:
         super().__init__(f"{command}: {output}")
+        self.command = command
         self.output = output
 
 
@@ -119,7 +123,7 @@ class Helm:
         try:
             self.run(*arguments, stdin=json.dumps(values))
         except HelmFailed as error:
-            raise HelmFailed(f"{error}\n", f"{error.output}\n{self.kubectl.describe()}") from None
+            raise HelmFailed(error.command, f"{error.output}\n{self.kubectl.describe()}") from None
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from typing import Any
 from flask import Flask
 
 from devkit.fake_cluster import FakeCluster
-from devkit.fake_processors import HEALTHY, stream
+from devkit.fake_runner_server import HEALTHY, stream
 from lsql_runner.console.actions import Operations
-from lsql_runner.console.app import ConsoleParts, create_app
+from lsql_runner.console.app import ConsoleDependencies, create_app
 from lsql_runner.console.auth import Authenticator, digest_of, open_authenticator
 from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.history import History
-from lsql_runner.console.runners import read_live, unreachable
+from lsql_runner.console.runners import read_report, unreachable
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.watch import ClusterWatch
-from lsql_runner.console.workloads import ProcessorWorkload
+from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import LsqlError
 
 BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
@@ -53,6 +53,7 @@ class Clock:
         return self.now
 
     def forward(self, **amount: float) -> None:
+        """Advance by an amount in the units of timedelta, such as `minutes=1`."""
         self.now += timedelta(**amount)
 
 
@@ -62,18 +63,20 @@ class FakeRunners:
 
     streams: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     others: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    """The responses of other paths."""
+    """The responses of other paths; by default 200 and {}."""
     posted: list[tuple[str, str, str]] = field(default_factory=list)
+    """Processor, action and user of each POST that succeeded."""
     refusal: LsqlError | None = None
+    """Raised by each POST while it is set."""
 
-    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[WorkloadKey, RunnerReport]:
         return {p.key: self.fetch_report(p) for p in processors}
 
     def fetch_report(self, processor: ProcessorWorkload) -> RunnerReport:
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         said = self.streams.get(processor.name, stream())
-        return unreachable("GET /stream had no response within 2 s") if said is None else read_live(said, HEALTHY)
+        return unreachable("GET /stream had no response within 2 s") if said is None else read_report(said, HEALTHY)
 
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         return self.others.get(path, (200, {}))
@@ -97,8 +100,10 @@ class FakeConsole:
         self.watch = ClusterWatch(self.cluster, self.runners.fetch_reports, self.settings, self.history, self.clock)
         operations = Operations(self.cluster, self.runners, self.watch, self.settings.actions, self.history, self.clock)
         known = authenticator or open_authenticator(self.settings.auth)
-        parts = ConsoleParts(self.settings, self.cluster, self.runners, self.watch, self.history, operations, known)
-        self.app: Flask = create_app(parts)
+        dependencies = ConsoleDependencies(
+            self.settings, self.cluster, self.runners, self.watch, self.history, operations, known
+        )
+        self.app: Flask = create_app(dependencies)
 
     def refresh(self) -> None:
         self.watch.refresh()

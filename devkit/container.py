@@ -67,42 +67,46 @@ class Container(Process):
         """The writable folders. They are on the disk as an emptyDir is: a tmpfs would count as memory."""
         return {"/tmp": self._temporary, "/var/lib/lsql-runner": self._state}
 
-    def top(self) -> list[int]:
-        """The ids of the container's processes, as the machine numbers them."""
+    def pids(self) -> list[int]:
+        """The ids of the container's processes in the PID namespace of the machine."""
         listed = subprocess.run(["runc", "ps", "--format", "json", self.id], check=True, capture_output=True, text=True)
         return [int(pid) for pid in json.loads(listed.stdout)]
 
     def memory_peak_mib(self) -> float:
         """The highest memory use of the container so far, page cache included."""
-        return self._accounted("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
+        return self._cgroup_number("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
 
     def resident_mib(self) -> float:
-        """The resident memory of the container's processes, including files that they have mapped."""
-        return self._held_mib("Pss:")
+        """The resident memory of the container's processes, mapped files included.
+
+        A page that processes share is divided among them (PSS).
+        """
+        return self._pss_mib("Pss:")
 
     def anonymous_mib(self) -> float:
         """The part of `resident_mib` that is not backed by files, so the kernel cannot drop it."""
-        return self._held_mib("Pss_Anon:")
+        return self._pss_mib("Pss_Anon:")
 
-    def _held_mib(self, kind: str) -> float:
-        held_kib = 0
-        for pid in self.top():
+    def _pss_mib(self, field: str) -> float:
+        total_kib = 0
+        for pid in self.pids():
             with suppress(FileNotFoundError, ProcessLookupError):  # a child process that has ended
                 words = Path(f"/proc/{pid}/smaps_rollup").read_text().split()
-                held_kib += int(words[words.index(kind) + 1])
-        return held_kib / 1024
+                total_kib += int(words[words.index(field) + 1])
+        return total_kib / 1024
 
     def cpu_s(self) -> float:
         """The processor time of the container in seconds."""
-        return self._accounted("cpu.stat", "cpuacct/{}/cpuacct.usage") / 1e9
+        return self._cgroup_number("cpu.stat", "cpuacct/{}/cpuacct.usage") / 1e9
 
-    def _accounted(self, unified: str, name: str) -> float:
-        """A number from the control group, of version 1 or 2 (`cpu.stat` has microseconds)."""
-        old = Path("/sys/fs/cgroup", name.format(f"{GROUP}/{self.id}"))
-        if old.exists():
-            return float(old.read_text())
-        text = Path("/sys/fs/cgroup", GROUP, self.id, unified).read_text()
-        return float(text.split()[1]) * 1e3 if unified == "cpu.stat" else float(text)
+    def _cgroup_number(self, v2_file: str, v1_path: str) -> float:
+        """A number of the control group of version 1 or 2, in bytes or nanoseconds."""
+        v1 = Path("/sys/fs/cgroup", v1_path.format(f"{GROUP}/{self.id}"))
+        if v1.exists():
+            return float(v1.read_text())
+        text = Path("/sys/fs/cgroup", GROUP, self.id, v2_file).read_text()
+        # The first line of cpu.stat is the time in microseconds.
+        return float(text.split()[1]) * 1e3 if v2_file == "cpu.stat" else float(text)
 
     def signal(self, name: str) -> None:
         """Send a signal to the first process of the container."""
@@ -130,7 +134,7 @@ class Container(Process):
 
 
 def built_image(name: str) -> str:
-    """The name of the image; AssertionError if podman does not have it."""
+    """Returns the name of an image; AssertionError if podman does not have it."""
     assert has_image(name), f"podman has no image {name}: run `make image`"
     return name
 
@@ -138,8 +142,11 @@ def built_image(name: str) -> str:
 @contextmanager
 def image_root(image: str) -> Iterator[Path]:
     """The files of the image, mounted within the block."""
-    yield Path(_podman("image", "mount", image).strip())
-    _podman("image", "unmount", image)
+    root = Path(_podman("image", "mount", image).strip())
+    try:
+        yield root
+    finally:
+        _podman("image", "unmount", image)
 
 
 def _podman(*args: str) -> str:

@@ -265,10 +265,10 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
         path, text = FOLDER / name, make()
-        fresh = not path.exists() or path.read_text(encoding="utf-8") != text
-        if fresh:
+        is_outdated = not path.exists() or path.read_text(encoding="utf-8") != text
+        if is_outdated:
             path.write_text(text, encoding="utf-8")
-        print(f"{'wrote' if fresh else 'up to date'}: {path.resolve().relative_to(ROOT)}")
+        print(f"{'wrote' if is_outdated else 'up to date'}: {path.resolve().relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

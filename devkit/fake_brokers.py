@@ -32,8 +32,7 @@ class FakeBrokers(RangeReader):
     """Topics, records and positions in dicts.
 
     Attributes:
-        outage: requests raise it while it is set, and `limits` returns nothing; `lost()` and `refused()` return the
-            usual ones.
+        outage: requests raise it while it is set, and `limits` returns nothing. `lost()` and `refused()` set it.
         changes: a description of each topic that was created or deleted through the port, in order.
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
@@ -68,19 +67,21 @@ class FakeBrokers(RangeReader):
         return self._topics[topic].config
 
     def lost(self) -> None:
+        """From now on no broker responds."""
         self.outage = LsqlError("BROKER_UNREACHABLE", servers=SERVERS, reason="no answer")
 
     def refused(self) -> None:
+        """From now on the brokers refuse every request."""
         self.outage = LsqlError("BROKER_REFUSED", servers=SERVERS, reason="Group authorization failed")
 
     # --- TopicReader ---
 
     def topics(self) -> dict[str, int]:
-        self._answer()
+        self._raise_outage()
         return {name: len(topic.ends) for name, topic in self._topics.items()}
 
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        self._answer()
+        self._raise_outage()
         found: dict[Partition, int] = {}
         for place in partitions:
             topic = self._existing(place)
@@ -88,7 +89,7 @@ class FakeBrokers(RangeReader):
         return found
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        self._answer()
+        self._raise_outage()
         return {place: self._existing(place).ends[place.partition] for place in partitions}
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
@@ -96,7 +97,7 @@ class FakeBrokers(RangeReader):
         return super().sample(topic, limit)
 
     def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
-        self._answer()
+        self._raise_outage()
         return [
             RawRecord(place, offset, *record)
             for place, (start, end) in ranges.items()
@@ -107,22 +108,22 @@ class FakeBrokers(RangeReader):
     # --- GroupPositions ---
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        self._answer()
+        self._raise_outage()
         known = self._positions.get(group, {})
         return {place: known[place] for place in partitions if place in known}
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        self._answer()
+        self._raise_outage()
         self._positions.setdefault(group, {}).update(positions)
 
     def delete_group(self, group: str) -> None:
-        self._answer()
+        self._raise_outage()
         self._positions.pop(group, None)
 
     # --- TopicAdmin ---
 
     def check_create(self, request: TopicRequest) -> None:
-        self._answer()
+        self._raise_outage()
         if request.name in self._topics:
             return
         wrong = [
@@ -143,7 +144,7 @@ class FakeBrokers(RangeReader):
         return True
 
     def delete_topic(self, name: str) -> None:
-        self._answer()
+        self._raise_outage()
         if self._topics.pop(name, None) is not None:
             self.changes.append(f"delete {name}")
 
@@ -168,6 +169,6 @@ class FakeBrokers(RangeReader):
             raise LsqlError("BROKER_UNREACHABLE", servers=SERVERS, reason=f"unknown partition of {place.topic}")
         return topic
 
-    def _answer(self) -> None:
+    def _raise_outage(self) -> None:
         if self.outage is not None:
             raise self.outage

@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
-from lsql_runner.console.workloads import Kind
+from lsql_runner.console.cluster import ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
+from lsql_runner.console.workloads import Kind, WorkloadKey
 
 SQL = "SET defaults.topic.autocreate=true;\nINSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10"
 CREATED = "2026-11-21T09:23:00Z"
-
-Key = tuple[str, str, str]
 
 
 def workload(
@@ -68,12 +66,19 @@ def workload(
 
 @dataclass
 class FakePod:
+    """The labels of a pod, and the lines of its log."""
+
     labels: dict[str, str]
     lines: list[str] = field(default_factory=list)
 
 
 class FakeCluster:
-    """A Cluster in memory."""
+    """The objects of a cluster in dicts.
+
+    Attributes:
+        down: requests raise ClusterError while it is set.
+        pods_of: the pods by namespace and name, the oldest first.
+    """
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
@@ -83,8 +88,8 @@ class FakeCluster:
         self.down = False
         self.events: list[WorkloadEvent] = []
         self.pods_of: dict[tuple[str, str], FakePod] = {}
-        self._workloads: dict[Key, dict[str, Any]] = {}
-        self._configurations: dict[tuple[str, str], Configuration] = {}
+        self._workloads: dict[WorkloadKey, dict[str, Any]] = {}
+        self._config_maps: dict[tuple[str, str], ConfigMapData] = {}
         self._versions = 0
 
     def add(self, manifest: Mapping[str, Any], kind: Kind = "Deployment") -> dict[str, Any]:
@@ -134,16 +139,16 @@ class FakeCluster:
             raise Conflict(f"{name} is another workload now")
         del self._workloads[namespace, kind, name]
 
-    def configuration(self, namespace: str, name: str) -> Configuration:
-        self._allow("configuration", namespace, name)
+    def config_map(self, namespace: str, name: str) -> ConfigMapData:
+        self._allow("config_map", namespace, name)
         try:
-            return self._configurations[namespace, name]
+            return self._config_maps[namespace, name]
         except KeyError:
             raise Missing(f"configmaps {name} not found") from None
 
-    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        self._allow("write_configuration", namespace, name)
-        stored = self._configurations.get((namespace, name))
+    def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        self._allow("write_config_map", namespace, name)
+        stored = self._config_maps.get((namespace, name))
         if stored is None and version is not None:
             raise Missing(f"configmaps {name} not found")
         if stored is not None and stored.version != version:
@@ -151,7 +156,7 @@ class FakeCluster:
         merged = {**(stored.content if stored else {}), **content}
         if sum(map(len, merged.values())) > 1_048_576:
             raise ClusterError("Too long: may not be more than 1048576 bytes")
-        self._configurations[namespace, name] = Configuration(self._next(), merged)
+        self._config_maps[namespace, name] = ConfigMapData(self._next(), merged)
 
     def create_event(self, event: WorkloadEvent) -> None:
         self._allow("create_event", event.namespace)
@@ -164,7 +169,7 @@ class FakeCluster:
             for (where, name), pod in self.pods_of.items()
             if where == namespace and labels.items() <= pod.labels.items()
         ]
-        return matching[::-1]
+        return matching[::-1]  # newest first
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         self._allow("log_tail", namespace, pod)

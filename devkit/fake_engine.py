@@ -26,7 +26,7 @@ class FakeEngine:
         start_error: the next starts raise it.
         error: the error that ended the running job.
         jvm: how the JVM ended; None while it runs.
-        late: the result of `count_late`.
+        late: the late records of each batch, and the result of `count_late`.
         newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
     """
@@ -50,6 +50,7 @@ class FakeEngine:
         return sum(self._run_batch(self.running, query, at_ms) for query in self.running.plan.queries)
 
     def _run_batch(self, job: Job, query: Query, at_ms: int) -> int:
+        # Spark has clients of its own: the outage of the runtime's client does not stop a batch.
         outage, self._brokers.outage = self._brokers.outage, None
         try:
             batch, position = self._position(job, query)

@@ -1,6 +1,6 @@
 """A processor without Kafka and Spark, for tests of the API, the metrics and the page.
 
-Its Status is computed from events by a StatusBoard, as in production. Its clock moves only when a test calls for it.
+Its Status is computed from events by a StatusBoard, as in production. Its clock moves only when a test advances it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from random import Random
 
-from devkit.fake_program import DESCRIBED, SQL, TOPICS, WARNING
+from devkit.fake_program import DESCRIPTION, SQL, TOPICS, WARNING
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.processor import (
     BatchEnded,
@@ -107,8 +107,8 @@ class FakeProcessor:
 
     def plan(self) -> None:
         """Mark the program as planned: from now on topics, stores and topology are known."""
-        self.description = DESCRIBED
-        stores = tuple(store.name for store in DESCRIBED.stores)
+        self.description = DESCRIPTION
+        stores = tuple(store.name for store in DESCRIPTION.stores)
         self.emit(
             ProgramPlanned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
         )

@@ -1,4 +1,4 @@
-"""The program of the fake processor, with its topics, stores and graph."""
+"""The program of the fake processor, with its topics, stores, topology and plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SQL = """\
 SET defaults.topic.autocreate=true;
 SET grace='10s';
 
--- Readings that say something: parked vehicles are left out.
+-- Parked vehicles are left out.
 WITH moving AS (
   SELECT STREAM vehicle_id, speed
   FROM `vehicle-positions` EVENTTIME BY sent_at
@@ -70,7 +70,7 @@ def _node(key: str, kind: str, label: str, detail: str) -> dict[str, str]:
     return {"id": key, "kind": kind, "label": label, "detail": detail}
 
 
-DESCRIBED = ProgramDescription(
+DESCRIPTION = ProgramDescription(
     stores=(
         StoreInfo(
             "fast-vehicles-window",
@@ -82,13 +82,13 @@ DESCRIBED = ProgramDescription(
     ),
     topology={
         "nodes": [
-            _node("n1", "source", "vehicle-positions", "JSON, 6 partitions"),
+            _node("n1", "topic", "vehicle-positions", "STRING key, JSON value"),
             _node("n2", "filter", "WHERE", "speed > 2.5"),
-            _node("n3", "table", "vehicles", "AVRO, latest value per key"),
+            _node("n3", "topic", "vehicles", "STRING key, AVRO value"),
             _node("n4", "join", "INNER JOIN", "m.vehicle_id = v._key"),
             _node("n5", "aggregate", "TUMBLE 1m", "by vehicle_id, model"),
             _node("n6", "filter", "HAVING", "mean_speed > 27.8"),
-            _node("n7", "sink", "fast-vehicles", "AVRO"),
+            _node("n7", "topic", "fast-vehicles", "STRING key, AVRO value"),
         ],
         "edges": [
             {"from": "n1", "to": "n2"},

@@ -29,7 +29,7 @@ BEGIN_MS = 1_795_252_980_000
 class FakeRuntime:
     """What outlives a process: the data of brokers and registry, the state directory, and a clock.
 
-    A turn of the loop waits for nothing, so tests may repeat it.
+    `jvm_gone` counts the reports that the JVM has ended. A turn of the loop waits for nothing, so tests may repeat it.
     """
 
     def __init__(self, folder: Path, sql: str, **env: str) -> None:
@@ -114,12 +114,12 @@ class InlineWatch:
 
 
 class FakeProcess:
-    """A control loop whose turns a test calls. `events` has all events so far."""
+    """A control loop whose turns a test runs. `events` has all events so far."""
 
     def __init__(self, runtime: FakeRuntime, loop: ControlLoop, state: StateDir) -> None:
         self.runtime = runtime
         self.loop = loop
-        self.saved = state
+        self.state_dir = state
         self.events: list[Event] = []
         loop.machine.listen(self.events.append)
 
@@ -141,7 +141,7 @@ class FakeProcess:
         return [reason.code for reason in assess(self.status, self.runtime.now_ms, stuck_after_ms).reasons]
 
     def turn(self, command: Cause | None = None) -> bool:
-        """Run one turn of the loop, and one report to the brokers."""
+        """Run one turn of the loop, and one report to the brokers. Returns whether the loop continues."""
         goes_on = self.loop.turn(command)
         if self.runtime.watch is not None:
             self.runtime.watch.report()
@@ -153,14 +153,14 @@ class FakeProcess:
         self.turn()
 
     def run(self) -> FakeProcess:
-        """Run turns until the plan runs, then a batch of each query."""
+        """Run the turn that starts the plan, then a batch of each query."""
         self.turn()
         assert self.state is State.RUNNING, self.status.reason
         self.runtime.engine.run_batches(self.runtime.now_ms)
         return self
 
     def until(self, done: Callable[[], bool], turns: int = 20) -> None:
-        """Run turns, a second apart, until `done`. AssertionError after so many turns."""
+        """Run turns, a second apart, until `done`. AssertionError after `turns` turns."""
         for _ in range(turns):
             if done():
                 return

@@ -45,7 +45,7 @@ class GoldenState:
 
     @property
     def archive(self) -> Path:
-        """A zip file with the checkpoints, and `program.json` with the fingerprint."""
+        """An archive (.tar.xz) of the checkpoints, and of `program.json` with the fingerprint."""
         return FOLDER / f"{self.name}.tar.xz"
 
 
@@ -134,7 +134,7 @@ def write(state: GoldenState, engine: MemoryEngine) -> None:
         run = engine.run(state.plan, state.before, checkpoints=folder)
         assert run.error is None, run.error
         (folder / "program.json").write_text(json.dumps(fingerprint(state.plan).as_json(), indent=1) + "\n")
-        _replace(folder, str(folder), _PLACE)
+        _replace(folder, str(folder), _PATH_IN_ARCHIVE)
         FOLDER.mkdir(exist_ok=True)
         with tarfile.open(state.archive, "w:xz") as archive:
             for path in sorted(folder.rglob("*")):
@@ -152,10 +152,11 @@ def unpack(state: GoldenState, folder: Path) -> None:
     """Extract the checkpoints of a golden state, each into a folder with the name of its query, and `program.json`."""
     with tarfile.open(state.archive) as archive:
         archive.extractall(folder, filter="data")
-    _replace(folder, _PLACE, str(folder))
+    _replace(folder, _PATH_IN_ARCHIVE, str(folder))
 
 
-_PLACE = "/where/the/checkpoints/are"
+_PATH_IN_ARCHIVE = "/where/the/checkpoints/are"
+"""The folder of the checkpoints, as written in all archives."""
 
 
 def _replace(folder: Path, old: str, new: str) -> None:

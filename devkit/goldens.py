@@ -40,7 +40,7 @@ class Goldens:
             return
         faults = [f"{path.name} is not an output of {case.name} any more" for path in extra]
         faults += [fault for path, text in wanted.items() if (fault := _difference(path, text))]
-        assert not faults, "\n".join([*faults, "if this is meant: make golden"])
+        assert not faults, "\n".join([*faults, "if the change is intended, run `make golden`"])
 
 
 def _base(path: Path) -> Path:
@@ -59,5 +59,5 @@ def _outputs_of(case: Path) -> list[Path]:
 def _difference(path: Path, text: str) -> str:
     if not path.exists():
         return f"{path.name} is missing"
-    lines = unified_diff(path.read_text().splitlines(), text.splitlines(), path.name, "what the code says", lineterm="")
+    lines = unified_diff(path.read_text().splitlines(), text.splitlines(), path.name, "the current output", lineterm="")
     return "\n".join(lines) or ("" if path.read_text() == text else f"{path.name} ends differently")

@@ -127,7 +127,7 @@ def values_files() -> list[Path]:
     return sorted(found)
 
 
-def one(objects: Sequence[Object], kind: str) -> Object:
+def only_object(objects: Sequence[Object], kind: str) -> Object:
     """The only object of a kind."""
     found = [candidate for candidate in objects if candidate["kind"] == kind]
     assert len(found) == 1, f"{len(found)} objects of kind {kind}"

@@ -23,7 +23,7 @@ REQUEST_TIMEOUT_S = 3.0
 
 
 class InProcess:
-    """A running supervisor."""
+    """A processor: its supervisor thread, and the status that it reports."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self.supervisor = supervisor
@@ -42,7 +42,7 @@ class InProcess:
         return status
 
     def read_to(self, position: int) -> Status:
-        """Wait until the sum of the positions of all partitions is `position`."""
+        """Wait until the sum of the positions of all partitions is at least `position`."""
         return self.wait_for(lambda s: sum(s.committed.values()) >= position)
 
 

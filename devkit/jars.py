@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def jar_folder(name: str) -> Path:
-    """The folder `jars` (of the runner) or `broker-jars`. FileNotFoundError if set-up has not run."""
+    """A folder that set-up creates: `jars` (of the runner), `broker-jars`, `registry` and others of ci/tools/maven.py.
+    FileNotFoundError if set-up has not run.
+    """
     folder = Path(sys.prefix) / "share/lsql-runner" / name
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is missing: run `make setup`")

@@ -49,6 +49,7 @@ default = STDERR
 
 class Kerberos:
     """A KDC on a random port, with the principal of the brokers. All its files are in a temporary folder.
+    With `preauthentication` the principals must authenticate before they get a ticket.
 
     `conf` is the krb5.conf of the realm; Java reads it from `java_option`, not from the environment.
     """
@@ -132,5 +133,5 @@ class Kerberos:
 def _program(name: str) -> str:
     found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
     if found is None:
-        raise FileNotFoundError(f"{name} is missing: `make test-kafka` says how to install it")
+        raise FileNotFoundError(f"{name} is missing: `make test-servers` says how to install it")
     return found

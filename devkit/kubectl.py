@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 POLL_S = 0.2
 LOG_LINES = 60
-LINES = 150
-LINE = 400
-"""The maximum length of each line in the message of a failure: a program may be long."""
+MAX_LINES = 150
+MAX_LINE_LENGTH = 400
+"""The limits of the output of each command in the message of a failure: a program may be long."""
 T = TypeVar("T")
 Resource = dict[str, Any]
 
@@ -107,21 +107,23 @@ class Kubectl:
         """The logs of all containers of a pod."""
         return self.run("logs", pod, "--all-containers", *options)
 
-    def wait_until(self, probe: Callable[[], T], deadline_s: float, what: str) -> T:
+    def wait_until(self, probe: Callable[[], T], deadline_s: float, condition: str) -> T:
         """The first true result of `probe`; a KubectlFailed of `probe` means not yet.
 
-        AssertionError, with events, pods and logs of the namespace, after the deadline.
+        AssertionError, with `condition` and the events, pods and logs of the namespace, after the deadline.
         """
         deadline = time.monotonic() + deadline_s
         while True:
             try:
                 last: object = probe()
                 if last:
-                    return last  # type: ignore[return-value]  # it is what the probe answered
+                    return last  # type: ignore[return-value]  # the type of the probe's result
             except KubectlFailed as error:
                 last = error
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what}: not within {deadline_s} s (last: {last!s:.2000})\n{self.describe()}")
+                raise AssertionError(
+                    f"{condition}: not within {deadline_s} s (last: {last!s:.2000})\n{self.describe()}"
+                )
             time.sleep(POLL_S)
 
     def describe(self) -> str:
@@ -140,9 +142,13 @@ class Kubectl:
     def _shown(self, *arguments: str) -> str:
         try:
             lines = self.run(*arguments).splitlines()
-            return "\n".join(f"{line[:LINE]}..." if len(line) > LINE else line for line in lines[-LINES:])
+            return "\n".join(_shortened(line) for line in lines[-MAX_LINES:])
         except (KubectlFailed, subprocess.TimeoutExpired) as error:
             return str(error)
+
+
+def _shortened(line: str) -> str:
+    return f"{line[:MAX_LINE_LENGTH]}..." if len(line) > MAX_LINE_LENGTH else line
 
 
 def _listed(objects: Sequence[Resource]) -> str:

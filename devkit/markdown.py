@@ -11,8 +11,9 @@ def code(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text in a table cell, escaped."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    """Text in a table cell, escaped. `<` stays as it is within back-ticks, where Markdown shows entities as text."""
+    pieces = text.replace("|", "\\|").replace("\n", " ").split("`")
+    return "`".join(piece if index % 2 else piece.replace("<", "&lt;") for index, piece in enumerate(pieces))
 
 
 def code_list(names: frozenset[str]) -> str:

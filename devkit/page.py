@@ -13,7 +13,8 @@ from typing import Any
 from playwright.sync_api import Page
 
 Json = dict[str, Any]
-Facts = dict[str, Any]
+PageValues = dict[str, Any]
+"""The texts of the page by the name of their element; `facts` is the list in the panel of that name."""
 UNKNOWN = "not known yet"
 NONE = "–"  # noqa: RUF001  # as the page writes it
 
@@ -44,13 +45,13 @@ READ = """() => {
 }"""
 
 
-def shown(page: Page) -> Facts:
+def shown(page: Page) -> PageValues:
     """The values that the page shows now."""
-    facts: Facts = page.evaluate(READ)
-    return facts
+    values: PageValues = page.evaluate(READ)
+    return values
 
 
-def expected(stream: Json, stores: list[Json]) -> Facts:
+def expected(stream: Json, stores: list[Json]) -> PageValues:
     """The values that the page must show."""
     retry = stream["nextRestartAt"]
     again = f", next try in {_duration(_seconds(stream['at'], retry))}" if retry else ""

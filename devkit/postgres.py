@@ -32,7 +32,7 @@ class Postgres(Process):
         self.port = free_port()
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         super().__init__(
-            [*_as_another(), _program("postgres"), "-D", "data", "-p", str(self.port), *options],
+            [*_as_postgres(), _program("postgres"), "-D", "data", "-p", str(self.port), *options],
             name="postgres",
             probe=lambda: accepts_connections(self.port) and self._answers(),
         )
@@ -42,7 +42,7 @@ class Postgres(Process):
             for path in (self.folder, secret):
                 shutil.chown(path, "postgres", "postgres")
         made = subprocess.run(
-            [*_as_another(), _program("initdb"), "-D", "data", "-U", USER, *INITDB, f"--pwfile={secret}"],
+            [*_as_postgres(), _program("initdb"), "-D", "data", "-U", USER, *INITDB, f"--pwfile={secret}"],
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -92,8 +92,8 @@ class Postgres(Process):
         )
 
 
-def _as_another() -> list[str]:
-    """The prefix of a command so that root runs it as the user of Debian's package."""
+def _as_postgres() -> list[str]:
+    """The prefix of a command that runs it as the user `postgres` of Debian's package, if this user is root."""
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
 
 

@@ -1,6 +1,6 @@
 """Runs an executable for a test: starts it, waits until it is ready, stops it, and shows its output if it fails.
 
-`devkit.broker`, `devkit.registry` and `devkit.runner` are based on `Process`.
+The servers of devkit (`Broker`, `Registry`, `Postgres` ...) and `Runner` are based on `Process`.
 """
 
 import os

@@ -26,7 +26,7 @@ class Redis(Process):
         return f"redis://127.0.0.1:{self.port}"
 
     def command(self, *words: str) -> str:
-        """The response to a command, a line for each part."""
+        """The response to a command, a line for each element."""
         done = subprocess.run(
             ["redis-cli", "-p", str(self.port), *words],
             env={**os.environ, "REDISCLI_AUTH": PASSWORD},

@@ -92,8 +92,8 @@ class Registry:
         self.request("DELETE", f"/subjects/{quote(subject, safe='')}?permanent=true")
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request of Confluent's API; returns the JSON of the response. Raises OSError if there is none, or an
-        error.
+        """Send a request of Confluent's API; returns the JSON of the response. Raises OSError if there is no
+        response, or its status is an error.
         """
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, content, {"Content-Type": "application/json"}, method=method)

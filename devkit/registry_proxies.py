@@ -79,7 +79,7 @@ def _close_after_drain(connection: socket.socket) -> None:
 class RegistryProxy(_Server):
     """A reverse proxy of a registry. With `credentials` (user and password) it requires them.
 
-    Paths that end in `lacks` are not found. `url` has the path of the registry. Within `disconnecting` and
+    Paths that end in `missing_path` are not found. `url` has the path of the registry. Within `disconnecting` and
     `silent` the registry is unavailable through this proxy; the registry itself runs on, for other tests.
     """
 
@@ -88,7 +88,7 @@ class RegistryProxy(_Server):
         registry_url: str,
         credentials: tuple[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
-        lacks: str | None = None,
+        missing_path: str | None = None,
     ) -> None:
         host, _, path = registry_url.removeprefix("http://").partition("/")
         wanted = credentials and "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
@@ -100,7 +100,7 @@ class RegistryProxy(_Server):
                 resumed.wait(MAX_SILENCE_S)
                 if wanted and self.headers.get("Authorization") != wanted:
                     return 401, "application/json", b'{"error_code": 401, "message": "Unauthorized"}'
-                if lacks and self.path.endswith(lacks):
+                if missing_path and self.path.endswith(missing_path):
                     return 404, "application/json", b'{"message": "Not Found"}'
                 return _forwarded(f"http://{host}{self.path}", self.command, body)
 
@@ -176,10 +176,10 @@ class SlowServer(_Server):
 class BannerServer(_Server):
     """A server that sends bytes of another protocol, or nothing, and closes the connection."""
 
-    def __init__(self, words: bytes = b"220 mail.example ESMTP\r\n502 What?\r\n\r\n") -> None:
+    def __init__(self, banner: bytes = b"220 mail.example ESMTP\r\n502 What?\r\n\r\n") -> None:
         class Handler(StreamRequestHandler):
             def handle(self) -> None:
-                self.wfile.write(words)
+                self.wfile.write(banner)
                 _close_after_drain(self.connection)
 
         super().__init__(Handler)

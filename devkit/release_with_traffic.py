@@ -1,4 +1,4 @@
-"""A processor in a cluster with its topics and records: nothing of the records may be lost."""
+"""A processor in a cluster with its topics and records, none of which may be lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def program(source: str, target: str, mark: str = "one") -> str:
 
 
 def counting(source: str, target: str) -> str:
-    """A program with state: it counts the records of each id, of which there is one."""
+    """A program with state: it counts the records of each id. Each id has one record."""
     return (
         f"INSERT INTO {target}\nSELECT STREAM id, COUNT(*) AS n\nFROM {source}\n"
         "WINDOW BY TUMBLE 1s GRACE BY 1h\nGROUP BY id;\n"

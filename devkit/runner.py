@@ -43,7 +43,7 @@ class Runner(Process):
     def __init__(self, broker_bootstrap: str, sql: str, app_id: str, state_dir: Path, **env: str) -> None:
         self.app_id = app_id
         self.state_dir = state_dir
-        self.serves = True
+        self._may_serve = True
         self.port = int(env.get("SQL_PORT", free_port()))
         variables = {
             "SQL": sql,
@@ -59,7 +59,7 @@ class Runner(Process):
         super().__init__(
             [LSQL, "run"],
             name="runner",
-            probe=lambda: self.serves and self.get("/health/live").status == 200,
+            probe=lambda: self._may_serve and self.get("/health/live").status == 200,
             deadline_s=90,
             grace_s=40,
             env=variables | env,
@@ -94,7 +94,7 @@ class Runner(Process):
         return found
 
     def read_to(self, position: int, deadline_s: float = 90) -> Stream:
-        """Wait until the sum of the positions of all partitions is `position`."""
+        """Wait until the sum of the positions of all partitions is at least `position`."""
         return self.wait_for(
             lambda s: sum(place["position"] or 0 for place in s["offsets"]) >= position,
             deadline_s,
@@ -105,7 +105,9 @@ class Runner(Process):
         """Wait until the processor is in a state."""
         return self.wait_for(lambda s: s["state"] == state, deadline_s, f"state {state}")
 
-    def wait_for(self, predicate: Callable[[Stream], bool], deadline_s: float = 90, what: str = "it") -> Stream:
+    def wait_for(
+        self, predicate: Callable[[Stream], bool], deadline_s: float = 90, condition: str = "the condition"
+    ) -> Stream:
         """The first /stream that the predicate accepts. AssertionError, with the output, after the deadline."""
         deadline = time.monotonic() + deadline_s
         while True:
@@ -113,15 +115,15 @@ class Runner(Process):
             if predicate(found):
                 return found
             if time.monotonic() > deadline:
-                shown = {name: value for name, value in found.items() if name not in ("sql", "last_batch")}
+                shown = {name: value for name, value in found.items() if name not in ("sql", "lastBatch")}
                 raise AssertionError(
-                    f"{what} not within {deadline_s} s: {json.dumps(shown, indent=1)}\n{self.output()[-6000:]}"
+                    f"{condition} not within {deadline_s} s: {json.dumps(shown, indent=1)}\n{self.output()[-6000:]}"
                 )
             time.sleep(POLL_S)
 
     def run_until_refused(self) -> str:
         """Start, expect that the process ends without serving its API, and return its output."""
-        self.serves = False  # if the port is in use, another process responds
+        self._may_serve = False  # if the port is in use, another process responds
         try:
             self.start()
         except AssertionError:
@@ -132,7 +134,7 @@ class Runner(Process):
         raise AssertionError(f"the processor started:\n{self.output()}")
 
     def traces(self) -> list[str]:
-        """The lines of the output with a Python stack trace."""
+        """The first line of each Python stack trace in the output."""
         return [line for line in self.output().splitlines() if "Traceback" in line]
 
     def jvm_pid(self) -> int:

@@ -31,12 +31,12 @@ from devkit.tokens import AUDIENCE, TokenServer
 
 USER, PASSWORD = "runner", "p\"a\\s=s,w;o'r d$ü"
 SCRAM_USER = 'run"n\\e=r,'
-"""Only for SCRAM, and ASCII: a broker has the users of PLAIN in names of options, which allow no other characters."""
+"""Only for SCRAM: a broker has the users of PLAIN in names of JAAS options, which do not allow these characters."""
 CLIENT, CLIENT_SECRET = "runner-client", 's"e\\c=r,e;t'
 CLIENT_NAME = "runner.example"
 """The name in the client's certificate."""
 HERE = ("127.0.0.1", "localhost")
-"""Both: Kafka's client resolves the address to a name and compares the name."""
+"""Names in the certificate of the broker: Kafka's client resolves the address to a name and compares the name."""
 
 _JAAS = "org.apache.kafka.common.security"
 _SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
@@ -49,7 +49,7 @@ class Certificate:
     chain: str
     key: str
 
-    def locked(self, password: str) -> str:
+    def encrypted_key(self, password: str) -> str:
         """The private key, encrypted as OpenSSL does it."""
         return _written(self.key, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
 
@@ -106,7 +106,9 @@ def _listeners(folder: Path, authority: Authority, tokens: TokenServer) -> dict[
     trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(trusted), "ssl.client.auth": "required"}
     return {
         "tls": Listener("SSL", settings=own),
-        "misnamed": Listener("SSL", settings=_key_store(folder / "there.pem", authority.issue("elsewhere.example"))),
+        "misnamed": Listener(
+            "SSL", settings=_key_store(folder / "elsewhere.pem", authority.issue("elsewhere.example"))
+        ),
         "mutual": Listener("SSL", settings=own | trust),
         "login": Listener("SASL_SSL", ("PLAIN", *_SCRAM, "OAUTHBEARER"), own | _plain() | _scram() | _oauth(tokens)),
     }

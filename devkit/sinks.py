@@ -52,7 +52,7 @@ class EmptySink(Protocol):
     kind: str
 
     def write(self, sql: str, batch: int, records: Sequence[TopicRecord], run: str = "run") -> None:
-        """Write a micro-batch as a query does.
+        """Write a micro-batch as a query does; `run` is the id of the query.
 
         Raises:
             LsqlError: the error that a processor reports for the failure.

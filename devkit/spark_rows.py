@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 @contextmanager
 def conf(session: SparkSession, key: str, value: str) -> Iterator[None]:
+    """Set a configuration of the session within the block."""
     before = session.conf.get(key)
     session.conf.set(key, value)
     try:

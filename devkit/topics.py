@@ -55,7 +55,7 @@ class Topics:
         deadline = time.monotonic() + ADMIN_DEADLINE_S
         while len(_partitions(admin, name)) < partitions:
             if time.monotonic() > deadline:
-                raise AssertionError(f"topic {name} has no {partitions} partitions in {ADMIN_DEADLINE_S} s")
+                raise AssertionError(f"topic {name} has fewer than {partitions} partitions after {ADMIN_DEADLINE_S} s")
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic."""
@@ -112,9 +112,9 @@ class Topics:
                 if message is not None and message.error() is None:
                     records.append(_record(message))
                 elif time.monotonic() > deadline:
-                    came = f"{len(records)} of {count} records"
-                    raise AssertionError(f"{came} on {topic} in {deadline_s} s: {records}")
-        return sorted(records, key=_place)
+                    arrived = f"{len(records)} of {count} records"
+                    raise AssertionError(f"{arrived} on {topic} in {deadline_s} s: {records}")
+        return sorted(records, key=_position)
 
     def consume_all(
         self, topic: str, deadline_s: float = 30, isolation: Isolation = "read_uncommitted"
@@ -132,7 +132,7 @@ class Topics:
                     records.append(_record(message))
                 if time.monotonic() > deadline:
                     raise AssertionError(f"end of {topic} {sorted(unread)} not reached in {deadline_s} s")
-        return sorted(records, key=_place)
+        return sorted(records, key=_position)
 
     def end_offsets(self, topic: str) -> dict[int, int]:
         """The offset after the last record, for each partition."""
@@ -222,5 +222,5 @@ def _record(message: Message) -> Record:
     )
 
 
-def _place(record: Record) -> tuple[int, int]:
+def _position(record: Record) -> tuple[int, int]:
     return record.partition or 0, record.offset or 0

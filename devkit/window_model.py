@@ -44,8 +44,8 @@ class Window:
         return list(range(last, at_ms - self.size_ms, -self.advance_ms))
 
 
-Place = tuple[str, int]
-"""A key and the start of a window."""
+WindowKey = tuple[str, int]
+"""A key and the start of a window in ms."""
 
 
 @dataclass(frozen=True)
@@ -67,35 +67,35 @@ Result = TypeVar("Result")
 class ModelOutput(Generic[Result]):
     """`changelogs` has the values of each window in the order of their output."""
 
-    changelogs: dict[Place, list[Result]] = field(default_factory=dict)
+    changelogs: dict[WindowKey, list[Result]] = field(default_factory=dict)
     late: int = 0
     """Dropped records, counted once for each closed window."""
 
 
 def model_output(batches: Sequence[Sequence[Event]], window: Window) -> ModelOutput[Value]:
     """The output of the model for micro-batches."""
-    return values_of(batches, window, _value)
+    return model_output_with(batches, window, _value)
 
 
-def values_of(
+def model_output_with(
     batches: Sequence[Sequence[Record]], window: Window, value: Callable[[Sequence[Record]], Result]
 ) -> ModelOutput[Result]:
-    """The output for records of any type, with a function that computes the value of a window."""
+    """The output of the model for records of any type, with a function that computes the value of a window."""
     model: ModelOutput[Result] = ModelOutput()
-    kept: dict[Place, list[Record]] = {}
+    records: dict[WindowKey, list[Record]] = {}
     late_until: int | None = None  # of the batch before
     watermark: int | None = None  # of this batch
     for batch in batches:
-        changed: set[Place] = set()
+        changed: set[WindowKey] = set()
         for event in batch:
             for start in window.starts(event.at_ms):
                 if late_until is not None and start + window.size_ms <= late_until:
                     model.late += 1
                     continue
-                kept.setdefault((event.key, start), []).append(event)
+                records.setdefault((event.key, start), []).append(event)
                 changed.add((event.key, start))
-        for place in changed:
-            model.changelogs.setdefault(place, []).append(value(kept[place]))
+        for key in changed:
+            model.changelogs.setdefault(key, []).append(value(records[key]))
         newest = max(event.at_ms for event in batch) - window.grace_ms
         late_until = watermark
         watermark = newest if watermark is None else max(watermark, newest)

@@ -1,7 +1,7 @@
 """A real Kubernetes on this machine, for tests: control plane, kubelet and containerd are processes of the host.
 
-`python -m ci.cluster up` boots it; `layout` defines its folders and addresses. `down` deletes it, so its data is not
-synced to disk, and the host processes that serve pods (DNS, volumes) have administrator rights.
+`python -m ci.cluster up` boots it; `layout` defines its folders and addresses. Its data is not synced to disk, because
+`down` deletes it. The host processes that serve pods (DNS, volumes) have administrator rights.
 
 It does not enforce NetworkPolicy (the ptp network ignores policies), has no LoadBalancer addresses and no second node,
 and cannot resize or snapshot volumes.

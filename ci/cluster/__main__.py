@@ -42,7 +42,7 @@ def status(_: argparse.Namespace) -> int:
 def load(arguments: argparse.Namespace) -> int:
     """Copy images from podman into the cluster."""
     for name in arguments.image:
-        print(f"{name}: {'loaded' if images.load(name) else 'there already'}")
+        print(f"{name}: {'loaded' if images.load(name) else 'already loaded'}")
     return 0
 
 
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run a command. Commands that change something run one at a time on a machine, and not during tests."""
+    """Run a command. A command that changes the cluster waits for other such commands, and for running tests."""
     arguments = parser().parse_args()
     try:
         with cache_lock(LOCK) if arguments.run is not status else nullcontext():

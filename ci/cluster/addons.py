@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ci.cluster.control_plane import kubectl
-from ci.cluster.layout import DEFINITIONS, DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
+from ci.cluster.layout import CRDS, DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
 from ci.cluster.processes import Program
-from ci.cluster.volumes import CLASSES, PROVISIONER, StorageKind
+from ci.cluster.volumes import PROVISIONER, STORAGE_CLASSES, StorageClass
 
 COREDNS = Program("coredns")
 VOLUMES = Program("volumes")
@@ -20,12 +20,12 @@ OBJECT = dict[str, Any]
 
 
 def start_addons() -> None:
-    """Start both, create the objects with which pods find them, and define the kinds of operators that charts use."""
+    """Start DNS and volumes, and create the Service, the storage classes, and the CRDs of operators that charts use."""
     RUN.joinpath("Corefile").write_text(_corefile())
     COREDNS.start(["coredns", "-conf", RUN / "Corefile"])
     VOLUMES.start([sys.executable, "-m", "ci.cluster.volumes"])
-    kubectl("create", "-f", DEFINITIONS)
-    objects = [*dns_objects(), *(storage_class(kind) for kind in CLASSES.values())]
+    kubectl("create", "-f", CRDS)
+    objects = [*dns_objects(), *(storage_class(each) for each in STORAGE_CLASSES.values())]
     kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
 
@@ -71,13 +71,13 @@ def dns_objects() -> list[OBJECT]:
     return [service, endpoints]
 
 
-def storage_class(kind: StorageKind) -> OBJECT:
-    """The storage class for volumes of a kind."""
-    default = {"storageclass.kubernetes.io/is-default-class": "true"} if kind.is_default else {}
+def storage_class(described: StorageClass) -> OBJECT:
+    """The API object of a storage class."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"} if described.is_default else {}
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
-        "metadata": {"name": kind.name, "annotations": default},
+        "metadata": {"name": described.name, "annotations": default},
         "provisioner": PROVISIONER,
         "reclaimPolicy": "Delete",
         "volumeBindingMode": "Immediate",

@@ -48,7 +48,7 @@ USERS = (
 
 
 def make_keys(api_url: str) -> None:
-    """Fill the folder of keys, and write the kubeconfig of each user."""
+    """Create all keys and certificates in PKI, and write the kubeconfig of each user."""
     PKI.mkdir(parents=True)
     _certificate(
         "ca", "/CN=lsql-test-cluster", ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]

@@ -18,9 +18,8 @@ CNI_NETWORK = "lsql-pods"
 PAUSE_IMAGE = "localhost/pause:1"
 
 TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
-DEFINITIONS = VENV / "share/lsql-runner/cluster-tools/crds"
-"""Definitions of kinds of operators. The API server validates a chart's objects with them; no controller acts on them.
-"""
+CRDS = VENV / "share/lsql-runner/cluster-tools/crds"
+"""CustomResourceDefinitions (CRDs) of operators, for the validation of charts' objects. No operator runs."""
 HOME = CACHE / "cluster"
 LOCK = "cluster"
 """A lock in the cache folder: one cluster at a time on a machine, because addresses, routes and rules are global."""

@@ -22,7 +22,7 @@ PROGRAMS = (
     control_plane.API_SERVER,
     control_plane.ETCD,
 )
-EMPTY_S = 10
+REMOVE_S = 10
 
 
 class CannotRun(Exception):
@@ -30,7 +30,7 @@ class CannotRun(Exception):
 
 
 def check_machine() -> None:
-    """Raise CannotRun if something is missing."""
+    """Raise CannotRun if this machine does not meet a requirement, or the programs are not built."""
     found = faults()
     if not TOOLS.is_dir():
         found.append("the cluster's programs are not built. Run: .venv/bin/python -m ci.tools.cluster_tools")
@@ -86,21 +86,21 @@ def status() -> dict[str, int | None]:
 
 
 def _await_service_account() -> None:
-    """Without the default service account no pod is admitted."""
+    """Wait for the default service account, without which no pod is admitted."""
 
-    def is_there() -> bool:
+    def exists() -> bool:
         return bool(control_plane.kubectl("-n", "default", "get", "sa", "default", "--ignore-not-found", "-o", "name"))
 
-    control_plane.CONTROLLERS.wait_until(is_there, 30, "service accounts are made")
+    control_plane.CONTROLLERS.wait_until(exists, 30, "the default service account exists")
 
 
 def _remove_containers() -> None:
-    """containerd keeps containers with the images, so the next run would find them."""
+    """Remove all containers. containerd stores them with the images, so the next run would find them."""
     ctr: list[str | Path] = ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]
     node.kill_containers()
-    deadline = time.monotonic() + EMPTY_S
+    deadline = time.monotonic() + REMOVE_S
     while found := command([*ctr, "containers", "ls", "-q"]).split():
         succeeds([*ctr, "tasks", "rm", "--force", *found])
         succeeds([*ctr, "containers", "rm", *found])
         if time.monotonic() > deadline:
-            raise ClusterFailed(f"containerd does not let go of {found}")
+            raise ClusterFailed(f"containerd did not remove the containers {found}")

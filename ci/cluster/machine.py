@@ -1,4 +1,4 @@
-"""The kernel state of a cluster: mounts, rules, addresses, cgroups. Finds and removes it."""
+"""Finds and removes the kernel state of a cluster: mounts, iptables rules, addresses, cgroups."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def clean_up() -> None:
 
 
 def remains() -> list[str]:
-    """The state that a stopped cluster has not removed; for a test."""
+    """The kernel state that is still there after `clean_up`; empty unless there is a fault."""
     found = [f"mount {mount}" for mount in mounts()]
     found += [f"cgroup {folder}" for folder in cgroups()]
     found += [f"address {NODE_IP}"] * (NODE_IP in command(["ip", "-4", "addr", "show", "dev", "lo"]))

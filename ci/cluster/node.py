@@ -89,7 +89,7 @@ def stop_node() -> None:
 
 
 def start_node() -> None:
-    """Start both again; returns when they respond."""
+    """Start containerd and kubelet again; returns when the node accepts pods."""
     start_containerd()
     start_kubelet()
     await_node()

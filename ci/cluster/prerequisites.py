@@ -36,11 +36,14 @@ def missing_packages() -> list[str]:
     return sorted({package for program, package in PACKAGES.items() if not shutil.which(program, os.F_OK, path)})
 
 
-def faults(but_packages: bool = False) -> list[str]:
-    """The problems that prevent the cluster on this machine, each with a way out; `but_packages` omits packages."""
+def faults(ignore_packages: bool = False) -> list[str]:
+    """The problems that prevent the cluster on this machine, each with a way out.
+
+    `ignore_packages` omits missing packages.
+    """
     checks = [_system, _root, _cgroups, _file_systems, _go, _socket_path]
     found = [fault for check in checks if (fault := check())]
-    if not but_packages and (missing := missing_packages()):
+    if not ignore_packages and (missing := missing_packages()):
         found.append(f"Debian packages are missing. Install: apt-get install {' '.join(missing)}")
     return found
 

@@ -18,14 +18,14 @@ GRACE_S = 10
 
 
 class ClusterFailed(Exception):
-    """A program of the cluster ended early or was not ready in time. The message ends with its last log lines."""
+    """A program of the cluster or a command failed, or was not ready in time. The message contains its last output."""
 
 
 @dataclass(frozen=True)
 class Program:
     """A program of the cluster, identified by its name.
 
-    Its process is found by its id and start time, because another process may have the id by now.
+    Its process is found by its id and start time, because another process may have got the id since.
     """
 
     name: str
@@ -81,14 +81,14 @@ class Program:
         """Kill it."""
         self._end(signal.SIGKILL, 0)
 
-    def wait_until(self, ready: Callable[[], bool], deadline_s: float, what: str) -> None:
+    def wait_until(self, ready: Callable[[], bool], deadline_s: float, condition: str) -> None:
         """Wait until `ready` returns true. Raises ClusterFailed if the program ends first, or after the deadline."""
         deadline = time.monotonic() + deadline_s
         while not ready():
             if self.pid is None:
                 raise ClusterFailed(f"{self.name} died; the end of {self.log}:\n{self.tail()}")
             if time.monotonic() > deadline:
-                raise ClusterFailed(f"{what}: not within {deadline_s} s; the end of {self.log}:\n{self.tail()}")
+                raise ClusterFailed(f"{condition}: not within {deadline_s} s; the end of {self.log}:\n{self.tail()}")
             time.sleep(POLL_S)
 
     def tail(self) -> str:

@@ -29,19 +29,19 @@ Resource = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class StorageKind:
-    """A storage class: whether its volumes are limited to the size of the claim."""
+class StorageClass:
+    """A storage class; if `is_sized`, its volumes are limited to the size of the claim."""
 
     name: str
     is_sized: bool
     is_default: bool = False
 
 
-CLASSES = {
-    kind.name: kind
-    for kind in (
-        StorageKind("local", is_sized=False, is_default=True),
-        StorageKind("tiny", is_sized=True),  # a separate file system, which can be full
+STORAGE_CLASSES = {
+    each.name: each
+    for each in (
+        StorageClass("local", is_sized=False, is_default=True),
+        StorageClass("tiny", is_sized=True),  # a separate file system, which can be full
     )
 }
 
@@ -69,7 +69,7 @@ class Api:
             connection.close()
 
     def watch(self, path: str) -> Iterator[Resource]:
-        """Each existing object, then each object that is added or changed, for a while."""
+        """Each existing object, then each object that is added or changed within WATCH_S."""
         connection = self._connect()
         try:
             connection.request("GET", f"{path}?watch=true&timeoutSeconds={WATCH_S}")
@@ -88,15 +88,16 @@ class Api:
 
 
 def provide(api: Api, claim: Resource) -> None:
-    """Create the volume of a pending claim of our classes."""
-    kind = CLASSES.get(claim["spec"].get("storageClassName", ""))
-    if kind is None or claim["status"].get("phase") != "Pending" or "deletionTimestamp" in claim["metadata"]:
+    """Create the volume of a pending claim, if its storage class is one of these."""
+    storage_class = STORAGE_CLASSES.get(claim["spec"].get("storageClassName", ""))
+    if storage_class is None or claim["status"].get("phase") != "Pending" or "deletionTimestamp" in claim["metadata"]:
         return
     name = f"pvc-{claim['metadata']['uid']}"
     folder = VOLUMES / name
     if not folder.exists():
-        make_folder(folder, bytes_of(claim["spec"]["resources"]["requests"]["storage"]) if kind.is_sized else None)
-        _say(f"{name} for {claim['metadata']['namespace']}/{claim['metadata']['name']}")
+        size = claim["spec"]["resources"]["requests"]["storage"]
+        make_folder(folder, bytes_of(size) if storage_class.is_sized else None)
+        _log(f"{name} for {claim['metadata']['namespace']}/{claim['metadata']['name']}")
     api.request("POST", "/api/v1/persistentvolumes", persistent_volume(name, claim, folder), accept=(409,))
 
 
@@ -104,12 +105,12 @@ def remove(api: Api, volume: Resource) -> None:
     """Remove a volume that its claim has released."""
     spec = volume["spec"]
     is_free = volume["status"].get("phase") == "Released" and spec["persistentVolumeReclaimPolicy"] == "Delete"
-    if spec.get("storageClassName") not in CLASSES or not is_free:
+    if spec.get("storageClassName") not in STORAGE_CLASSES or not is_free:
         return
     name = volume["metadata"]["name"]
     api.request("DELETE", f"/api/v1/persistentvolumes/{name}", accept=(404,))
     remove_folder(VOLUMES / name)
-    _say(f"{name} removed")
+    _log(f"{name} removed")
 
 
 def persistent_volume(name: str, claim: Resource, folder: Path) -> Resource:
@@ -139,7 +140,7 @@ def persistent_volume(name: str, claim: Resource, folder: Path) -> Resource:
 
 
 def make_folder(folder: Path, limit_bytes: int | None) -> None:
-    """Create the folder of a volume; with a limit, as the root of a small file system in a file."""
+    """Create the folder of a volume; with a limit, it is the root of a small file system in a file."""
     if limit_bytes is None:
         folder.mkdir(parents=True)
         return
@@ -174,16 +175,16 @@ def bytes_of(quantity: str) -> int:
 
 
 def serve(api: Api, path: str, handle: Callable[[Api, Resource], None]) -> None:
-    """Pass every object of a kind to a function, for ever; errors are logged and retried."""
+    """Pass every object of a kind to a function, without end; errors are logged and retried."""
     while True:
         try:
             for resource in api.watch(path):
                 try:
                     handle(api, resource)
                 except Exception as error:
-                    _say(f"{resource['metadata']['name']}: {error!r}")
+                    _log(f"{resource['metadata']['name']}: {error!r}")
         except (OSError, http.client.HTTPException) as error:
-            _say(f"{path}: {error!r}")
+            _log(f"{path}: {error!r}")
             time.sleep(1)
 
 
@@ -194,7 +195,7 @@ def main() -> None:
     serve(api, "/api/v1/persistentvolumeclaims", provide)
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -9,7 +9,7 @@ missing() {
     faults=1
 }
 
-# Prints "<minor> <path>" for a Python 3.11+ with venv, "old <version>" or "novenv <version>" for others.
+# Prints "ok <path>" for a Python 3.11+ with venv, "old <version>" or "novenv <version>" for others.
 describe_python() {
     "$1" -c '
 import sys

@@ -21,8 +21,8 @@ from ci.tools.go import GO_ENV, check_go, go_build, required_go
 SOURCES = ROOT / "ci/cluster"
 MODULES = ("kubernetes", "crds")
 COREDNS = "./coredns"
-"""The package of CoreDNS in the module of the chart tools, with which it shares the Kubernetes client."""
-DEFINITIONS = (
+"""The package of CoreDNS in the module of the chart tools. CoreDNS and the tools use the same Kubernetes client."""
+CRDS = (
     (
         "github.com/prometheus-operator/prometheus-operator",
         "example/prometheus-operator-crd",
@@ -30,7 +30,7 @@ DEFINITIONS = (
     ),
     ("sigs.k8s.io/gateway-api", "config/crd/standard", ("httproutes",)),
 )
-"""Modules, their folders, and the kinds whose definitions are copied from there."""
+"""Modules, their folders, and the kinds whose CustomResourceDefinitions (CRDs) are copied from there."""
 PAUSE = SOURCES / "pause/pause.c"
 FOLDER = VENV / "share/lsql-runner/cluster-tools"
 
@@ -46,23 +46,23 @@ def kubernetes_variables() -> list[str]:
 
 
 def build(staging: Path) -> None:
-    """Fill `<staging>/bin` with the programs, including pause, and `<staging>/crds` with definitions."""
+    """Fill `<staging>/bin` with the programs, including pause, and `<staging>/crds` with the CRDs."""
     pins = [(SOURCES / module / "go.mod").read_text() for module in MODULES]
     check_go(max(GO, required_go([*pins, (go_tools.MODULE / "go.mod").read_text()])))
-    print(f"Kubernetes {KUBERNETES} and CoreDNS; some minutes, the first time", flush=True)
+    print(f"Kubernetes {KUBERNETES} and CoreDNS; takes some minutes the first time", flush=True)
     target = staging / "bin"
     target.mkdir()
     variables = kubernetes_variables()
     go_build(SOURCES / "kubernetes", target, {f"k8s.io/kubernetes/cmd/{name}": variables for name in PROGRAMS})
     go_build(go_tools.MODULE, target, {COREDNS: []})
     run(["gcc", "-Os", "-static", "-o", target / "pause", PAUSE], show=False)
-    copy_definitions(staging / "crds")
+    copy_crds(staging / "crds")
 
 
-def copy_definitions(target: Path) -> None:
-    """Fill a folder with the definitions of the kinds that charts create for operators."""
+def copy_crds(target: Path) -> None:
+    """Fill a folder with the CRDs of the operators whose objects the charts create."""
     target.mkdir()
-    for module, folder, kinds in DEFINITIONS:
+    for module, folder, kinds in CRDS:
         said = subprocess.run(
             ["go", "mod", "download", "-json", module],
             cwd=SOURCES / "crds",
@@ -99,7 +99,7 @@ def pins_key() -> str:
 
 def main() -> None:
     """Install and build what is missing. Reports all problems of the machine and exits with 2."""
-    found = faults(but_packages=os.geteuid() == 0)
+    found = faults(ignore_packages=os.geteuid() == 0)
     if not found:
         install_packages()
         found = faults()

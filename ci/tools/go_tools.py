@@ -89,11 +89,11 @@ def pinned_version(go_mod: str, module: str) -> str:
 
 def linker_flags(tool: Tool, go_mod: str) -> list[str]:
     """The linker's arguments that set the variables of the tool."""
-    slots = {
+    values = {
         "version": pinned_version(go_mod, tool.module),
         "kube_minor": pinned_version(go_mod, "k8s.io/client-go").split(".")[1],
     }
-    return [f"-X {name}={value.format_map(slots)}" for name, value in tool.variables]
+    return [f"-X {name}={value.format_map(values)}" for name, value in tool.variables]
 
 
 def pins_key() -> str:
@@ -105,7 +105,7 @@ def build_all(staging: Path) -> None:
     """Fill `<staging>/bin`."""
     go_mod = (MODULE / "go.mod").read_text()
     check_go(required_go([go_mod]))
-    print("some minutes, the first time", flush=True)
+    print("takes some minutes the first time", flush=True)
     bin_dir = staging / "bin"
     bin_dir.mkdir()
     for group in groups(TOOLS):

@@ -53,14 +53,20 @@ def base_image() -> str:
         return made
     if has_image(PUBLIC_BASE):
         return PUBLIC_BASE
-    pulled = subprocess.run(
-        ["podman", "pull", "--quiet", PUBLIC_BASE], check=False, capture_output=True, timeout=PULL_S
-    )
-    if pulled.returncode == 0:
+    if can_pull(PUBLIC_BASE):
         return PUBLIC_BASE
-    say(f"no registry answers for {PUBLIC_BASE}: making a base from Debian's packages")
+    say(f"{PUBLIC_BASE} cannot be pulled: creating a base image from Debian's packages")
     make_base(made)
     return made
+
+
+def can_pull(name: str) -> bool:
+    """Pull an image; returns whether that succeeds within PULL_S."""
+    try:
+        pulled = subprocess.run(["podman", "pull", "--quiet", name], check=False, capture_output=True, timeout=PULL_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return pulled.returncode == 0
 
 
 def make_base(name: str) -> None:

@@ -47,30 +47,33 @@ import org.apache.xbean.asm9.MethodVisitor;
 import org.apache.xbean.asm9.Type;
 
 /**
- * Makes ordinary classes of the serializable lambdas in jars: {@code LambdaClasses <jar>...}, each rewritten in place.
+ * Converts the serializable lambdas in jars to classes: {@code LambdaClasses <jar>...}. The jars are rewritten.
  *
- * <p>All of Scala's functions are serializable lambdas. The JVM spins a class for each when it is first met, half a
- * millisecond of processor time, and its ahead-of-time cache keeps those of no serializable lambda: four thousand of them
- * were a quarter of a processor's start. A class in the jar is kept like any other.
+ * <p>All of Scala's functions are serializable lambdas. The JVM generates a class for each of them at its first use,
+ * which takes half a millisecond of processor time. Its ahead-of-time cache does not contain these classes: four
+ * thousand of them took a quarter of a processor's start. The cache contains classes that are in a jar.
  *
- * <p>The class holds what the lambda captured, and calls the same method with it. Where the JVM would convert between
- * values and objects, or call what is no static method of the same class, the lambda stays as it is.
+ * <p>The new class has a field for each captured value, and calls the method with the body of the lambda. A lambda is
+ * not converted if the JVM would box or unbox its arguments or result, or if its body is not a static method of the
+ * class that contains it.
  */
 public final class LambdaClasses {
-  private static final String MARK = "altMetafactory";
+  /** The bootstrap method of serializable lambdas. */
+  private static final String BOOTSTRAP = "altMetafactory";
+
   private static final String INSTANCE = "INSTANCE";
 
-  private int made;
-  private int left;
+  private int converted;
+  private int unchanged;
 
   public static void main(String[] arguments) throws IOException {
     LambdaClasses all = new LambdaClasses();
     for (String argument : arguments) {
       all.rewrite(Path.of(argument));
     }
-    System.out.println("lambdas: " + all.made + " are classes now, " + all.left + " stay");
-    if (all.made == 0) {
-      throw new IllegalStateException("no jar has a lambda that could be a class: has Scala changed how it makes them?");
+    System.out.println("lambdas: " + all.converted + " are classes now, " + all.unchanged + " stay");
+    if (all.converted == 0) {
+      throw new IllegalStateException("no lambda was converted: has Scala changed how it compiles functions?");
     }
   }
 
@@ -85,8 +88,8 @@ public final class LambdaClasses {
         if (entry.getName().endsWith(".class") && !entry.getName().startsWith("META-INF/")) {
           Map<String, byte[]> result = classes(data);
           changed |= result.size() > 1;
-          for (Map.Entry<String, byte[]> made : result.entrySet()) {
-            write(target, made.getKey() + ".class", entry, made.getValue());
+          for (Map.Entry<String, byte[]> output : result.entrySet()) {
+            write(target, output.getKey() + ".class", entry, output.getValue());
           }
         } else {
           write(target, entry.getName(), entry, data);
@@ -106,19 +109,20 @@ public final class LambdaClasses {
     }
   }
 
-  private static void write(ZipOutputStream jar, String name, ZipEntry like, byte[] data) throws IOException {
+  /** Writes an entry with the time of another. */
+  private static void write(ZipOutputStream jar, String name, ZipEntry original, byte[] data) throws IOException {
     ZipEntry entry = new ZipEntry(name);
-    entry.setTimeLocal(like.getTimeLocal());
+    entry.setTimeLocal(original.getTimeLocal());
     jar.putNextEntry(entry);
     jar.write(data);
     jar.closeEntry();
   }
 
-  /** A class and those of its lambdas, by name. */
+  /** The bytes of a class and of the classes of its lambdas, by name. */
   private Map<String, byte[]> classes(byte[] data) {
     ClassReader reader = new ClassReader(data);
     Map<String, byte[]> result = new LinkedHashMap<>();
-    if (!new String(data, StandardCharsets.ISO_8859_1).contains(MARK)) {
+    if (!new String(data, StandardCharsets.ISO_8859_1).contains(BOOTSTRAP)) {
       result.put(reader.getClassName(), data);
       return result;
     }
@@ -127,19 +131,22 @@ public final class LambdaClasses {
     reader.accept(host.rewriting(writer), 0);
     result.put(host.name, writer.toByteArray());
     result.putAll(host.lambdas);
-    made += host.lambdas.size();
-    left += host.left;
+    converted += host.lambdas.size();
+    unchanged += host.unchanged;
     return result;
   }
 
-  /** A class whose methods hold lambdas. */
+  /** A class whose methods contain lambdas. */
   private static final class Host {
     final String name;
     final Map<String, byte[]> lambdas = new LinkedHashMap<>();
-    int left;
+    int unchanged;
     private final int version;
     private final boolean isInterface;
-    private final Set<String> open = new HashSet<>();
+
+    /** Names and descriptors of the methods that other classes of the package can call. */
+    private final Set<String> callable = new HashSet<>();
+
 
     Host(ClassReader reader) {
       name = reader.getClassName();
@@ -150,8 +157,8 @@ public final class LambdaClasses {
             @Override
             public MethodVisitor visitMethod(
                 int access, String method, String descriptor, String signature, String[] exceptions) {
-              if ((access & ACC_PRIVATE) == 0 || opened(access, method)) {
-                open.add(method + descriptor);
+              if ((access & ACC_PRIVATE) == 0 || becomesCallable(access, method)) {
+                callable.add(method + descriptor);
               }
               return null;
             }
@@ -159,8 +166,8 @@ public final class LambdaClasses {
           ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     }
 
-    /** Whether a method becomes visible to its package: a body as Java's compiler makes it. */
-    private boolean opened(int access, String method) {
+    /** Whether a private method is made callable: the body of a lambda, as Java's compiler writes it. */
+    private boolean becomesCallable(int access, String method) {
       int wanted = ACC_PRIVATE | ACC_STATIC | ACC_SYNTHETIC;
       return !isInterface && (access & wanted) == wanted && !method.equals("$deserializeLambda$");
     }
@@ -170,8 +177,8 @@ public final class LambdaClasses {
         @Override
         public MethodVisitor visitMethod(
             int access, String method, String descriptor, String signature, String[] exceptions) {
-          int visible = opened(access, method) ? access & ~ACC_PRIVATE : access;
-          MethodVisitor code = super.visitMethod(visible, method, descriptor, signature, exceptions);
+          int visibility = becomesCallable(access, method) ? access & ~ACC_PRIVATE : access;
+          MethodVisitor code = super.visitMethod(visibility, method, descriptor, signature, exceptions);
           return new MethodVisitor(ASM9, code) {
             @Override
             public void visitInvokeDynamicInsn(String sam, String factory, Handle bootstrap, Object... arguments) {
@@ -187,8 +194,9 @@ public final class LambdaClasses {
       };
     }
 
+    /** The converted lambda; null for other call sites, and for a lambda that is not converted. */
     private Lambda lambda(String sam, String factory, Handle bootstrap, Object[] arguments) {
-      if (!bootstrap.getName().equals(MARK)
+      if (!bootstrap.getName().equals(BOOTSTRAP)
           || !bootstrap.getOwner().equals(Type.getInternalName(LambdaMetafactory.class))
           || ((int) arguments[3] & LambdaMetafactory.FLAG_SERIALIZABLE) == 0) {
         return null;
@@ -196,9 +204,11 @@ public final class LambdaClasses {
       Handle body = (Handle) arguments[1];
       Lambda lambda = new Lambda(name + "$$L" + lambdas.size(), Type.getMethodType(factory), body);
       boolean reachable =
-          body.getTag() == H_INVOKESTATIC && body.getOwner().equals(name) && open.contains(body.getName() + body.getDesc());
+          body.getTag() == H_INVOKESTATIC
+              && body.getOwner().equals(name)
+              && callable.contains(body.getName() + body.getDesc());
       if (!reachable || !lambda.read(sam, arguments)) {
-        left++;
+        unchanged++;
         return null;
       }
       lambdas.put(lambda.name, lambda.bytes(version));
@@ -206,7 +216,7 @@ public final class LambdaClasses {
     }
   }
 
-  /** One lambda, as the class that stands for it. */
+  /** A lambda, and the class that replaces it. */
   private static final class Lambda {
     final String name;
     private final Type factory;
@@ -222,7 +232,7 @@ public final class LambdaClasses {
       this.body = body;
     }
 
-    /** Takes the arguments of altMetafactory; false where values and objects would have to be converted. */
+    /** Reads the arguments of altMetafactory. Returns false if the JVM would box or unbox a value. */
     boolean read(String sam, Object[] arguments) {
       this.sam = sam;
       int flags = (int) arguments[3];
@@ -243,10 +253,10 @@ public final class LambdaClasses {
           methods.add(((Type) arguments[at++]).getDescriptor());
         }
       }
-      return methods.stream().allMatch(method -> fits(Type.getMethodType(method)));
+      return methods.stream().allMatch(method -> needsNoBoxing(Type.getMethodType(method)));
     }
 
-    private boolean fits(Type method) {
+    private boolean needsNoBoxing(Type method) {
       Type[] given = method.getArgumentTypes();
       Type[] wanted = Type.getArgumentTypes(body.getDesc());
       int captured = factory.getArgumentTypes().length;
@@ -258,8 +268,8 @@ public final class LambdaClasses {
       return alike(Type.getReturnType(body.getDesc()), method.getReturnType());
     }
 
-    private static boolean alike(Type one, Type other) {
-      return isObject(one) ? isObject(other) : one.equals(other);
+    private static boolean alike(Type left, Type right) {
+      return isObject(left) ? isObject(right) : left.equals(right);
     }
 
     private static boolean isObject(Type type) {
@@ -282,7 +292,7 @@ public final class LambdaClasses {
       }
       constructor(writer, captured);
       if (captured.length == 0) {
-        single(writer);
+        instance(writer);
       }
       make(writer, captured);
       for (String method : methods) {
@@ -306,8 +316,8 @@ public final class LambdaClasses {
       end(code, RETURN);
     }
 
-    /** A lambda that captures nothing is one object, as the JVM has it. */
-    private void single(ClassWriter writer) {
+    /** The only object of a lambda that captures nothing. */
+    private void instance(ClassWriter writer) {
       String type = "L" + name + ";";
       writer.visitField(ACC_PRIVATE | ACC_STATIC | ACC_FINAL, INSTANCE, type, null, null).visitEnd();
       MethodVisitor code = writer.visitMethod(ACC_STATIC, "<clinit>", "()V", null, null);
@@ -319,6 +329,7 @@ public final class LambdaClasses {
       end(code, RETURN);
     }
 
+    /** The static method that replaces the call of the bootstrap method. */
     private void make(ClassWriter writer, Type[] captured) {
       MethodVisitor code = writer.visitMethod(ACC_STATIC, "make", factory.getDescriptor(), null, null);
       code.visitCode();
@@ -336,6 +347,7 @@ public final class LambdaClasses {
       end(code, ARETURN);
     }
 
+    /** The method of the functional interface, which calls the body. */
     private void call(ClassWriter writer, Type method, Type[] captured) {
       MethodVisitor code = writer.visitMethod(ACC_PUBLIC | ACC_FINAL, sam, method.getDescriptor(), null, null);
       code.visitCode();

@@ -21,8 +21,8 @@ from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
 
-POM = re.compile(r"META-INF/maven/[^/]+/(?P<artifact>[^/]+)/pom\.properties")
-NAMED = re.compile(r"(?P<artifact>.+?)-(?P<version>\d[^-]*(?:-[A-Za-z0-9.]+)*)\.jar")
+POM_PROPERTIES = re.compile(r"META-INF/maven/[^/]+/(?P<artifact>[^/]+)/pom\.properties")
+JAR_NAME = re.compile(r"(?P<artifact>.+?)-(?P<version>\d[^-]*(?:-[A-Za-z0-9.]+)*)\.jar")
 
 
 def debian() -> Iterator[Component]:
@@ -41,10 +41,10 @@ def debian() -> Iterator[Component]:
 
 def python(environment: Path) -> Iterator[Component]:
     """The packages of the virtual environment."""
-    for found in distributions(path=[str(path) for path in environment.glob("lib/python3*/site-packages")]):
-        purl = PackageURL("pypi", None, found.name.lower().replace("_", "-"), found.version)
+    for package in distributions(path=[str(path) for path in environment.glob("lib/python3*/site-packages")]):
+        purl = PackageURL("pypi", None, package.name.lower().replace("_", "-"), package.version)
         yield Component(
-            name=found.name, version=found.version, type=ComponentType.LIBRARY, purl=purl, bom_ref=str(purl)
+            name=package.name, version=package.version, type=ComponentType.LIBRARY, purl=purl, bom_ref=str(purl)
         )
 
 
@@ -66,12 +66,12 @@ def jars(environment: Path) -> Iterator[Component]:
 
 
 def coordinates(path: Path) -> tuple[str | None, str, str]:
-    """Group, artifact and version of a jar."""
-    named = NAMED.fullmatch(path.name)
+    """Group, artifact and version of a jar. The group is None if the jar does not name it."""
+    named = JAR_NAME.fullmatch(path.name)
     artifact, version = (named["artifact"], named["version"]) if named else (path.stem, "unknown")
     with zipfile.ZipFile(path) as jar:
         for entry in jar.namelist():
-            found = POM.fullmatch(entry)
+            found = POM_PROPERTIES.fullmatch(entry)
             if found and found["artifact"] == artifact:
                 lines = jar.read(entry).decode().splitlines()
                 properties = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))

@@ -1,8 +1,8 @@
 """Makes the JVM's class archive: `train.py <file>`; an ahead-of-time cache (JDK 25) if the file ends in `.aot`.
 
-A JVM with the archive does not read, check and link some twenty thousand classes again, which is half of the time to
-the first record. It is made by a processor that runs with a broker: filters, a windowed count, checkpoints, positions.
-It fits the JVM and the jars with which it was made; with others, the JVM ignores it.
+A JVM with the archive does not read, check and link some twenty thousand classes again, which takes half of the time
+to the first record. A processor that runs with a broker makes the archive: filters, a windowed count, checkpoints,
+positions. With another JVM or other jars than those of the training, the JVM ignores it.
 """
 
 import json
@@ -35,7 +35,7 @@ RECORDS = 2_000
 
 DEADLINE_S = 240.0
 EXIT_S = 300.0
-"""The JVM writes the archive when it ends."""
+"""The time in which the JVM must end, in seconds: it writes the archive then."""
 
 
 def reading(number: int) -> Record:
@@ -66,7 +66,7 @@ def train(archive: Path) -> None:
             }
         )
         options = jvm_options(settings)
-        options = replace(options, class_archive=None, java_options=writing(archive), exit_s=EXIT_S)
+        options = replace(options, class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S)
         with processor(settings, options) as (supervisor, _):
             deadline = time.monotonic() + DEADLINE_S
             done = 0
@@ -85,7 +85,7 @@ _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTRecordTraining")
 """No start uses the compilers' profiles (`_LATE_OPTIMIZING` in jvm/spark_jvm.py), so the cache is made without them."""
 
 
-def writing(archive: Path) -> tuple[str, ...]:
+def archive_options(archive: Path) -> tuple[str, ...]:
     """The options of a JVM that writes an archive when it ends."""
     if archive.suffix == ".aot":
         return (f"-XX:AOTCacheOutput={archive}", *_NO_PROFILES, "-Xlog:aot=off", "-Xlog:cds=off")

@@ -1,6 +1,6 @@
-"""Removes unused files from an environment: `trim.py <environment> <patterns of unused jars>`.
+"""Removes unused files from an environment: `trim.py <environment> <file with patterns of unused jars>`.
 
-Runs in the build of the image, on the environment with all packages and jars. Prints the saved bytes.
+Runs in the build of the image, on the environment with all packages and jars. Prints the size before and after.
 """
 
 import platform
@@ -13,17 +13,17 @@ from xml.etree import ElementTree
 NATIVE = (".so", ".jnilib", ".dylib", ".dll", ".a")
 """Endings of native code inside jars."""
 
-OURS = {
+PLATFORM_NAMES = {
     "x86_64": ("linux64", "linux-x86_64", "linux/amd64", "linux/x86_64", "Linux/x86_64"),
     "aarch64": ("linux-aarch64", "linux/aarch64", "Linux/aarch64"),
 }
-"""The names of this build's platform in the paths of native code, by machine."""
+"""The names of a platform in the paths of native code, by the machine of the build."""
 
 SIGNATURES = (".SF", ".RSA", ".DSA")
 """Endings of a jar's signatures: the JVM's ahead-of-time cache contains no classes of signed jars."""
 
-WORDY = {"core-default.xml"}
-"""Settings files that Hadoop reads nine times before the first record; two thirds of them are descriptions."""
+DESCRIBED_SETTINGS = {"core-default.xml"}
+"""Files of settings that Hadoop reads nine times before the first record; two thirds of their text are descriptions."""
 
 UNUSED_FOLDERS = ("pyspark/examples", "pyspark/data", "pyspark/sbin", "pyspark/licenses", "pyspark/python")
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "pyspark/bin/*.cmd")
@@ -51,24 +51,24 @@ def trim_jar(jar: Path) -> None:
     with zipfile.ZipFile(jar) as old:
         entries = old.infolist()
         unused = {e.filename for e in entries if is_foreign(e.filename) or is_signature(e.filename)}
-        wordy = {e.filename for e in entries} & WORDY
-        if not unused and not wordy:
+        described = {e.filename for e in entries} & DESCRIBED_SETTINGS
+        if not unused and not described:
             return
         fresh = jar.with_suffix(".new")
         with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
             for entry in entries:
                 if entry.filename not in unused:
                     content = old.read(entry)
-                    new.writestr(entry, bare(content) if entry.filename in wordy else content)
+                    new.writestr(entry, without_descriptions(content) if entry.filename in described else content)
     fresh.replace(jar)
 
 
-def bare(configuration: bytes) -> bytes:
+def without_descriptions(configuration: bytes) -> bytes:
     """Hadoop's settings without comments and descriptions: names and values, in their order."""
     settings = ElementTree.fromstring(configuration)
     for setting in settings:
-        for part in [part for part in setting if part.tag not in ("name", "value", "final")]:
-            setting.remove(part)
+        for child in [child for child in setting if child.tag not in ("name", "value", "final")]:
+            setting.remove(child)
     for element in settings.iter():
         element.tail = None
         if len(element):
@@ -80,7 +80,7 @@ def is_foreign(name: str) -> bool:
     """Whether an entry of a jar is native code for another platform (including musl)."""
     if not name.endswith(NATIVE):
         return False
-    return "musl" in name or not any(word in name for word in OURS[platform.machine()])
+    return "musl" in name or not any(word in name for word in PLATFORM_NAMES[platform.machine()])
 
 
 def is_signature(name: str) -> bool:
@@ -89,7 +89,7 @@ def is_signature(name: str) -> bool:
 
 
 def trim(environment: Path, patterns: list[str]) -> None:
-    """Trim the environment. A pattern or folder that matches nothing is an error."""
+    """Trim the environment. A pattern that matches no jar is an error."""
     packages = next(environment.glob("lib/python3*/site-packages"))
     jars = packages / "pyspark/jars"
     drop_jars(jars, patterns)

@@ -10,9 +10,10 @@ from playwright.sync_api import Browser, expect
 
 from devkit.browser import chromium
 from devkit.fake_processor import FakeProcessor
-from tests.browser.site import Visit, served
+from tests.browser.site import Visit, serve_processor
 
 Open = Callable[..., Visit]
+"""The type of the fixture `visit`."""
 DEADLINE_MS = 20_000
 """How long a page on a busy machine may take to show an expected text."""
 expect.set_options(timeout=DEADLINE_MS)
@@ -36,7 +37,7 @@ def visit(browser: Browser) -> Iterator[Open]:
             path: str = "",
             **options: Any,
         ) -> Visit:
-            address = stack.enter_context(served(processor, wrap))
+            address = stack.enter_context(serve_processor(processor, wrap))
             opened = Visit(browser, processor, address + path, **options)
             stack.callback(lambda: complaints.extend(opened.close()))
             return opened

@@ -24,6 +24,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
   violations.push(`${event.violatedDirective} ${event.blockedURI}`);
 });
 """
+"""A script that collects the violations of the content security policy in `window.violations`."""
 
 
 class QuietHandler(WSGIRequestHandler):
@@ -34,17 +35,17 @@ class QuietHandler(WSGIRequestHandler):
 
 
 @contextmanager
-def served(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app) -> Iterator[str]:
+def serve_processor(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app) -> Iterator[str]:
     """The address of the processor's page, within the block. `wrap` may add WSGI middleware."""
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
     processor.listeners.append(metrics)
     app = create_app(processor, metrics.render, lambda: processor.now_ms)
-    with serving(wrap(app)) as address:
+    with serve_app(wrap(app)) as address:
         yield address
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
+def serve_app(app: Any) -> Iterator[str]:
     """The address of a WSGI app on a random port, within the block."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=QuietHandler)
     thread = Thread(target=server.serve_forever, daemon=True)

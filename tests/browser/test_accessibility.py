@@ -21,7 +21,7 @@ def violations(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("scenario", ["running", "waiting", "restarting", "failed", "stopped"])
-def test_page(visit: Open, scenario: str, scheme: str) -> None:
+def test_the_page_has_no_violations_in_any_state(visit: Open, scenario: str, scheme: str) -> None:
     seen = visit(SCENARIOS[scenario](), color_scheme=scheme)
     expect(seen.page.locator("#state")).to_have_text(scenario)
 
@@ -29,7 +29,7 @@ def test_page(visit: Open, scenario: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_confirmation_of_a_stop(visit: Open, scheme: str) -> None:
+def test_the_confirmation_of_a_stop_has_no_violations(visit: Open, scheme: str) -> None:
     seen = visit(running(), color_scheme=scheme)
     seen.page.locator("#stop").click()
     expect(seen.page.get_by_role("dialog")).to_be_visible()
@@ -37,7 +37,7 @@ def test_the_confirmation_of_a_stop(visit: Open, scheme: str) -> None:
     assert violations(seen.page) == []
 
 
-def test_narrow_page_with_the_plan_open(visit: Open) -> None:
+def test_the_page_with_the_plan_on_a_narrow_screen_has_no_violations(visit: Open) -> None:
     seen = visit(running(), viewport={"width": 400, "height": 800})
     seen.page.get_by_text("Plan", exact=True).click()
 

@@ -9,7 +9,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
-from devkit.fake_program import DESCRIBED, PLAN, SQL
+from devkit.fake_program import DESCRIPTION, PLAN, SQL
 from devkit.page import expected, shown
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
@@ -136,8 +136,8 @@ def test_a_hidden_page_sends_no_requests_until_it_is_shown(visit: Open) -> None:
 def test_topology_has_all_nodes_and_edges_and_the_plan_opens(visit: Open) -> None:
     seen = visit(running())
 
-    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
-    expect(seen.page.locator("#topology .edge")).to_have_count(len(DESCRIBED.topology["edges"]))
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIPTION.topology["nodes"]))
+    expect(seen.page.locator("#topology .edge")).to_have_count(len(DESCRIPTION.topology["edges"]))
     seen.page.get_by_text("Plan", exact=True).press("Enter")
     expect(seen.page.locator("#plan-text")).to_have_text(PLAN, use_inner_text=True)
 
@@ -150,7 +150,7 @@ def test_topology_appears_when_the_topics_are_known(visit: Open) -> None:
     processor.plan()
     seen.poll()
 
-    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIPTION.topology["nodes"]))
 
 
 def test_the_program_is_shown_unchanged_and_highlighted(visit: Open) -> None:
@@ -159,7 +159,7 @@ def test_the_program_is_shown_unchanged_and_highlighted(visit: Open) -> None:
     assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
     assert seen.page.locator("#sql .keyword").first.inner_text() == "SET"
     assert seen.page.locator("#sql .function").all_inner_texts() == ["COUNT", "AVG", "MAX", "AVG"]
-    assert "-- Readings that say something" in seen.text("#sql .comment >> nth=0")
+    assert "-- Parked vehicles are left out." in seen.text("#sql .comment >> nth=0")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_external_values_are_text_and_never_markup(visit: Open) -> None:
     evil = "<img src=x onerror=alert(1)><script>alert(1)</script>"
     processor.identity = replace(processor.identity, app_id=evil, sql=f"-- {evil}", user=evil)
     nodes = [{"id": "n", "kind": evil, "label": evil, "detail": evil}]
-    processor.description = replace(DESCRIBED, topology={"nodes": nodes, "edges": []}, plan=evil)
+    processor.description = replace(DESCRIPTION, topology={"nodes": nodes, "edges": []}, plan=evil)
     seen = visit(processor)
 
     expect(seen.page.locator("#app-id")).to_have_text(evil)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from devkit.helm import HELMS, ROOT, Object, generate, objects_of, one, pod_specs, run, tool
+from devkit.helm import HELMS, ROOT, Object, generate, objects_of, only_object, pod_specs, run, tool
 from lsql_runner.console.settings import ConsoleSettings, read_settings
 
 CHART = ROOT / "charts/lsql-console"
@@ -114,5 +114,5 @@ def test_the_cookie_is_secure_by_default(tmp_path: Path) -> None:
 def test_the_port_of_the_pod_is_that_of_the_program(tmp_path: Path) -> None:
     objects = render()
 
-    ports = one(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"]
+    ports = only_object(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]["ports"]
     assert [port["containerPort"] for port in ports] == [configured(objects, tmp_path).port]

@@ -29,6 +29,7 @@ FILES = [pytest.param(body, id=f"{guide.stem}-{number}") for number, (guide, bod
 
 
 def merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of both, as Helm merges them: `high` takes precedence."""
     both = {key: merged(low[key], high[key]) for key in low.keys() & high.keys() if isinstance(low[key], dict)}
     return {**low, **high, **both}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from devkit.helm import CHART, one, render
+from devkit.helm import CHART, only_object, render
 from lsql_runner.observe.metric_table import METRICS
 
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
@@ -18,7 +18,7 @@ SERIES = re.compile(r"(lsql_\w+)\{([^}]*)\}")
 
 def alerts() -> Iterator[str]:
     values = {"sql": "x", "kafka": {"bootstrapServers": "k:1"}, "metrics": {"prometheusRule": {"enabled": True}}}
-    for rule in one(render(values), "PrometheusRule")["spec"]["groups"][0]["rules"]:
+    for rule in only_object(render(values), "PrometheusRule")["spec"]["groups"][0]["rules"]:
         yield rule["expr"]
 
 
@@ -50,7 +50,7 @@ def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
 
 def test_the_service_monitor_selects_one_service() -> None:
     objects = render({}, f"--values={CHART / 'ci-render/prometheus-operator-values.yaml'}")
-    selector = one(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
+    selector = only_object(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
     services = [found for found in objects if found["kind"] == "Service"]
     assert sum(selector.items() <= found["metadata"]["labels"].items() for found in services) == 1
 

@@ -18,7 +18,7 @@ OPEN = {"topics", "affinity", "podSecurityContext", "podSecurityContext.seccompP
     "securityContext.capabilities",
     "validation.resources",
 }
-"""Values with objects of Kubernetes or settings of the runner, which these validate."""
+"""Values that the schema does not restrict, because Kubernetes or the runner validates them."""
 DEFAULTS_OF_RUNNER = {
     "processing.maxRecordsPerBatch": "max_records_per_batch",
     "processing.sampleRecords": "sample_records",

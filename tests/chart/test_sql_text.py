@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.helm import Object, ToolFailed, environment, one, render
+from devkit.helm import Object, ToolFailed, environment, only_object, render
 
 PROGRAMS = {
     "quotes": """SELECT 'it''s', "double", `back-tick`""",
@@ -28,7 +28,7 @@ PROGRAMS = {
 
 
 def program(objects: list[Object], kind: str = "StatefulSet") -> str:
-    container = one(objects, kind)["spec"]["template"]["spec"]["containers"][0]
+    container = only_object(objects, kind)["spec"]["template"]["spec"]["containers"][0]
     return environment(container)["SQL"]
 
 

@@ -22,7 +22,7 @@ def umbrella(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def built(umbrella: Path, helm: str) -> Path:
-    """The umbrella chart after `helm dependency build`, with this chart as an archive."""
+    """The umbrella chart after `helm dependency update`, with this chart as an archive."""
     run([tool(helm), "dependency", "update", umbrella])
     return umbrella
 

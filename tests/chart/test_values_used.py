@@ -16,19 +16,19 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`')
 ASSIGNED = re.compile(r"\$(\w+)\s*:?=\s*(.*)", re.DOTALL)
 WORD = re.compile(r"(?<![\w.$)])(\$\w*|)((?:\.\w+)+|\.)?(?![\w(])")
 
-Path = tuple[str, ...]
-ROOT_OBJECT: Path = ("<root>",)
+ValuePath = tuple[str, ...]
+ROOT_OBJECT: ValuePath = ("<root>",)
 
 
 @dataclass
 class Scope:
     """The values of the dot and of variables at a point of a template; None if this test cannot determine them."""
 
-    dot: Path | None = ROOT_OBJECT
-    variables: dict[str, Path | None] = field(default_factory=lambda: {"$": ROOT_OBJECT})
+    dot: ValuePath | None = ROOT_OBJECT
+    variables: dict[str, ValuePath | None] = field(default_factory=lambda: {"$": ROOT_OBJECT})
 
 
-def resolve(word: str, scope: Scope) -> Path | None:
+def resolve(word: str, scope: Scope) -> ValuePath | None:
     """The path in the values of a word in a template, such as `.Values.a.b`, `$.Values.a`, `.b`, `$a.b`."""
     head, _, rest = word.partition(".")
     keys = tuple(key for key in rest.split(".") if key)
@@ -45,10 +45,10 @@ def words(expression: str) -> Iterator[str]:
             yield match[0]
 
 
-def used_paths(text: str) -> Iterator[tuple[Path, bool]]:
+def used_paths(text: str) -> Iterator[tuple[ValuePath, bool]]:
     """The values that a template uses: the path, and whether it uses everything below the path."""
     scope = Scope()
-    outer: list[Path | None] = []
+    outer: list[ValuePath | None] = []
     for action in ACTION.finditer(text):
         keyword, _, rest = action[1].strip().partition(" ")
         if keyword == "end":
@@ -75,7 +75,7 @@ def used_paths(text: str) -> Iterator[tuple[Path, bool]]:
                 scope.dot = alone if keyword == "with" else None
 
 
-def scalars(values: object, path: Path = ()) -> Iterator[Path]:
+def scalars(values: object, path: ValuePath = ()) -> Iterator[ValuePath]:
     if isinstance(values, dict) and values:
         for key, value in values.items():
             yield from scalars(value, (*path, key))
@@ -83,7 +83,7 @@ def scalars(values: object, path: Path = ()) -> Iterator[Path]:
         yield path
 
 
-def exists(path: Path) -> bool:
+def exists(path: ValuePath) -> bool:
     values = VALUES
     for key in path:
         if not isinstance(values, dict):
@@ -105,7 +105,7 @@ def test_every_value_that_a_template_uses_exists() -> None:
 
 
 @pytest.mark.parametrize("scalar", list(scalars(VALUES)), ids=".".join)
-def test_value_is_used(scalar: Path) -> None:
+def test_value_is_used(scalar: ValuePath) -> None:
     assert any(scalar[: len(path)] == path if whole else scalar == path for _, path, whole in USED)
 
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs the tests of this folder over one cluster: in WORKERS processes, then those that disturb the node by themselves.
+# Runs the tests of this folder on one cluster: in WORKERS processes, then, one at a time, those that stop the node.
 # Tests of one module or class share fixtures, so they stay in one process (loadscope).
-# Usage: run.sh PYTEST [OPTION...], under `python -m devkit.cluster`. Options that select no test of one run are fine.
+# Usage: run.sh PYTEST [OPTION...], under `python -m devkit.cluster`. It is no error if the options
+# select no test in one of the two runs.
 set -u
 pytest=$1
 shift

@@ -1,4 +1,4 @@
-"""A real API server accepts what the chart renders, and the restricted Pod Security level its pods."""
+"""A real API server accepts the objects of the chart, and its pods satisfy the restricted Pod Security level."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_the_test_cluster_defines_every_kind_of_the_chart(own_cluster: Cluster, 
 
 
 def portable(found: Object) -> Object:
-    """An object without its namespace and the priority class of pods, which exist only in the intended cluster."""
+    """An object without its namespace and without a pod's priority class, which the test cluster does not have."""
     metadata = {key: value for key, value in found["metadata"].items() if key != "namespace"}
     kept = {**found, "metadata": metadata}
     if found["kind"] == "Pod":

@@ -17,7 +17,7 @@ from lightkube.resources.core_v1 import Event, Namespace, Pod, ServiceAccount
 
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
+from tests.contract.cluster_contract import ConfigMapContract, PodContract, WorkloadContract
 
 
 class RealClusterUnderTest:
@@ -65,7 +65,7 @@ class TestWorkloads(WorkloadContract):
     pass
 
 
-class TestConfigurations(ConfigurationContract):
+class TestConfigMaps(ConfigMapContract):
     pass
 
 

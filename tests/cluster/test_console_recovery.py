@@ -45,16 +45,16 @@ class Release:
     def __init__(self, kubectl: Kubectl, stack: ExitStack) -> None:
         self.kubectl = kubectl
         self._stack = stack
-        place = {"namespace": kubectl.namespace, "name": "watch-processors"}
-        self.settings = settings(namespaces=[kubectl.namespace], document=place)
+        document = {"namespace": kubectl.namespace, "name": "watch-processors"}
+        self.settings = settings(namespaces=[kubectl.namespace], document=document)
 
     def account(self, component: str) -> LightkubeCluster:
-        """The cluster with the permissions of the account of `recovery` or `console`."""
+        """The cluster, with the permissions of the service account of `recovery` or `console`."""
         token = self.kubectl.run("create", "token", f"watch-{component}").strip()
         config = KubeConfig.from_file(str(self.kubectl.kubeconfig)).get()
         assert config is not None
-        asking = SingleConfig(config.context_name, config.context, config.cluster, User(token=token), config.fname)
-        client = Client(config=asking, field_manager=MANAGER)
+        single = SingleConfig(config.context_name, config.context, config.cluster, User(token=token), config.fname)
+        client = Client(config=single, field_manager=MANAGER)
         self._stack.callback(client.close)
         return LightkubeCluster(client)
 
@@ -64,8 +64,9 @@ class Release:
         return recover(self.account("recovery"), silent.fetch_reports, self.settings, lambda: datetime.now(UTC))
 
     def published(self, component: str = "console") -> Document:
-        place = self.settings.document
-        document = decode(self.account(component).configuration(place.namespace, place.name).content)
+        """The document of the job, read with the permissions of a component."""
+        stored = self.settings.document
+        document = decode(self.account(component).config_map(stored.namespace, stored.name).content)
         assert document is not None
         return document
 
@@ -80,7 +81,8 @@ def install_console(helm: Helm, **values: Any) -> None:
     replace(helm, chart=CONSOLE).run("install", "watch", CONSOLE, "--values=-", "--no-hooks", stdin=json.dumps(values))
 
 
-def put(helm: Helm, action: str, **changes: Any) -> None:
+def deploy(helm: Helm, action: str, **changes: Any) -> None:
+    """Install or upgrade the release of the processor."""
     helm.run(action, NAME, helm.chart, "--values=-", stdin=json.dumps({**VALUES, **changes}))
 
 
@@ -93,9 +95,9 @@ def metadata(kubectl: Kubectl, kind: str = "statefulset") -> dict[str, Any]:
 def test_an_id_survives_upgrade_and_rollback_and_restarts_no_pod(
     release: Release, helm: HelmFactory, kind: str
 ) -> None:
-    at_work = helm(release.kubectl)
-    install_console(at_work)
-    put(at_work, "install", workload={"kind": kind})
+    chart_helm = helm(release.kubectl)
+    install_console(chart_helm)
+    deploy(chart_helm, "install", workload={"kind": kind})
     before = metadata(release.kubectl, kind)
     assert "lenses-id" not in before["labels"]
 
@@ -106,24 +108,24 @@ def test_an_id_survives_upgrade_and_rollback_and_restarts_no_pod(
     assert (outcome.adopted, outcome.complete, given) == (1, True, before["uid"])
     assert after["generation"] == before["generation"]
 
-    put(at_work, "upgrade", workload={"kind": kind}, sql="INSERT INTO fast SELECT STREAM * FROM vehicles")
+    deploy(chart_helm, "upgrade", workload={"kind": kind}, sql="INSERT INTO fast SELECT STREAM * FROM vehicles")
     upgraded = metadata(release.kubectl, kind)
     assert (upgraded["labels"]["lenses-id"], upgraded["generation"]) == (given, before["generation"] + 1)
-    at_work.run("rollback", NAME, "1")
+    chart_helm.run("rollback", NAME, "1")
     assert metadata(release.kubectl, kind)["labels"]["lenses-id"] == given
     assert release.recover().adopted == 0
 
 
 def test_a_release_that_is_installed_again_has_its_former_id(release: Release, newest_helm: HelmFactory) -> None:
-    at_work = newest_helm(release.kubectl)
-    install_console(at_work)
-    put(at_work, "install")
+    chart_helm = newest_helm(release.kubectl)
+    install_console(chart_helm)
+    deploy(chart_helm, "install")
     release.recover()
     given = metadata(release.kubectl)["labels"]["lenses-id"]
-    at_work.run("uninstall", NAME, "--cascade=background")
+    chart_helm.run("uninstall", NAME, "--cascade=background")
     assert [entry.state for entry in release.recover().document.processors] == ["deleted"]
 
-    put(at_work, "install")
+    deploy(chart_helm, "install")
     release.recover()
 
     assert metadata(release.kubectl)["labels"]["lenses-id"] == given
@@ -132,12 +134,12 @@ def test_a_release_that_is_installed_again_has_its_former_id(release: Release, n
 def test_processors_of_the_chart_have_no_violations_and_the_document_survives_an_upgrade(
     release: Release, helm: HelmFactory
 ) -> None:
-    at_work = helm(release.kubectl)
-    install_console(at_work)
-    put(at_work, "install")
+    chart_helm = helm(release.kubectl)
+    install_console(chart_helm)
+    deploy(chart_helm, "install")
     release.recover()
 
-    replace(at_work, chart=CONSOLE).run("upgrade", "watch", CONSOLE, "--no-hooks", "--set=deletedKeepHours=1")
+    replace(chart_helm, chart=CONSOLE).run("upgrade", "watch", CONSOLE, "--no-hooks", "--set=deletedKeepHours=1")
 
     [entry] = release.published().processors
     assert (entry.name, entry.release, entry.created, entry.user, entry.pipeline) == (
@@ -151,22 +153,22 @@ def test_processors_of_the_chart_have_no_violations_and_the_document_survives_an
 
 
 def test_the_console_has_only_read_permissions(release: Release, newest_helm: HelmFactory) -> None:
-    at_work = newest_helm(release.kubectl)
-    install_console(at_work)
-    put(at_work, "install")
+    chart_helm = newest_helm(release.kubectl)
+    install_console(chart_helm)
+    deploy(chart_helm, "install")
     release.recover()
     console = release.account("console")
     here = release.kubectl.namespace
     version = metadata(release.kubectl)["resourceVersion"]
     uid = metadata(release.kubectl)["uid"]
-    stored = console.configuration(here, "watch-processors")
+    stored = console.config_map(here, "watch-processors")
 
     assert [w["metadata"]["name"] for w in console.workloads(here, "StatefulSet")] == [NAME]
     for refused in (
         lambda: console.label(here, "StatefulSet", NAME, version, "lenses-id", "other"),
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
-        lambda: console.write_configuration(here, "watch-processors", stored.version, {"a": b""}),
-        lambda: console.configuration(here, "watch"),
+        lambda: console.write_config_map(here, "watch-processors", stored.version, {"a": b""}),
+        lambda: console.config_map(here, "watch"),
         lambda: console.create_event(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
@@ -176,11 +178,11 @@ def test_the_console_has_only_read_permissions(release: Release, newest_helm: He
 
 
 def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactory) -> None:
-    at_work = newest_helm(release.kubectl)
+    chart_helm = newest_helm(release.kubectl)
     everything = {"stop": True, "start": True, "scale": True, "delete": True}
     tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
-    install_console(at_work, actions=everything, auth=tokens, logs={"enabled": True})
-    put(at_work, "install")
+    install_console(chart_helm, actions=everything, auth=tokens, logs={"enabled": True})
+    deploy(chart_helm, "install")
     console = release.account("console")
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
 
@@ -200,6 +202,6 @@ def test_the_job_may_write_no_other_configmap(release: Release, newest_helm: Hel
     here = release.kubectl.namespace
 
     with pytest.raises(ClusterError, match="cannot get"):
-        job.configuration(here, "watch")
+        job.config_map(here, "watch")
     with pytest.raises(ClusterError, match="cannot create"):
-        job.write_configuration(here, "another", None, {"a": b""})
+        job.write_config_map(here, "another", None, {"a": b""})

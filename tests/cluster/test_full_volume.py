@@ -31,7 +31,7 @@ def release(
     return release
 
 
-def test_it_continues_when_a_full_volume_has_space_again(release: ReleaseWithTraffic) -> None:
+def test_a_processor_continues_when_its_full_volume_has_space_again(release: ReleaseWithTraffic) -> None:
     pod = release.processor.pod()["metadata"]["name"]
     with pytest.raises(KubectlFailed, match="No space left on device"):
         release.helm.kubectl.exec(pod, "python", "-c", FILL)

@@ -12,7 +12,7 @@ from devkit.kubectl import Kubectl
 from devkit.release_with_traffic import ReleaseWithTraffic, program
 from tests.cluster.conftest import fresh_namespace
 
-# Characters that YAML, templates, shells or Kubernetes could change, and more than a label or an argument can contain.
+# Characters that YAML, templates, shells or Kubernetes could change, and the size of a long program.
 SPECIAL_CHARACTERS = """\
 -- {{ .Release.Name }} {{- printf "%s" "x" }} $(PATH) $$(PATH) $$ $HOME "double" 'single' `tick` \\n \\ %d ß 漢字 \t tab
 -- ---
@@ -40,7 +40,7 @@ def release(
 
 
 class ReleaseTests:
-    """The tests; `helm` is the name of the program."""
+    """The tests for each Helm; `helm` is the name of its program."""
 
     helm: str
 

@@ -117,43 +117,43 @@ class WorkloadContract:
             subject.cluster.delete_workload(subject.namespace, kind, "nobody", "a")
 
 
-class ConfigurationContract:
+class ConfigMapContract:
     def test_is_missing_then_created_then_read(self, subject: ClusterUnderTest) -> None:
         with pytest.raises(Missing):
-            subject.cluster.configuration(subject.namespace, "processors")
+            subject.cluster.config_map(subject.namespace, "processors")
 
-        subject.cluster.write_configuration(subject.namespace, "processors", None, {"a.gz": b"\x1f\x8b\x00\xff"})
+        subject.cluster.write_config_map(subject.namespace, "processors", None, {"a.gz": b"\x1f\x8b\x00\xff"})
 
-        assert subject.cluster.configuration(subject.namespace, "processors").content == {"a.gz": b"\x1f\x8b\x00\xff"}
+        assert subject.cluster.config_map(subject.namespace, "processors").content == {"a.gz": b"\x1f\x8b\x00\xff"}
 
     def test_a_write_to_the_version_that_was_read_succeeds(self, subject: ClusterUnderTest) -> None:
-        subject.cluster.write_configuration(subject.namespace, "processors", None, {"a": b"1"})
-        version = subject.cluster.configuration(subject.namespace, "processors").version
+        subject.cluster.write_config_map(subject.namespace, "processors", None, {"a": b"1"})
+        version = subject.cluster.config_map(subject.namespace, "processors").version
 
-        subject.cluster.write_configuration(subject.namespace, "processors", version, {"a": b"2"})
+        subject.cluster.write_config_map(subject.namespace, "processors", version, {"a": b"2"})
 
-        assert subject.cluster.configuration(subject.namespace, "processors").content == {"a": b"2"}
+        assert subject.cluster.config_map(subject.namespace, "processors").content == {"a": b"2"}
 
     def test_a_write_to_an_older_version_is_a_conflict(self, subject: ClusterUnderTest) -> None:
-        subject.cluster.write_configuration(subject.namespace, "processors", None, {"a": b"1"})
-        version = subject.cluster.configuration(subject.namespace, "processors").version
-        subject.cluster.write_configuration(subject.namespace, "processors", version, {"a": b"2"})
+        subject.cluster.write_config_map(subject.namespace, "processors", None, {"a": b"1"})
+        version = subject.cluster.config_map(subject.namespace, "processors").version
+        subject.cluster.write_config_map(subject.namespace, "processors", version, {"a": b"2"})
 
         with pytest.raises(Conflict):
-            subject.cluster.write_configuration(subject.namespace, "processors", version, {"a": b"3"})
+            subject.cluster.write_config_map(subject.namespace, "processors", version, {"a": b"3"})
 
     def test_a_second_creation_is_a_conflict(self, subject: ClusterUnderTest) -> None:
-        subject.cluster.write_configuration(subject.namespace, "processors", None, {"a": b"1"})
+        subject.cluster.write_config_map(subject.namespace, "processors", None, {"a": b"1"})
 
         with pytest.raises(Conflict):
-            subject.cluster.write_configuration(subject.namespace, "processors", None, {"a": b"2"})
+            subject.cluster.write_config_map(subject.namespace, "processors", None, {"a": b"2"})
 
     def test_a_value_of_nine_hundred_kilobytes_is_stored(self, subject: ClusterUnderTest) -> None:
         content = {"a": bytes(range(256)) * 3515}
 
-        subject.cluster.write_configuration(subject.namespace, "processors", None, content)
+        subject.cluster.write_config_map(subject.namespace, "processors", None, content)
 
-        assert subject.cluster.configuration(subject.namespace, "processors").content == content
+        assert subject.cluster.config_map(subject.namespace, "processors").content == content
 
 
 class PodContract:

@@ -9,7 +9,7 @@ import pytest
 
 from devkit.fake_cluster import FakeCluster, FakePod
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigurationContract, PodContract, WorkloadContract
+from tests.contract.cluster_contract import ConfigMapContract, PodContract, WorkloadContract
 
 
 class FakeClusterUnderTest:
@@ -37,7 +37,7 @@ class TestWorkloads(WorkloadContract):
     pass
 
 
-class TestConfigurations(ConfigurationContract):
+class TestConfigMaps(ConfigMapContract):
     pass
 
 

@@ -31,7 +31,7 @@ class ContainedProcessor:
         """Status and JSON of a response of the API. OSError while there is none."""
         return _get(self.port, path)
 
-    def wait_for(self, predicate: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
+    def wait_for(self, predicate: Callable[[dict[str, Any]], bool], condition: str) -> dict[str, Any]:
         """The first /stream that the predicate accepts. AssertionError, with the output, after the deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while True:
@@ -39,7 +39,9 @@ class ContainedProcessor:
             assert status == 200, f"{stream}\n{self.container.output()}"
             if predicate(stream):
                 return dict(stream)
-            assert time.monotonic() < deadline, f"no {what} within {DEADLINE_S} s: {stream}\n{self.container.output()}"
+            assert time.monotonic() < deadline, (
+                f"no {condition} within {DEADLINE_S} s: {stream}\n{self.container.output()}"
+            )
             time.sleep(POLL_S)
 
 
@@ -60,6 +62,8 @@ class ProcessorOptions:
 
 
 class RunProcessor(Protocol):
+    """Runs a processor in a container within a block."""
+
     def __call__(self, options: ProcessorOptions) -> Any: ...
 
 

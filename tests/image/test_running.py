@@ -38,7 +38,7 @@ def mapped(pid: int, name: str) -> bool:
 
 
 def jvm_of(container: Container) -> int:
-    return next(pid for pid in container.top() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
+    return next(pid for pid in container.pids() if Path(f"/proc/{pid}/comm").read_text().strip() == "java")
 
 
 def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
@@ -49,7 +49,7 @@ def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
 
     with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
-        users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.top()}
+        users = {os.stat(f"/proc/{pid}").st_uid for pid in processor.container.pids()}
 
     assert users == {10001}
     assert processor.container.exit_code == 0
@@ -60,16 +60,16 @@ def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactor
     """With AOTMode=on, a JVM that cannot use its cache ends at once."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    insisting = {"JAVA_OPTS": "-XX:AOTMode=on -Xlog:class+load:file=/tmp/classes.log"}
+    required_cache = {"JAVA_OPTS": "-XX:AOTMode=on -Xlog:class+load:file=/tmp/classes.log"}
 
-    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, env=insisting)) as processor:
+    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, env=required_cache)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
 
         assert mapped(jvm_of(processor.container), "classes.aot")
         loaded = (processor.container.folder / "tmp/classes.log").read_text().splitlines()
-    fresh = [line for line in loaded if "source: shared objects file" not in line]
+    not_cached = [line for line in loaded if "source: shared objects file" not in line]
     assert len(loaded) > 15_000
-    assert len(fresh) < 1_000, f"{len(fresh)} classes are not from the cache; the last: {fresh[-5:]}"
+    assert len(not_cached) < 1_000, f"{len(not_cached)} classes are not from the cache; the last: {not_cached[-5:]}"
 
 
 def test_a_stateless_processor_uses_much_less_than_the_default_limit(
@@ -83,10 +83,10 @@ def test_a_stateless_processor_uses_much_less_than_the_default_limit(
         ProcessorOptions(filtering(source, target), broker.bootstrap, memory_mib=STATELESS_MIB)
     ) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == count, f"{count} records")
-        held, own = processor.container.resident_mib(), processor.container.anonymous_mib()
+        resident, anonymous = processor.container.resident_mib(), processor.container.anonymous_mib()
 
-    assert held < STATELESS_MIB - 64, f"{held:.0f} MiB"
-    assert own < STATELESS_MIB - 160, f"{own:.0f} MiB that the kernel cannot take back"
+    assert resident < STATELESS_MIB - 64, f"{resident:.0f} MiB"
+    assert anonymous < STATELESS_MIB - 160, f"{anonymous:.0f} MiB that the kernel cannot take back"
 
 
 def test_the_first_record_takes_a_few_seconds_on_one_core(
@@ -120,7 +120,7 @@ def test_a_heap_that_is_too_small_is_reported_and_ends_the_container(
 @pytest.mark.parametrize(
     "greedy",
     [
-        pytest.param({"LSQL_HEAP_MIB": "4096"}, id="at work"),
+        pytest.param({"LSQL_HEAP_MIB": "4096"}, id="while it runs"),
         pytest.param({"JAVA_OPTS": "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"}, id="at start"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.broker_clients import CLIENTS, Client
+from devkit.broker_clients import CLIENTS, ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -28,12 +28,12 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(params=CLIENTS, scope="module")
-def client(request: pytest.FixtureRequest) -> Client:
+def client(request: pytest.FixtureRequest) -> ClientFactory:
     return CLIENTS[request.param]
 
 
 @pytest.fixture(scope="module")
-def brokers(broker: Broker, client: Client) -> Iterator[Brokers]:
+def brokers(broker: Broker, client: ClientFactory) -> Iterator[Brokers]:
     with closing(client(KafkaConnection(broker.bootstrap))) as found:
         yield found
 
@@ -62,7 +62,7 @@ def subject(brokers: Brokers, broker: Broker, topic: TopicFactory) -> RealBroker
 
 
 @pytest.fixture
-def unreachable(client: Client) -> Iterator[Brokers]:
+def unreachable(client: ClientFactory) -> Iterator[Brokers]:
     with closing(client(KafkaConnection(f"127.0.0.1:{free_port()}"), 0.5)) as nobody:
         yield nobody
 
@@ -100,7 +100,7 @@ def test_internal_topics_are_listed(brokers: Brokers, topic: TopicFactory) -> No
     assert brokers.topics()["__consumer_offsets"] == 1
 
 
-def test_a_partition_that_does_not_exist_has_no_end(client: Client, broker: Broker) -> None:
+def test_a_partition_that_does_not_exist_has_no_end(client: ClientFactory, broker: Broker) -> None:
     with closing(client(KafkaConnection(broker.bootstrap), 1)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.ends([Partition("there-is-no-such-topic", 0)])
 
@@ -148,14 +148,14 @@ def test_several_threads_send_requests(brokers: Brokers, broker: Broker, topic: 
     assert answers == [{place: 3}] * 40
 
 
-def test_brokers_without_an_address_are_unreachable(client: Client) -> None:
+def test_brokers_without_an_address_are_unreachable(client: ClientFactory) -> None:
     with closing(client(KafkaConnection("nowhere.invalid:9092"), 1)) as nowhere, pytest.raises(LsqlError) as caught:
         nowhere.topics()
 
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: Client) -> None:
+def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: ClientFactory) -> None:
     with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 1.5)) as brokers:
         own.create_topic("only")
         brokers.topics()
@@ -170,7 +170,7 @@ def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: Client) -> N
         assert "only" in until_reachable(brokers.topics)
 
 
-def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: Client) -> None:
+def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: ClientFactory) -> None:
     with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 3)) as brokers:
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from devkit.broker import Broker
-from devkit.broker_clients import CLIENTS, Client
+from devkit.broker_clients import CLIENTS, ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -67,7 +67,7 @@ def allow(broker: Broker, kind: ResourceType, name: str, *operations: AclOperati
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_wrong_password_is_refused(secured: Broker, client: Client) -> None:
+def test_a_wrong_password_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, "wrong"), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
@@ -76,7 +76,7 @@ def test_a_wrong_password_is_refused(secured: Broker, client: Client) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_group_without_permissions_is_refused(secured: Broker, client: Client) -> None:
+def test_a_group_without_permissions_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.group_positions("forbidden", [Partition("seen", 0)])
 
@@ -85,7 +85,7 @@ def test_a_group_without_permissions_is_refused(secured: Broker, client: Client)
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_position_without_read_permission_is_refused(secured: Broker, client: Client) -> None:
+def test_a_position_without_read_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
 
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
@@ -95,7 +95,7 @@ def test_a_position_without_read_permission_is_refused(secured: Broker, client: 
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_topic_without_create_permission_is_refused(secured: Broker, client: Client) -> None:
+def test_a_topic_without_create_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.create(TopicRequest("not-allowed"))
     with closing(client(connection(secured, PASSWORD), 2)) as brokers, pytest.raises(LsqlError) as checked:
@@ -106,7 +106,7 @@ def test_a_topic_without_create_permission_is_refused(secured: Broker, client: C
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_a_deletion_without_permission_is_refused(secured: Broker, client: Client) -> None:
+def test_a_deletion_without_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         with pytest.raises(LsqlError) as topic:
             brokers.delete_topic("hidden")
@@ -117,6 +117,6 @@ def test_a_deletion_without_permission_is_refused(secured: Broker, client: Clien
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_topics_without_describe_permission_are_not_listed(secured: Broker, client: Client) -> None:
+def test_topics_without_describe_permission_are_not_listed(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), 2)) as brokers:
         assert "hidden" not in brokers.topics()

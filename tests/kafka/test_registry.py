@@ -260,7 +260,7 @@ def test_compatibility_is_checked_by_a_registry_that_compares_only_the_latest_ve
 ) -> None:
     registry.register(subject, AVRO)
     registry.set_compatibility(subject, "BACKWARD")
-    with RegistryProxy(registry.url, lacks="/versions?verbose=true") as proxy:
+    with RegistryProxy(registry.url, missing_path="/versions?verbose=true") as proxy:
         schemas = new_client(proxy.url)
         assert schemas.incompatibility(subject, "AVRO", INCOMPATIBLE)
         assert schemas.incompatibility(subject, "AVRO", WIDER) is None
@@ -371,7 +371,7 @@ def test_a_certificate_of_another_host_is_refused(registry: Registry, new_client
 def test_a_client_certificate_is_sent(registry: Registry, new_client: NewClient, subject: str, password: str) -> None:
     authority = Authority()
     own = authority.issue("runner.example")
-    key = own.locked(password) if password else own.key
+    key = own.encrypted_key(password) if password else own.key
     tls = RegistryTls(authority.certificate, own.chain, key, password)
     with RegistryProxy(registry.url, tls=server_tls(authority.issue("127.0.0.1"), clients_of=authority)) as proxy:
         assert new_client(proxy.url, tls=tls).latest(subject) is None

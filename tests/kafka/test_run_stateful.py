@@ -91,7 +91,7 @@ def test_a_window_continues_after_a_crash_and_late_records_are_counted(count: Co
         count.feed(50)  # the batch after this one drops records of windows that ended at 30 - 5
         runner.read_to(5)
         count.feed(4, 5, 26)
-        stream = runner.wait_for(lambda s: s["lateRecordsDropped"] > 0, what="a late record")
+        stream = runner.wait_for(lambda s: s["lateRecordsDropped"] > 0, condition="a late record")
 
         assert stream["lateRecordsDropped"] == 2
         assert runner.metrics()["lsql_late_records_dropped_total"] == 2

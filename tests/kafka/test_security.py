@@ -59,9 +59,9 @@ def connection(variables: dict[str, str]) -> KafkaConnection:
     return read_settings({"SQL": ""} | variables).connection
 
 
-def with_locked_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
+def with_encrypted_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
     own = secured.authority.issue(CLIENT_NAME)
-    client = credentials.client(own, own.locked(KEY_PASSWORD), KEY_PASSWORD)
+    client = credentials.client(own, own.encrypted_key(KEY_PASSWORD), KEY_PASSWORD)
     return variables_for(secured, "mutual", credentials.trust(secured.authority), client)
 
 
@@ -88,7 +88,7 @@ AUTHENTICATIONS: dict[str, Authentication] = {
     "mutual-tls": lambda s, c: variables_for(
         s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))
     ),
-    "mutual-tls-locked-key": with_locked_key,
+    "mutual-tls-encrypted-key": with_encrypted_key,
     "mutual-tls-key-of-cert-manager": with_key_of_cert_manager,
     "plain": user("PLAIN", USER),
     "scram-256": user("SCRAM-SHA-256", SCRAM_USER),
@@ -164,7 +164,7 @@ def test_librdkafka_reports_the_reason_of_a_refusal(name: str, secured: SecuredB
 
 
 def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBroker, tmp_path: Path) -> None:
-    variables = with_locked_key(secured, Credentials(tmp_path))
+    variables = with_encrypted_key(secured, Credentials(tmp_path))
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
     with pytest.raises(LsqlError) as caught:

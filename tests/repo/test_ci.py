@@ -17,6 +17,11 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
+def layers_of_tests() -> set[str]:
+    """The folders of tests that contain tests, at any depth."""
+    return {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("test_*.py")}
+
+
 def test_ci_is_executable() -> None:
     assert os.access(ROOT / ".ci/run", os.X_OK)
 
@@ -32,9 +37,9 @@ def test_every_make_target_is_in_the_help() -> None:
     assert documented == make_targets()
 
 
-def test_every_layer_of_tests_is_run_by_make_test() -> None:
+def test_every_layer_of_tests_is_run_by_a_make_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    layers = {path.parent.relative_to(ROOT).parts[1] for path in (ROOT / "tests").glob("*/test_*.py")}
+    layers = layers_of_tests()
     assert layers
     assert [layer for layer in sorted(layers) if f"tests/{layer}" not in makefile] == []
 
@@ -54,5 +59,4 @@ def test_no_test_is_skipped_or_expected_to_fail() -> None:
 def test_every_layer_of_tests_is_in_the_table() -> None:
     table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
     named = {name.removeprefix("tests/") for line in table for name in re.findall(r"`([\w/]+)`", line.split("|")[1])}
-    layers = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert layers - named == set()
+    assert layers_of_tests() - named == set()

@@ -145,7 +145,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-KNOWN = ("git", "cd", "curl", "export", "helm", "kubectl", "kafka-consumer-groups", "keytool", "openssl")
+USUAL_TOOLS = ("git", "cd", "curl", "export", "helm", "kubectl", "kafka-consumer-groups", "keytool", "openssl")
 
 
 def exists(command: str) -> bool:
@@ -160,5 +160,5 @@ def exists(command: str) -> bool:
         case ["lsql-console", name, *_]:
             return name in console_cli.commands
         case [program, *_]:
-            return program in KNOWN
+            return program in USUAL_TOOLS
     return False

@@ -1,4 +1,4 @@
-"""The stage of the image that trains the JVM's cache has every module that its script imports."""
+"""The image stage that trains the ahead-of-time cache of the JVM has every module that its script imports."""
 
 import ast
 import re

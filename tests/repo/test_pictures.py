@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from demo.parts import read_program
+from demo.system import read_program
 from devkit.docs import ROOT
 
 PICTURE = ROOT / "docs/images/processor-page.png"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ["image/requirements-build", "image/requirements", "tests/requirements"]
+LOCKS = ["image/requirements-build", "image/requirements", "image/requirements-sbom", "tests/requirements"]
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
 
 
@@ -73,7 +73,7 @@ def test_the_java_module_is_built_with_the_redis_client_of_the_image() -> None:
     assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
 
 
-def test_windowed_keys_are_compared_with_kafka_streams_of_that_version() -> None:
+def test_the_java_tests_use_the_kafka_streams_of_the_version_of_the_client() -> None:
     assert jars("image/jvm/pom.xml")["kafka-streams"] == jars("image/pom.xml")["kafka-clients"]
 
 

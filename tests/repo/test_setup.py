@@ -17,8 +17,8 @@ from ci.tools.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 
-# Runs the code that describes an interpreter in the real one, with other values.
-PRETENDING = '#!/bin/sh\nexec "{python}" -c "import sys; {pretence}; exec(sys.argv[1])" "$2"\n'
+# A python3 that runs the check in the interpreter of the tests, with other values of `sys`.
+PYTHON_WITH_OTHER_VALUES = '#!/bin/sh\nexec "{python}" -c "import sys; {assignments}; exec(sys.argv[1])" "$2"\n'
 
 
 class Machine:
@@ -34,8 +34,8 @@ class Machine:
         (self.folder / name).write_text(script)
         (self.folder / name).chmod(0o755)
 
-    def python(self, pretence: str) -> None:
-        self.tool("python3", PRETENDING.format(python=sys.executable, pretence=pretence))
+    def python(self, assignments: str) -> None:
+        self.tool("python3", PYTHON_WITH_OTHER_VALUES.format(python=sys.executable, assignments=assignments))
 
     def remove(self, name: str) -> None:
         (self.folder / name).unlink()
@@ -57,7 +57,7 @@ def test_a_complete_machine_prints_its_python(machine: Machine) -> None:
     assert machine.check() == (0, f"{sys.executable}\n", [])
 
 
-def test_no_python(machine: Machine) -> None:
+def test_a_missing_python_is_reported(machine: Machine) -> None:
     machine.remove("python3")
     assert machine.check() == (
         2,
@@ -71,14 +71,14 @@ def test_no_python(machine: Machine) -> None:
     )
 
 
-def test_an_old_python(machine: Machine) -> None:
+def test_an_old_python_is_reported(machine: Machine) -> None:
     machine.python("sys.version_info = (3, 9, 2)")
     code, _, [line] = machine.check()
     assert code == 2
     assert line.startswith("missing: Python 3.11 or newer (python3 is 3.9). Install: a newer Python")
 
 
-def test_a_python_without_venv_as_in_debian(machine: Machine) -> None:
+def test_a_python_without_venv_is_reported(machine: Machine) -> None:
     machine.python("sys.modules['ensurepip'] = None; sys.version_info = (3, 11, 2)")
     code, _, [line] = machine.check()
     assert code == 2
@@ -100,7 +100,7 @@ def test_the_requested_python_is_the_only_one_tried(machine: Machine) -> None:
     assert "(python3.99 does not run)" in line
 
 
-def test_no_jdk(machine: Machine) -> None:
+def test_a_missing_jdk_is_reported(machine: Machine) -> None:
     machine.remove("javac")
     code, _, [line] = machine.check()
     assert code == 2
@@ -108,7 +108,7 @@ def test_no_jdk(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "9", "11.0.21", "16"])
-def test_an_old_jdk(machine: Machine, version: str) -> None:
+def test_an_old_jdk_is_reported(machine: Machine, version: str) -> None:
     machine.tool("javac", f"#!/bin/sh\necho javac {version}\n")
     code, _, [line] = machine.check()
     assert code == 2
@@ -127,7 +127,7 @@ def test_java_home_takes_precedence_as_in_maven(machine: Machine) -> None:
     assert "(/nowhere/bin/javac does not run)" in line
 
 
-def test_no_maven(machine: Machine) -> None:
+def test_a_missing_maven_is_reported(machine: Machine) -> None:
     machine.remove("mvn")
     code, _, [line] = machine.check()
     assert code == 2

@@ -138,10 +138,10 @@ def test_rows_are_written_once_after_an_outage_of_the_server(broker: Broker, tmp
         runner = Runner(broker.bootstrap, sql, f"away-{source.topic}", tmp_path, **variables(server))
         with runner:
             runner.read_to(source.produced, DEADLINE_S)
-            runner.wait_for(lambda s: s["recordsOut"] == source.produced, what="the count of rows")
+            runner.wait_for(lambda s: s["recordsOut"] == source.produced, condition="the count of rows")
             server.stop()
             source.produce(10)
-            waiting = runner.wait_for(lambda s: s["state"] == "waiting", deadline_s=DEADLINE_S, what="waiting")
+            waiting = runner.wait_for(lambda s: s["state"] == "waiting", deadline_s=DEADLINE_S, condition="waiting")
             assert waiting["reason"]["code"] == "SINK_UNREACHABLE"
             assert pg.PASSWORD not in json.dumps(waiting)
             assert runner.health() == (503, ["sink-unreachable"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.aggregate_model import KEPT, Row, kept_of
-from devkit.window_model import Place, Window, values_of
+from devkit.aggregate_model import AGGREGATES, Row, aggregates_of
+from devkit.window_model import Window, WindowKey, model_output_with
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
 TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
 HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
-FIELDS = ", ".join(f"{call} AS {name}" for name, call in KEPT.items())
+FIELDS = ", ".join(f"{call} AS {name}" for name, call in AGGREGATES.items())
 PLAN = plan_text(
     f"""
     INSERT INTO always SELECT STREAM {FIELDS} FROM t GROUP BY g;
@@ -54,7 +54,7 @@ def divided(arrived: list[Row], size: int) -> Batches:
     return [arrived[start : start + size] for start in range(0, len(arrived), size)]
 
 
-def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> dict[str, dict[Place, list[Any]]]:
+def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> dict[str, dict[WindowKey, list[Any]]]:
     """By target: the changelog of each window; without windows, of each key with the window 0."""
     records = [
         [
@@ -65,7 +65,7 @@ def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> di
     ]
     run = engine.run(PLAN, records, restarts=restarts)
     assert run.error is None
-    found: dict[str, dict[Place, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
+    found: dict[str, dict[WindowKey, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
     for record in run.records:
         assert record.key is not None
         assert record.value is not None
@@ -75,13 +75,13 @@ def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> di
     return found
 
 
-def always(batches: Batches) -> dict[Place, list[Any]]:
+def always(batches: Batches) -> dict[WindowKey, list[Any]]:
     """The changelog of each key without a window."""
-    found: dict[Place, list[Any]] = {}
+    found: dict[WindowKey, list[Any]] = {}
     for number, batch in enumerate(batches):
         for key in {row.key for row in batch}:
             seen = [row for earlier in batches[: number + 1] for row in earlier if row.key == key]
-            found.setdefault((key, 0), []).append(kept_of(seen))
+            found.setdefault((key, 0), []).append(aggregates_of(seen))
     return found
 
 
@@ -100,5 +100,5 @@ def test_aggregates_have_the_values_of_the_model(
     batches = divided(arrived, size)
     found = changelogs(engine, batches, restarts)
     assert found["always"] == always(batches)
-    assert found["tumbled"] == values_of(batches, TUMBLE, kept_of).changelogs
-    assert found["hopped"] == values_of(batches, HOP, kept_of).changelogs
+    assert found["tumbled"] == model_output_with(batches, TUMBLE, aggregates_of).changelogs
+    assert found["hopped"] == model_output_with(batches, HOP, aggregates_of).changelogs

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from devkit.avro_schemas import REFUSED, TYPED
-from devkit.evaluated import evaluator
+from devkit.column_evaluator import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.engine.codecs.avro import avro_type, decode_avro, encode_avro, register_registry

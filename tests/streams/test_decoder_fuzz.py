@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from devkit.evaluated import evaluator
+from devkit.column_evaluator import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import proto_schema

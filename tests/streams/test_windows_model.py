@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.window_model import Event, Place, Value, Window, model_output
+from devkit.window_model import Event, Value, Window, WindowKey, model_output
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -41,7 +41,7 @@ events = st.builds(Event, st.sampled_from(["a", "b"]), times, st.integers(-5, 5)
 several_batches = st.lists(st.lists(events, min_size=1, max_size=6), min_size=3, max_size=5)
 
 
-def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, list[Value]]]:
+def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey, list[Value]]]:
     """By target: the changelog of each window."""
     offset = 0
     records: list[list[TopicRecord]] = []
@@ -53,7 +53,7 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[Place, lis
             offset += 1
     run = engine.run(PLAN, records)
     assert run.error is None
-    found: dict[str, dict[Place, list[Value]]] = {"tumbled": {}, "hopped": {}}
+    found: dict[str, dict[WindowKey, list[Value]]] = {"tumbled": {}, "hopped": {}}
     for record in run.records:
         assert record.key is not None
         assert record.value is not None

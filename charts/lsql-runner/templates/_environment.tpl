@@ -20,7 +20,7 @@ controls) or changes (NEL, the byte order mark): these are escaped as well.
 
 {{/*
 All variables that the chart sets, as a JSON list of {name, value}. They include settings with the default of the runner,
-so that the workload shows the complete configuration. Call as the credentials.
+so that the workload shows the complete configuration. Call like `lsql-runner.credentials`.
 */}}
 {{- define "lsql-runner.variables" -}}
 {{- $root := .root -}}
@@ -93,7 +93,7 @@ so that the workload shows the complete configuration. Call as the credentials.
 {{- toJson $named -}}
 {{- end -}}
 
-{{/* The container's env: variables of the chart, then those of `extraEnv`. Call as the credentials. */}}
+{{/* The container's env: variables of the chart, then those of `extraEnv`. Call like `lsql-runner.credentials`. */}}
 {{- define "lsql-runner.env" -}}
 {{- range include "lsql-runner.variables" . | fromJsonArray }}
 - name: {{ .name }}

@@ -122,7 +122,7 @@ which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own
 {{- toJson $used -}}
 {{- end -}}
 
-{{/* Data of the chart's Secret: empty if the values contain no credential. Call as the credentials. */}}
+{{/* Data of the chart's Secret: empty if the values contain no credential. Call like `lsql-runner.credentials`. */}}
 {{- define "lsql-runner.ownSecretData" -}}
 {{- $data := dict -}}
 {{- range include "lsql-runner.credentials" . | fromJsonArray -}}

@@ -58,10 +58,10 @@ app.kubernetes.io/component: processor
 {{- end -}}
 
 {{/*
-Labels that identify the workload as a processor. `lenses-id` is never set here: the console sets it once, and an upgrade
-must not change it.
+Labels that identify the workload as a processor. `lenses-id` is never set here: the recovery job sets it once, and an
+upgrade must not change it.
 */}}
-{{- define "lsql-runner.contractLabels" -}}
+{{- define "lsql-runner.processorLabels" -}}
 lenses: lenses-processor
 {{- with .Values.user }}
 lenses-user: {{ . | quote }}

@@ -28,7 +28,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Image, permissions, environment and mounts of a container that runs `lsql`. Call as the credentials. */}}
+{{/* Image, permissions, environment and mounts of a container that runs `lsql`. Call like `lsql-runner.credentials`. */}}
 {{- define "lsql-runner.containerBase" -}}
 image: {{ include "lsql-runner.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -67,7 +67,7 @@ volumeMounts:
 
 {{/*
 Volumes except that of the state. All credentials are one projected volume, whose files the kubelet replaces atomically, so
-that a certificate and its key always match. Call as the credentials.
+that a certificate and its key always match. Call like `lsql-runner.credentials`.
 */}}
 {{- define "lsql-runner.volumes" -}}
 - name: tmp
@@ -110,7 +110,7 @@ httpGet:
 {{- if .Values.metrics.scrapeAnnotations -}}
 {{- $_ := merge $annotations (dict "prometheus.io/scrape" "true" "prometheus.io/port" "8083" "prometheus.io/path" "/metrics") -}}
 {{- end -}}
-{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "lsql-runner.contractLabels" . | fromYaml) -}}
+{{- $labels := mergeOverwrite (deepCopy .Values.commonLabels) .Values.podLabels (include "lsql-runner.processorLabels" . | fromYaml) -}}
 {{- if .Values.pipeline -}}{{- $_ := set $labels "pipeline" .Values.pipeline -}}{{- end -}}
 metadata:
   labels:

@@ -1,4 +1,4 @@
-// CoreDNS with the plugins that the test cluster's Corefile names: all of them take ten minutes to compile.
+// CoreDNS with only the plugins that the Corefile of the test cluster names: all plugins take ten minutes to compile.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	// The order in which a question passes through them.
+	// The order in which a query passes through the plugins.
 	dnsserver.Directives = []string{"bind", "errors", "cache", "kubernetes", "forward"}
 }
 

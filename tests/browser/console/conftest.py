@@ -12,9 +12,10 @@ from playwright.sync_api import Browser
 
 from devkit.console_fixtures import FakeConsole, token_settings
 from tests.browser.console.site import Visit, populate
-from tests.browser.site import serving
+from tests.browser.site import serve_app
 
 Open = Callable[..., Visit]
+"""The type of the fixture `visit`."""
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def visit(browser: Browser) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_page(console: FakeConsole, path: str = "", **options: Any) -> Visit:
-            address = stack.enter_context(serving(console.app))
+            address = stack.enter_context(serve_app(console.app))
             opened = Visit(browser, console, address, path, **options)
             stack.callback(lambda: complaints.extend(opened.close()))
             return opened

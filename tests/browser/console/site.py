@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, Request
 
 from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_processors import stream
-from devkit.fake_program import DESCRIBED, SQL
+from devkit.fake_program import DESCRIPTION, SQL
+from devkit.fake_runner_server import stream
 from tests.browser.site import WATCH
 
 POLL_MS = 5_000
@@ -38,7 +38,7 @@ def populate(console: FakeConsole) -> None:
     console.cluster.add(workload("at-rest", replicas=0))
     gone = console.cluster.add(workload("gone"))
     console.runners.streams["by-hand"] = None
-    graph = {**DESCRIBED.topology, "plan": DESCRIBED.plan}
+    graph = {**DESCRIPTION.topology, "plan": DESCRIPTION.plan}
     console.runners.others["/topology"] = (200, graph)
     console.runners.others["/metadata"] = (200, [{"name": "fast-vehicles-window", "rows": 1204, "bytes": 3_400_000}])
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "fast-vehicles"}

@@ -11,7 +11,7 @@ from tests.browser.test_accessibility import violations
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_log_in(console: FakeConsole, visit: Open, scheme: str) -> None:
+def test_the_login_form_has_no_violations(console: FakeConsole, visit: Open, scheme: str) -> None:
     seen = visit(console, color_scheme=scheme)
     expect(seen.page.get_by_label("Token")).to_be_visible()
 
@@ -19,7 +19,7 @@ def test_log_in(console: FakeConsole, visit: Open, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_table(console: FakeConsole, visit: Open, scheme: str) -> None:
+def test_the_table_has_no_violations(console: FakeConsole, visit: Open, scheme: str) -> None:
     seen = visit(console, color_scheme=scheme)
     seen.log_in()
     expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
@@ -29,7 +29,7 @@ def test_table(console: FakeConsole, visit: Open, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["fast-vehicles", "orders", "by-hand", "gone"])
-def test_one_processor(console: FakeConsole, visit: Open, name: str, scheme: str) -> None:
+def test_the_page_of_a_processor_has_no_violations(console: FakeConsole, visit: Open, name: str, scheme: str) -> None:
     seen = visit(console, f"#/p/{console.id_of(name)}", color_scheme=scheme)
     seen.log_in()
     expect(seen.page.locator("#facts dd").first).to_be_visible()
@@ -38,7 +38,7 @@ def test_one_processor(console: FakeConsole, visit: Open, name: str, scheme: str
 
 
 @pytest.mark.parametrize("action", ["stop", "scale", "delete"])
-def test_the_confirmation_dialog(console: FakeConsole, visit: Open, action: str) -> None:
+def test_the_confirmation_dialog_has_no_violations(console: FakeConsole, visit: Open, action: str) -> None:
     seen = visit(console, f"#/p/{console.id_of('fast-vehicles')}")
     seen.log_in()
     seen.page.locator(f"#{action}").click()
@@ -47,7 +47,7 @@ def test_the_confirmation_dialog(console: FakeConsole, visit: Open, action: str)
     assert violations(seen.page) == []
 
 
-def test_narrow_table(console: FakeConsole, visit: Open) -> None:
+def test_the_table_on_a_narrow_screen_has_no_violations(console: FakeConsole, visit: Open) -> None:
     seen = visit(console, viewport={"width": 400, "height": 800})
     seen.log_in()
     expect(seen.page.locator("#processors tbody tr")).to_have_count(10)

@@ -8,13 +8,14 @@ import pytest
 from playwright.sync_api import expect
 
 from devkit.console_fixtures import FakeConsole, token_settings
-from devkit.fake_processors import stream
-from devkit.fake_program import DESCRIBED, SQL
+from devkit.fake_program import DESCRIPTION, SQL
+from devkit.fake_runner_server import stream
 from tests.browser.console.conftest import Open
 from tests.browser.console.site import FAILED, Visit, populate
 
 
 def opened(visit: Open, console: FakeConsole, name: str = "fast-vehicles", who: str = "ada") -> Visit:
+    """The page of the processor `name`, after the login of the user `who`."""
     seen = visit(console, f"#/p/{console.id_of(name)}")
     seen.log_in(who)
     expect(seen.page.locator("#title")).to_have_text(name)
@@ -44,7 +45,7 @@ def test_shows_program_topology_stores_facts_events_and_log(console: FakeConsole
 
     expect(seen.page.locator("#sql .keyword").first).to_have_text("SET")
     assert seen.page.locator("#sql").evaluate("e => e.textContent") == SQL
-    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIBED.topology["nodes"]))
+    expect(seen.page.locator("#topology .node")).to_have_count(len(DESCRIPTION.topology["nodes"]))
     expect(seen.page.locator("#stores")).to_contain_text("fast-vehicles-window")
     expect(seen.page.locator("#facts")).to_contain_text(console.id_of("fast-vehicles"))
     expect(seen.page.locator("#events")).to_contain_text("State running.")
@@ -143,7 +144,7 @@ class TestActions:
             page.keyboard.press("Enter")
         assert console.runners.posted[1:] == [("fast-vehicles", "start", "ada")]
 
-    def test_escape_does_nothing(self, console: FakeConsole, visit: Open) -> None:
+    def test_escape_sends_no_request(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)
 
         seen.page.locator("#stop").click()
@@ -181,7 +182,7 @@ class TestActions:
         console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
-        # A refresh between the two may have sent a request to the runner of the deleted processor.
+        # A refresh of the page before that of the view may have sent a request to the runner of the deleted processor.
         seen.complaints[:] = [complaint for complaint in seen.complaints if "409 (CONFLICT)" not in complaint]
 
     def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 
 from devkit.console_fixtures import FakeConsole, token_settings
 from devkit.fake_cluster import workload
-from devkit.fake_processors import stream
+from devkit.fake_runner_server import stream
 from tests.browser.console.conftest import Open
 
 BY_STATE = [

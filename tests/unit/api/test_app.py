@@ -220,7 +220,7 @@ class TestOtherRoutes:
     def test_topology_has_the_graph_and_the_plan(self) -> None:
         body = body_of(client_in("running").get("/topology"))
 
-        assert [n["kind"] for n in body["nodes"]][:2] == ["source", "filter"]
+        assert [n["kind"] for n in body["nodes"]][:2] == ["topic", "filter"]
         assert {"from": "n1", "to": "n2"} in body["edges"]
         assert body["plan"].startswith("Sink fast-vehicles")
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 import schemathesis
@@ -60,10 +61,10 @@ class ProcessorRequests(RuleBasedStateMachine):
         }
         assert status == (409 if refused else 202)
 
-    @rule(trigger=sampled_from(Cause))
-    def pass_trigger(self, trigger: Cause) -> None:
+    @rule(cause=sampled_from(Cause))
+    def change_state(self, cause: Cause) -> None:
         with suppress(LsqlError):
-            self.processor.transition(trigger)
+            self.processor.transition(cause)
 
     @rule()
     def run_batch(self) -> None:
@@ -79,6 +80,10 @@ class ProcessorRequests(RuleBasedStateMachine):
 
 TestProcessorRequests = ProcessorRequests.TestCase
 TestProcessorRequests.settings = BOUNDED
+
+
+def test_document_has_the_version_of_the_package() -> None:
+    assert openapi.document()["info"]["version"] == version("lsql-runner")
 
 
 def test_document_has_every_route_of_the_table() -> None:

@@ -1,11 +1,13 @@
 """The static files of the page: vendored files are unchanged, our own are short."""
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from devkit.fake_program import DESCRIPTION
 from lsql_runner.api.app import STATIC
 from lsql_runner.web.files import SHARED
 
@@ -41,3 +43,13 @@ def test_page_has_neither_inline_scripts_nor_inline_styles() -> None:
     page = (STATIC / "index.html").read_text()
 
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
+
+
+def test_the_kinds_of_nodes_in_styles_and_in_the_fake_topology_are_those_of_real_topologies() -> None:
+    styled = set(re.findall(r'data-kind="(\w+)"', (SHARED / "panels.css").read_text()))
+    faked = {node["kind"] for node in DESCRIPTION.topology["nodes"]}
+    goldens = Path(__file__).parents[2] / "golden/accepted"
+    real = {node["kind"] for file in goldens.glob("*.topology.json") for node in json.loads(file.read_text())["nodes"]}
+
+    assert real
+    assert styled | faked <= real

@@ -4,17 +4,17 @@ from collections import Counter
 
 import pytest
 
-from bench.figures import Figures, Pairs, Sample, Spread, figures, ratios, spread, table
+from bench.measures import Pairs, RunMeasures, Sample, Spread, measures_of, ratios, spread, table
 from bench.vessels import VESSELS, Expected, reports
 
 
-def run(warm: float | None, total: float = 1000.0) -> Figures:
-    return Figures(total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0)
+def run(warm: float | None, total: float = 1000.0) -> RunMeasures:
+    return RunMeasures(total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0)
 
 
 def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
     samples = [Sample(0, 0, 0), Sample(5, 10, 4), Sample(8, 300, 6), Sample(10, 600, 8), Sample(12, 900, 9)]
-    found = figures(samples, 900)
+    found = measures_of(samples, 900)
     assert found.warm_per_s == 600 / 4
     assert found.total_per_s == 900 / 12
     assert found.first_commit_s == 5
@@ -22,18 +22,18 @@ def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
 
 def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
     samples = [Sample(8, 400, 6), Sample(12, 900, 9)]
-    assert figures(samples, 900).warm_cpu_us == 3e6 / 500
+    assert measures_of(samples, 900).warm_cpu_us == 3e6 / 500
 
 
 def test_a_run_with_one_commit_has_no_warm_rate() -> None:
-    found = figures([Sample(0, 0, 0), Sample(4, 900, 2)], 900)
+    found = measures_of([Sample(0, 0, 0), Sample(4, 900, 2)], 900)
     assert (found.warm_per_s, found.warm_cpu_us) == (None, None)
     assert found.total_per_s == 225
 
 
 def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
     with pytest.raises(ValueError, match="before record 900"):
-        figures([Sample(0, 0, 0), Sample(4, 899, 2)], 900)
+        measures_of([Sample(0, 0, 0), Sample(4, 899, 2)], 900)
 
 
 def test_spread_of_values() -> None:
@@ -49,10 +49,10 @@ def test_ratios_are_computed_for_pairs() -> None:
     assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
-def test_ratios_refuse_values_without_a_pair(ours: list[float], theirs: list[float]) -> None:
+@pytest.mark.parametrize(("lsql_runner", "kafka_streams"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
+def test_ratios_refuse_values_without_a_pair(lsql_runner: list[float], kafka_streams: list[float]) -> None:
     with pytest.raises(ValueError, match=r"pairs|zero"):
-        ratios(ours, theirs)
+        ratios(lsql_runner, kafka_streams)
 
 
 def test_the_table_has_a_line_for_each_measure_of_a_workload() -> None:

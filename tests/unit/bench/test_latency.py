@@ -26,7 +26,7 @@ def test_a_missing_or_second_result_fails(results: list[Appended]) -> None:
         by_id([record(1, 10), record(2, 11)], results)
 
 
-def test_a_record_is_answered_by_the_first_count_that_includes_it() -> None:
+def test_the_result_of_a_record_is_the_first_count_that_includes_it() -> None:
     records = [record(1, 1), record(2, 2), record(3, 3), record(4, 1001)]
     results = [count(1, 50), count(3, 60), count(1, 70, window_ms=1000)]
 

@@ -47,7 +47,7 @@ class TestRecover:
         code, output = run("recover", "--config", config)
 
         assert code == 0
-        document = decode(cluster.configuration("home", "lsql-processors").content)
+        document = decode(cluster.config_map("home", "lsql-processors").content)
         assert document is not None
         assert [entry.name for entry in document.processors] == ["a"]
         last = json.loads(output.splitlines()[-1])

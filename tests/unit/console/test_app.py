@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from devkit.console_fixtures import ALL_ON, FakeConsole, token_settings
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_processors import stream
+from devkit.fake_runner_server import stream
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError
@@ -120,7 +120,7 @@ class TestList:
         assert body["failures"] == [{"namespace": "more", "text": "forbidden"}]
         assert names(body) == ["b", "a"]
 
-    def test_before_the_first_refresh_it_is_reported(self) -> None:
+    def test_before_the_first_refresh_the_console_is_starting_and_not_ready(self) -> None:
         console = FakeConsole()
 
         response = client(console, "").get("/api/v1/streams")
@@ -136,7 +136,7 @@ class TestList:
         assert body["processors"][0]["sql"].startswith("SET defaults.topic.autocreate=true;")
 
 
-class TestOne:
+class TestProcessor:
     def test_reports_all_fields_and_the_program(self, console: FakeConsole) -> None:
         body = get(console, f"/streams/{console.id_of('a')}")
 
@@ -158,24 +158,24 @@ class TestOne:
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (404, "PROCESSOR_UNKNOWN")
 
-    def test_history_and_events(self, console: FakeConsole) -> None:
-        one = console.id_of("a")
+    def test_reports_history_and_events(self, console: FakeConsole) -> None:
+        identifier = console.id_of("a")
 
-        assert get(console, f"/streams/{one}/history")[0]["lag"] == 7
-        assert get(console, f"/streams/{one}/events")[0]["text"] == "State running."
+        assert get(console, f"/streams/{identifier}/history")[0]["lag"] == 7
+        assert get(console, f"/streams/{identifier}/events")[0]["text"] == "State running."
 
     def test_topology_and_stores_come_from_the_runner_and_are_checked(self, console: FakeConsole) -> None:
         nodes = [{"id": "n1", "kind": "source", "label": "vehicles", "detail": None, "more": {}}, "odd"]
         console.runners.others["/topology"] = (200, {"nodes": nodes, "edges": [{"from": "n1", "to": 2}], "plan": "P"})
         console.runners.others["/metadata"] = (200, [{"name": "s", "rows": 3, "bytes": "many", "query": "q"}])
-        one = console.id_of("a")
+        identifier = console.id_of("a")
 
-        assert get(console, f"/streams/{one}/topology") == {
+        assert get(console, f"/streams/{identifier}/topology") == {
             "nodes": [{"id": "n1", "kind": "source", "label": "vehicles", "detail": ""}],
             "edges": [{"from": "n1", "to": "2"}],
             "plan": "P",
         }
-        assert get(console, f"/streams/{one}/stores") == [
+        assert get(console, f"/streams/{identifier}/stores") == [
             {"name": "s", "keySchema": "", "valueSchema": "", "rows": 3, "bytes": None}
         ]
 
@@ -209,11 +209,12 @@ class TestOne:
         assert console.cluster.call_count("pods") == 0
 
 
-def act(console: FakeConsole, method: str, what: str, name: str = "a", token: str = "t-ada") -> Any:
-    return client(console, token).open(f"/api/v1/streams/{console.id_of(name)}{what}", method=method)
+def act(console: FakeConsole, method: str, path: str, name: str = "a", token: str = "t-ada") -> Any:
+    """The response to an action on a processor; `path` follows the processor's own path."""
+    return client(console, token).open(f"/api/v1/streams/{console.id_of(name)}{path}", method=method)
 
 
-EACH = [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
+ACTIONS = [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
 
 
 class TestActions:
@@ -253,25 +254,21 @@ class TestActions:
 
         assert (response.status_code, response.get_json(force=True)["wayOut"]) == (409, "Wait.")
 
-    @pytest.mark.parametrize(
-        ("method", "what"), [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
-    )
-    def test_a_viewer_cannot_act(self, console: FakeConsole, method: str, what: str) -> None:
-        response = act(console, method, what, token="t-eve")
+    @pytest.mark.parametrize(("method", "path"), ACTIONS)
+    def test_a_viewer_cannot_act(self, console: FakeConsole, method: str, path: str) -> None:
+        response = act(console, method, path, token="t-eve")
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (403, "PERMISSION_DENIED")
         assert console.runners.posted == []
         assert console.cluster.call_count("delete_workload") == 0
 
-    @pytest.mark.parametrize(
-        ("method", "what"), [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
-    )
-    def test_operators_cannot_take_actions_that_are_not_enabled(self, tmp_path: Path, method: str, what: str) -> None:
+    @pytest.mark.parametrize(("method", "path"), ACTIONS)
+    def test_operators_cannot_take_actions_that_are_not_enabled(self, tmp_path: Path, method: str, path: str) -> None:
         console = FakeConsole(token_settings(tmp_path, actions={}, logs={}))
         console.cluster.add(workload("a"))
         console.refresh()
 
-        response = act(console, method, what)
+        response = act(console, method, path)
 
         assert (response.status_code, response.get_json(force=True)["code"]) == (403, "ACTION_DISABLED")
 

@@ -26,6 +26,7 @@ def processor(name: str = "fast", **options: Any) -> ProcessorWorkload:
 
 
 def merged(*known: ProcessorWorkload, former: Document | None = None, after_h: float = 0, **changes: Any) -> Document:
+    """The document of these processors, made `after_h` hours after BEGIN. `changes` are other arguments of `merge`."""
     options: dict[str, Any] = {"namespaces": ["streams"], "failures": {}, "keep": KEEP} | changes
     rows = [(p.id or p.uid, p, RUNNING) for p in known]
     return merge(rows, former, BEGIN + timedelta(hours=after_h), "0.1.0", **options)

@@ -11,14 +11,14 @@ from schemathesis import Case
 
 from devkit.console_fixtures import ALL_ON, FakeConsole, settings
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_program import DESCRIBED
+from devkit.fake_program import DESCRIPTION
 from devkit.openapi import BOUNDED, differences, path_of, schema_of
 from lsql_runner.console import openapi
 from lsql_runner.console.auth import Caller, TokenAuthenticator, Tokens, digest_of
 from lsql_runner.console.routes import ROUTES, Route
 
 HEADERS = {"Authorization": "Bearer t-ada"}
-TAKEN = {"scale": 409, "stop": 202, "start": 202, "delete": 202}
+ACTION_STATUS = {"scale": 409, "stop": 202, "start": 202, "delete": 202}
 
 
 class OneToken(Tokens):
@@ -39,7 +39,7 @@ def full_console() -> FakeConsole:
     made.cluster.add(workload("a"))
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "a"}
     made.cluster.pods_of["streams", "a-0"] = FakePod(selector, ["batch 1 ended"])
-    made.runners.others["/topology"] = (200, {**DESCRIBED.topology, "plan": DESCRIBED.plan})
+    made.runners.others["/topology"] = (200, {**DESCRIPTION.topology, "plan": DESCRIPTION.plan})
     made.runners.others["/metadata"] = (200, [{"name": "a-window", "rows": 12, "bytes": 340}])
     made.refresh()
     return made
@@ -51,11 +51,10 @@ def test_every_operation_responds_as_documented(case: Case[Any]) -> None:
     case.call_and_validate(headers=HEADERS)
 
 
-OF_ONE = [route for route in ROUTES if "<id>" in route.path]
-"""The routes about one processor."""
+PROCESSOR_ROUTES = [route for route in ROUTES if "<id>" in route.path]
 
 
-@pytest.mark.parametrize("route", OF_ONE, ids=lambda route: f"{route.method} {route.name}")
+@pytest.mark.parametrize("route", PROCESSOR_ROUTES, ids=lambda route: f"{route.method} {route.name}")
 def test_routes_of_an_existing_processor_respond_as_documented(route: Route) -> None:
     console = full_console()
     path = path_of(route)
@@ -64,7 +63,7 @@ def test_routes_of_an_existing_processor_respond_as_documented(route: Route) -> 
     asked = schema_of(console.app, 502, 503)[path][route.method].Case(path_parameters=values)
     response = asked.call_and_validate(headers=HEADERS)
 
-    assert response.status_code == TAKEN.get(route.name, 200)
+    assert response.status_code == ACTION_STATUS.get(route.name, 200)
 
 
 def test_document_has_every_route_of_the_table() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from devkit.console_fixtures import Clock, FakeRunners, settings
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.fake_processors import Answers, runners
+from devkit.fake_runner_server import Answers, runners
 from lsql_runner.console.cluster import Conflict
 from lsql_runner.console.document import Document
 from lsql_runner.console.recover import RecoveryResult, recover, summary
@@ -24,30 +24,34 @@ NAME = settings().document.name
 
 
 class Interrupted(FakeCluster):
-    """A cluster that another client changes just before each write."""
+    """A cluster that another client changes before each write.
+
+    Args:
+        do: called with the cluster and the number of earlier writes of this kind.
+    """
 
     def __init__(self, do: Callable[[FakeCluster, int], None]) -> None:
         super().__init__()
         self._do = do
-        self._writes = 0
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
         self._do(self, self.call_count("label"))
         super().label(namespace, kind, name, version, key, value)
 
-    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        self._do(self, self.call_count("write_configuration"))
-        super().write_configuration(namespace, name, version, content)
+    def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+        self._do(self, self.call_count("write_config_map"))
+        super().write_config_map(namespace, name, version, content)
 
 
 def run_job(
-    cluster: FakeCluster, asking: FakeRunners | None = None, clock: Clock | None = None, **options: Any
+    cluster: FakeCluster, fakes: FakeRunners | None = None, clock: Clock | None = None, **options: Any
 ) -> RecoveryResult:
-    return recover(cluster, (asking or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
+    """The result of the job. `options` are settings of the console."""
+    return recover(cluster, (fakes or FakeRunners()).fetch_reports, settings(**options), clock or Clock())
 
 
 def published(cluster: FakeCluster) -> Document:
-    document = decode(cluster.configuration("console", NAME).content)
+    document = decode(cluster.config_map("console", NAME).content)
     assert document is not None
     return document
 
@@ -217,7 +221,7 @@ class TestFailures:
 
     def test_a_document_that_may_not_be_written_is_an_error(self) -> None:
         cluster = FakeCluster()
-        cluster.refused.add(("write_configuration", "console"))
+        cluster.refused.add(("write_config_map", "console"))
 
         with pytest.raises(LsqlError) as caught:
             run_job(cluster)
@@ -231,7 +235,7 @@ class TestFailures:
     def test_a_former_document_that_cannot_be_read_is_replaced(self) -> None:
         cluster = FakeCluster()
         cluster.add(workload("a"))
-        cluster.write_configuration("console", NAME, None, {FILE: b"rubbish"})
+        cluster.write_config_map("console", NAME, None, {FILE: b"rubbish"})
 
         run_job(cluster)
 
@@ -242,11 +246,11 @@ class TestFailures:
         others = FakeCluster()
         others.add(workload("vanished"))
         run_job(others, clock=clock)
-        theirs = others.configuration("console", NAME).content
+        theirs = others.config_map("console", NAME).content
 
         def other_job(cluster: FakeCluster, call: int) -> None:
-            if call == 0 and ("console", NAME) not in cluster._configurations:
-                FakeCluster.write_configuration(cluster, "console", NAME, None, theirs)
+            if call == 0 and ("console", NAME) not in cluster._config_maps:
+                FakeCluster.write_config_map(cluster, "console", NAME, None, theirs)
 
         cluster = Interrupted(other_job)
         cluster.add(workload("a"))
@@ -260,7 +264,7 @@ class TestFailures:
 
     def test_a_document_that_changes_constantly_is_an_error(self) -> None:
         class Busy(FakeCluster):
-            def write_configuration(self, *_args: object, **_options: object) -> None:
+            def write_config_map(self, *_args: object, **_options: object) -> None:
                 raise Conflict("again")
 
         with pytest.raises(LsqlError) as caught:

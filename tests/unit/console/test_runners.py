@@ -11,9 +11,9 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.fake_cluster import FakeCluster, workload
-from devkit.fake_processors import HEALTHY, Answers, runners, stream
+from devkit.fake_runner_server import HEALTHY, Answers, runners, stream
 from lsql_runner.console.document import RunnerReport
-from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_live, service_address
+from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_report, service_address
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
@@ -70,7 +70,7 @@ def test_long_texts_are_cut() -> None:
     error = {"code": "X", "message": "m" * 100_000, "wayOut": ""}
     topics = [{"topic": f"{number:0300}", "role": "source"} for number in range(500)]
 
-    found = read_live(stream(lastError=error, topics=topics), HEALTHY)
+    found = read_report(stream(lastError=error, topics=topics), HEALTHY)
 
     assert found.last_error is not None
     assert len(found.last_error.message) == 500
@@ -143,7 +143,7 @@ class TestMany:
         assert {key for key, live in found.items() if live.state == "unreachable"} == silent
         assert 1 < answers.max_concurrent <= 32
 
-    def test_runners_without_a_request_at_the_time_limit_are_reported(self) -> None:
+    def test_runners_without_a_report_at_the_time_limit_are_unreachable(self) -> None:
         answers = Answers(silent=lambda name: True)
         known = [processor(f"p-{number}") for number in range(50)]
         begun = time.monotonic()
@@ -152,7 +152,7 @@ class TestMany:
             found = asking.fetch_reports(known)
 
         assert time.monotonic() - begun < 5
-        assert found[known[-1].key].unreachable == "no request was sent within 0.7 s"
+        assert found[known[-1].key].unreachable == "no report within 0.7 s, the time limit for all processors"
         assert len(found) == 50
 
 

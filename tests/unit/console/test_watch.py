@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 
 from devkit.console_fixtures import BEGIN, FakeConsole, settings
 from devkit.fake_cluster import workload
-from devkit.fake_processors import stream
+from devkit.fake_runner_server import stream
 from lsql_runner.console.document import ProcessorEntry
 from lsql_runner.console.history import EVENTS, POINTS, HistoryEvent
 from lsql_runner.console.recover import recover
@@ -38,7 +39,7 @@ def test_a_new_workload_appears_at_the_next_refresh(console: FakeConsole) -> Non
 
 
 def test_a_refresh_writes_nothing(console: FakeConsole) -> None:
-    assert console.cluster.call_count("label") == console.cluster.call_count("write_configuration") == 0
+    assert console.cluster.call_count("label") == console.cluster.call_count("write_config_map") == 0
 
 
 def test_ids_do_not_change_when_the_job_assigns_them(console: FakeConsole) -> None:
@@ -187,9 +188,8 @@ class TestHistory:
         assert (console.history.points(identifier), console.history.events(identifier)) == ([], [])
 
 
-def _until(holds: object) -> None:
+def _until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
-    assert callable(holds)
-    while not holds():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

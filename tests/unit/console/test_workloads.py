@@ -1,4 +1,4 @@
-"""Reading processors from manifests of workloads, and the violations of the contract."""
+"""Reading processors from manifests of workloads, and the rules that they violate."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def test_values_of_wrong_types_raise_no_exception() -> None:
 
 class TestViolations:
     @pytest.mark.parametrize("name", ["my.app", "x" * 64])
-    def test_name(self, name: str) -> None:
+    def test_an_invalid_name(self, name: str) -> None:
         assert codes(workload(name)) == ["name"]
 
-    def test_port(self) -> None:
+    def test_a_container_without_the_port_of_the_api(self) -> None:
         manifest = workload("fast-vehicles")
         container(manifest)["ports"] = [{"containerPort": 80}]
 
@@ -123,7 +123,7 @@ class TestViolations:
 
         assert codes(manifest) == ["sql-elsewhere"]
 
-    def test_the_address_of_its_service_is_reported(self) -> None:
+    def test_the_kind_of_the_source_of_sql_is_reported(self) -> None:
         manifest = with_env("SQL", {"valueFrom": {"configMapKeyRef": {"name": "programs", "key": "x"}}})
 
         assert "configMapKeyRef" in read(manifest).violations[0].text
@@ -137,7 +137,7 @@ class TestViolations:
 
         assert codes(with_env("SQL_BOOTSTRAP_SERVERS", entry)) == []
 
-    def test_the_label_of_the_name(self) -> None:
+    def test_an_app_label_that_is_not_the_name(self) -> None:
         assert codes(workload("fast-vehicles", labels={"lenses": "lenses-processor", "app": "another"})) == [
             "label-app"
         ]
@@ -214,7 +214,7 @@ class TestImage:
             ("lsql-runner:0.1.0@sha256:abc", "0.1.0"),
         ],
     )
-    def test_version(self, image: str, version: str) -> None:
+    def test_the_version_is_the_tag_or_else_the_digest(self, image: str, version: str) -> None:
         manifest = workload("x")
         container(manifest)["image"] = image
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from devkit.raises import ErrorCall, detail_tables, error_calls, strings
+from devkit.error_calls import ErrorCall, detail_tables, error_calls, strings
 from lsql_runner.errors import CATALOGUE, DetailTable, LsqlError, Recovery
 
 PROSE_ALLOWED = {

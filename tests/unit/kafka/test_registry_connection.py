@@ -96,6 +96,6 @@ def test_the_key_of_another_certificate_is_refused() -> None:
 def test_a_key_with_a_wrong_password_is_refused(password: str) -> None:
     own = Authority().issue("runner.example")
 
-    error = refused(RegistryTls("", own.chain, own.locked("right"), password))
+    error = refused(RegistryTls("", own.chain, own.encrypted_key("right"), password))
 
     assert (error.code, error.params["name"]) == ("ENV_INVALID", "LSQL_SCHEMA_REGISTRY_KEY")

@@ -293,7 +293,7 @@ class TestCommands:
     def test_a_stopped_processor_stays_stopped_in_the_next_process_until_a_start(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()
-            running.saved.set_stopped(True, "ada", 0)
+            running.state_dir.set_stopped(True, "ada", 0)
             running.turn(Cause.STOP)
             assert (running.state, runtime.engine.running) == (State.STOPPED, None)
         runtime.brokers.produce("t", RECORD)
@@ -433,7 +433,7 @@ class TestState:
 
         assert (status.records_in, status.generation) == (1, 2)
         assert any("The program changed" in warning for warning in status.warnings)
-        assert running.saved.saved().generations == {2}
+        assert running.state_dir.saved().generations == {2}
         with counted.process() as again:  # the state is that program's now
             assert again.status.generation == 0
             again.turn()

@@ -130,7 +130,7 @@ def test_a_start_registers_schemas_creates_topics_and_writes_program_json(tmp_pa
     assert runtime.registry.ids("o-value") == (1,)
     write = runtime.engine.jobs[0].plan.topic_writes[0]
     assert write.value_id == 1
-    assert running.saved.saved().pinned is not None
+    assert running.state_dir.saved().pinned is not None
 
 
 def test_a_second_start_changes_nothing_outside(tmp_path: Path) -> None:
@@ -162,10 +162,10 @@ def test_the_checkpoint_of_dead_letters_is_deleted_if_the_program_writes_none(tm
     runtime = runtime_with(tmp_path, f"{DEAD_LETTERS} {COUNT}")
     with runtime.process() as running:
         running.run()
-    assert (1, "dead-letters") in running.saved.saved().checkpoints
+    assert (1, "dead-letters") in running.state_dir.saved().checkpoints
     runtime.sql = COUNT
 
     with runtime.process() as running:
         running.turn()
 
-    assert running.saved.saved().checkpoints == {(1, "stateful-0")}
+    assert running.state_dir.saved().checkpoints == {(1, "stateful-0")}

@@ -66,8 +66,8 @@ class TinyServer(Process):
         self._env |= {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.home)}
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as problem_response:
-            return str(problem_response.read().decode())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as response:
+            return str(response.read().decode())
 
     @property
     def worker_pid(self) -> int:
@@ -202,9 +202,9 @@ def test_an_impossible_port_is_an_error_of_the_setting() -> None:
 def test_a_request_that_is_not_http_gets_a_problem() -> None:
     with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
         client.sendall(b"this is no HTTP\r\n\r\n")
-        problem_response = b"".join(iter(lambda: client.recv(4096), b""))
+        response = b"".join(iter(lambda: client.recv(4096), b""))
 
-    head, _, body = problem_response.partition(b"\r\n\r\n")
+    head, _, body = response.partition(b"\r\n\r\n")
     assert b"400 Bad Request" in head
     assert b"application/problem+json" in head
     assert json.loads(body)["code"] == "REQUEST_NOT_HTTP"

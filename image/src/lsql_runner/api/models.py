@@ -37,6 +37,8 @@ class Error(Model):
 
 
 class DatedError(Error):
+    """An error of the processor, and its time."""
+
     at: datetime
 
 
@@ -85,7 +87,7 @@ class Topic(Model):
     value_format: str
     key_type: str
     value_type: str
-    schema_origin: str = Field(description="declared, pinned, sampled, or program for targets.")
+    schema_origin: str = Field(description="declared, pinned, registry or sampled; program for targets.")
     partitions: Count | None
 
 
@@ -175,7 +177,7 @@ class StreamReport(Model):
     last_batch: Batch | None
     watermark: datetime | None = Field(description="The lowest watermark of all queries.")
     late_records_dropped: Count
-    dead_letters: Count = Field(description="Records with an error that went to the dead letter queue.")
+    dead_letters: Count = Field(description="Records with an error that were written to the dead letter topic.")
     skipped_records: Count = Field(
         description="Records that were skipped: they had an error, or were rows of a table without a key."
     )
@@ -208,7 +210,7 @@ class StateReport(Model):
 
 class TopologyNode(Model):
     id: str
-    kind: str
+    kind: str = Field(description="topic, sink, filter, unnest, aggregate, join or project.")
     label: str
     detail: str
 

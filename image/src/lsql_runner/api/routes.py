@@ -11,11 +11,11 @@ PLAIN_METRICS = "text/plain"
 OPEN_METRICS = "application/openmetrics-text"
 
 
-def _health(healthy: str) -> tuple[ResponseSpec, ...]:
-    return ResponseSpec(200, healthy, HealthReport), ResponseSpec(503, "No: `reasons` lists why.", HealthReport)
-
-
-REFUSED = (
+HEALTH_RESPONSES = (
+    ResponseSpec(200, "Yes.", HealthReport),
+    ResponseSpec(503, "No: `reasons` lists why.", HealthReport),
+)
+ACTION_RESPONSES = (
     ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
     problem(403, "The request came from a page of another site."),
     problem(409, "The current state does not allow the request."),
@@ -25,14 +25,14 @@ ROUTES: tuple[ApiOperation, ...] = (
     ApiOperation(
         "GET", "/", "page", "page", "The processor's page", (ResponseSpec(200, "The page.", str, ("text/html",)),)
     ),
-    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", _health("Yes.")),
+    ApiOperation("GET", "/health", "health", "health", "Is the processor healthy?", HEALTH_RESPONSES),
     ApiOperation(
         "GET",
         "/health/live",
         "live",
         "health",
         "Are the process and its JVM alive?",
-        _health("Yes."),
+        HEALTH_RESPONSES,
         "For a liveness probe: fails only when a new process is needed.",
     ),
     ApiOperation(
@@ -41,7 +41,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "ready",
         "health",
         "Is the processor healthy and has it started?",
-        _health("Yes."),
+        HEALTH_RESPONSES,
         "For a readiness probe. A processor that was stopped, or that waits for a first record, is ready.",
     ),
     ApiOperation(
@@ -50,7 +50,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "startup",
         "health",
         "Has the processor started once?",
-        _health("Yes."),
+        HEALTH_RESPONSES,
         "For a startup probe.",
     ),
     ApiOperation(
@@ -104,7 +104,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "stop",
         "processor",
         "Stop the processor",
-        REFUSED,
+        ACTION_RESPONSES,
         "The running batch ends first. Position and state are kept. A restarted process stays stopped.",
     ),
     ApiOperation(
@@ -113,7 +113,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         "start",
         "processor",
         "Start the processor after a stop or a failure",
-        REFUSED,
+        ACTION_RESPONSES,
         "The processor continues at its position.",
     ),
     ApiOperation(

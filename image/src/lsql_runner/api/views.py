@@ -59,7 +59,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         last_error=_last_error(status),
         warnings=list(status.warnings),
         restarts=status.restarts,
-        next_restart_at=_maybe(status.restart_at_ms),
+        next_restart_at=_moment_or_none(status.restart_at_ms),
         generation=status.generation,
         stateful=status.stateful,
         topics=[_topic(t) for t in status.topics],
@@ -71,7 +71,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         rates=rates,
         batches=status.batches,
         last_batch=_batch(status),
-        watermark=_maybe(min(status.watermarks_ms.values(), default=None)),
+        watermark=_moment_or_none(min(status.watermarks_ms.values(), default=None)),
         late_records_dropped=status.late_records_dropped,
         dead_letters=status.dead_letters,
         skipped_records=status.skipped_records,
@@ -176,7 +176,7 @@ def moment(at_ms: int) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
-def _maybe(at_ms: int | None) -> datetime | None:
+def _moment_or_none(at_ms: int | None) -> datetime | None:
     return None if at_ms is None else moment(at_ms)
 
 

@@ -122,7 +122,7 @@ def _cluster(stack: ExitStack) -> LightkubeCluster:
 def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     """The console's app, with its threads running; `stack` ends them and closes connections."""
     from lsql_runner.console.actions import Operations
-    from lsql_runner.console.app import ConsoleParts, create_app
+    from lsql_runner.console.app import ConsoleDependencies, create_app
     from lsql_runner.console.auth import open_authenticator
     from lsql_runner.console.history import History
     from lsql_runner.console.runners import Runners
@@ -135,7 +135,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     history = History()
     watch = ClusterWatch(cluster, runners.fetch_reports, settings, history, _now)
     operations = Operations(cluster, runners, watch, settings.actions, history, _now)
-    app = create_app(ConsoleParts(settings, cluster, runners, watch, history, operations, authenticator))
+    app = create_app(ConsoleDependencies(settings, cluster, runners, watch, history, operations, authenticator))
     watch.start()
     stack.callback(watch.close)
     return app

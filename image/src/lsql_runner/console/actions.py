@@ -70,6 +70,8 @@ class Operations:
         return self._perform(requester, "delete", identifier, self._delete)
 
     def scale(self, requester: Requester, identifier: str, runners: int) -> ProcessorWorkload:
+        """Always fails, with SCALE_REFUSED or an error of `_perform`: a processor has one process."""
+
         def refuse(processor: ProcessorWorkload) -> None:
             raise LsqlError("SCALE_REFUSED", name=processor.name, runners=runners)
 

@@ -19,7 +19,7 @@ from lsql_runner.console.document import bounded
 from lsql_runner.console.history import History
 from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
 from lsql_runner.console.routes import ROUTES, Route
-from lsql_runner.console.runners import NO_ANSWER, RunnerUnavailable
+from lsql_runner.console.runners import UNAVAILABLE_REASONS, RunnerUnavailable
 from lsql_runner.console.settings import ACTIONS, ConsoleSettings
 from lsql_runner.console.watch import ClusterView, ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
@@ -30,8 +30,8 @@ from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
-SQL_LIMIT_BYTES = 1024 * 1024
-"""The API returns at most this much of a program."""
+SQL_LIMIT_CHARS = 1024 * 1024
+"""The API returns at most this many characters of a program."""
 
 
 class RunnerReader(Protocol):
@@ -40,7 +40,7 @@ class RunnerReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsoleParts:
+class ConsoleDependencies:
     """What the app depends on."""
 
     settings: ConsoleSettings
@@ -52,12 +52,12 @@ class ConsoleParts:
     authenticator: Authenticator
 
 
-def create_app(parts: ConsoleParts) -> Flask:
+def create_app(dependencies: ConsoleDependencies) -> Flask:
     """The console's API and page."""
     app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES)
-    handlers = _Views(parts)
+    handlers = _Views(dependencies)
     for route in ROUTES:
-        view = _authenticated(route, getattr(handlers, route.name), parts.authenticator)
+        view = _authenticated(route, getattr(handlers, route.name), dependencies.authenticator)
         app.add_url_rule(route.path, route.name, view, methods=[route.method])
     return app
 
@@ -79,8 +79,8 @@ def _authenticated(
 class _Views:
     """A method for each route, with the name of the route."""
 
-    def __init__(self, parts: ConsoleParts) -> None:
-        self._parts = parts
+    def __init__(self, dependencies: ConsoleDependencies) -> None:
+        self._dependencies = dependencies
         self._html = (STATIC / "index.html").read_bytes()
         self._openapi = to_json(openapi.document())
 
@@ -91,14 +91,14 @@ class _Views:
         return Response(self._openapi, content_type=JSON)
 
     def live(self) -> Response:
-        return _health(self._parts.watch.alive)
+        return _health(self._dependencies.watch.alive)
 
     def ready(self) -> Response:
-        return _health(self._parts.watch.view is not None)
+        return _health(self._dependencies.watch.view is not None)
 
     def session(self) -> Response:
         try:
-            caller: Caller | None = self._parts.authenticator.caller(request)
+            caller: Caller | None = self._dependencies.authenticator.caller(request)
             why = ""
         except LsqlError as error:
             caller, why = None, error.message
@@ -116,7 +116,7 @@ class _Views:
             COOKIE,
             session,
             max_age=SESSION_S,
-            secure=self._parts.settings.auth.token.secure_cookie,
+            secure=self._dependencies.settings.auth.token.secure_cookie,
             httponly=True,
             samesite="Strict",
         )
@@ -153,37 +153,39 @@ class _Views:
         return _json(self._view().document)
 
     def stream(self, id: str) -> Response:
-        entry = self._parts.watch.entry(id)
+        entry = self._dependencies.watch.entry(id)
         if entry.deleted_at is None and entry.sql_truncated:
-            full_sql = self._read_again(self._parts.watch.processor(id)).sql
-            sql, cut = bounded(full_sql, SQL_LIMIT_BYTES)
+            full_sql = self._read_again(self._dependencies.watch.processor(id)).sql
+            sql, cut = bounded(full_sql, SQL_LIMIT_CHARS)
             entry = entry.model_copy(update={"sql": sql, "sql_truncated": cut})
         return _json(entry)
 
     def history(self, id: str) -> Response:
-        self._parts.watch.entry(id)
-        return _json(self._parts.history.points(id))
+        self._dependencies.watch.entry(id)
+        return _json(self._dependencies.history.points(id))
 
     def events(self, id: str) -> Response:
-        self._parts.watch.entry(id)
-        return _json(self._parts.history.events(id))
+        self._dependencies.watch.entry(id)
+        return _json(self._dependencies.history.events(id))
 
     def topology(self, id: str) -> Response:
-        processor = self._parts.watch.processor(id)
+        processor = self._dependencies.watch.processor(id)
         try:
             return _json(views.read_topology(self._fetch(processor, "/topology")))
         except ValueError:
-            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=NO_ANSWER("NO_TOPOLOGY")) from None
+            raise LsqlError(
+                "RUNNER_UNREACHABLE", name=processor.name, reason=UNAVAILABLE_REASONS("NO_TOPOLOGY")
+            ) from None
 
     def stores(self, id: str) -> Response:
-        return _json(views.read_stores(self._fetch(self._parts.watch.processor(id), "/metadata")))
+        return _json(views.read_stores(self._fetch(self._dependencies.watch.processor(id), "/metadata")))
 
     def logs(self, id: str) -> Response:
-        settings = self._parts.settings.logs
+        settings = self._dependencies.settings.logs
         if not settings.enabled:
             raise LsqlError("ACTION_DISABLED", action="logs", setting="logs.enabled")
-        processor = self._parts.watch.processor(id)
-        cluster, pod = self._parts.cluster, ""
+        processor = self._dependencies.watch.processor(id)
+        cluster, pod = self._dependencies.cluster, ""
         try:
             pod = next(iter(cluster.pods(processor.namespace, dict(processor.pod_labels))), "")
             lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
@@ -192,16 +194,16 @@ class _Views:
         return _json(LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
-        return self._accepted(self._parts.operations.stop(_requester(), id))
+        return self._accepted(self._dependencies.operations.stop(_requester(), id))
 
     def start(self, id: str) -> Response:
-        return self._accepted(self._parts.operations.start(_requester(), id))
+        return self._accepted(self._dependencies.operations.start(_requester(), id))
 
     def scale(self, id: str, runners: int) -> Response:
-        return self._accepted(self._parts.operations.scale(_requester(), id, runners))
+        return self._accepted(self._dependencies.operations.scale(_requester(), id, runners))
 
     def delete(self, id: str) -> Response:
-        gone = self._parts.operations.delete(_requester(), id)
+        gone = self._dependencies.operations.delete(_requester(), id)
         if gone.release and gone.created_by != "kubectl":
             rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
         else:
@@ -213,7 +215,7 @@ class _Views:
         return _json(Accepted(name=processor.name, namespace=processor.namespace), 202)
 
     def _session(self, caller: Caller | None, why: str) -> Response:
-        settings = self._parts.settings
+        settings = self._dependencies.settings
         is_operator = caller is not None and caller.role == "operator"
         return _json(
             Session(
@@ -228,12 +230,12 @@ class _Views:
         )
 
     def _token_authenticator(self) -> TokenAuthenticator:
-        if not isinstance(self._parts.authenticator, TokenAuthenticator):
-            raise LsqlError("TOKENS_DISABLED", mode=self._parts.settings.auth.mode)
-        return self._parts.authenticator
+        if not isinstance(self._dependencies.authenticator, TokenAuthenticator):
+            raise LsqlError("TOKENS_DISABLED", mode=self._dependencies.settings.auth.mode)
+        return self._dependencies.authenticator
 
     def _view(self) -> ClusterView:
-        view = self._parts.watch.view
+        view = self._dependencies.watch.view
         if view is None:
             raise LsqlError("CONSOLE_STARTING")
         return view
@@ -241,7 +243,7 @@ class _Views:
     def _read_again(self, processor: ProcessorWorkload) -> ProcessorWorkload:
         """The processor read from the cluster now, with the full program."""
         try:
-            found = self._parts.cluster.workload(processor.namespace, processor.kind, processor.name)
+            found = self._dependencies.cluster.workload(processor.namespace, processor.kind, processor.name)
         except Missing:
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
@@ -250,9 +252,9 @@ class _Views:
 
     def _fetch(self, processor: ProcessorWorkload, path: str) -> Any:
         try:
-            status, body = self._parts.runners.get(processor, path)
+            status, body = self._dependencies.runners.get(processor, path)
             if status != 200:
-                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path=path, status=status))
+                raise RunnerUnavailable(UNAVAILABLE_REASONS("STATUS", method="GET", path=path, status=status))
         except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         return body

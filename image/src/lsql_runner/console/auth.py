@@ -23,7 +23,9 @@ Role = Literal["viewer", "operator"]
 COOKIE = "lsql-console"
 SESSION_S = 12 * 3600
 SESSIONS = 1000
+"""At most this many sessions; a new one ends the oldest."""
 NAME_CHARS = 128
+"""A user name has at most this many characters."""
 _LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9a-f]{64})\Z")
 
 
@@ -36,6 +38,8 @@ class Caller:
 
 
 class Authenticator(Protocol):
+    """Determines the user of a request."""
+
     def caller(self, incoming: Request) -> Caller:
         """The user of the request.
 

@@ -26,7 +26,7 @@ class ClusterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class ConfigMapData:
     """A ConfigMap: its binary values, and the resourceVersion that a write must pass."""
 
     version: str
@@ -71,10 +71,10 @@ class Cluster(Protocol):
             Conflict: another workload has the name now.
         """
 
-    def configuration(self, namespace: str, name: str) -> Configuration:
+    def config_map(self, namespace: str, name: str) -> ConfigMapData:
         """Read a ConfigMap."""
 
-    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+    def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
         """Set values of a ConfigMap whose resourceVersion is still `version`; None creates the ConfigMap.
 
         Raises:

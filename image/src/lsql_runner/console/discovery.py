@@ -11,27 +11,35 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Configuration, Missing
+from lsql_runner.console.cluster import Cluster, ClusterError, ConfigMapData, Missing
 from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import decode
-from lsql_runner.console.workloads import KINDS, ProcessorWorkload, Violation, compare, is_processor, read_processor
+from lsql_runner.console.workloads import (
+    KINDS,
+    ProcessorWorkload,
+    Violation,
+    WorkloadKey,
+    compare,
+    is_processor,
+    read_processor,
+)
 
 LOG = logging.getLogger(__name__)
 
-FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[tuple[str, str, str], RunnerReport]]
+FetchReports = Callable[[Iterable[ProcessorWorkload]], dict[WorkloadKey, RunnerReport]]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """The processors of all namespaces."""
+class ProcessorListing:
+    """The processors of the namespaces that could be read."""
 
     processors: tuple[ProcessorWorkload, ...]
     failures: Mapping[str, str]
     """By namespace: why it could not be read."""
 
 
-def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
+def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorListing:
     """All processors, by one list call for each namespace and kind. Programs are cut to the document's limit.
 
     The call has no label selector: the old chart set another label, and a selector cannot combine two labels with OR.
@@ -50,10 +58,10 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> Listed:
             LOG.error("namespace cannot be read", extra={"namespace": namespace, "error": str(error)})
             continue
         found += here
-    return Listed(tuple(compare(found)), failures)
+    return ProcessorListing(tuple(compare(found)), failures)
 
 
-def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configuration | None, Document | None]:
+def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[ConfigMapData | None, Document | None]:
     """The ConfigMap and the document in it; each is None if it does not exist.
 
     A document that cannot be decoded counts as missing: only the record of deleted processors is lost.
@@ -63,7 +71,7 @@ def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configur
     """
     place = settings.document
     try:
-        stored = cluster.configuration(place.namespace, place.name)
+        stored = cluster.config_map(place.namespace, place.name)
     except Missing:
         return None, None
     try:
@@ -74,12 +82,12 @@ def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[Configur
 
 
 def make_document(
-    listed: Listed,
-    reports: Mapping[tuple[str, str, str], RunnerReport],
+    listed: ProcessorListing,
+    reports: Mapping[WorkloadKey, RunnerReport],
     former: Document | None,
     settings: ConsoleSettings,
     at: datetime,
-    unassigned: Mapping[tuple[str, str, str], str] | None = None,
+    unassigned: Mapping[WorkloadKey, str] | None = None,
 ) -> Document:
     """The document of the listed processors. `unassigned`: why a processor has no id, by its key."""
     unassigned = unassigned or {}

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from lsql_runner.console.workloads import Kind, ProcessorWorkload
+from lsql_runner.console.workloads import Kind, ProcessorWorkload, WorkloadKey
 from lsql_runner.web.models import Model
 
 FORMAT = 1
 SQL_CHARS = 16_384
-"""The document keeps at most this much of a program; the workload has all of it."""
+"""The document keeps at most this many characters of a program; the workload has all of it."""
 TOPICS = 100
 """The document keeps at most this many source topics, and as many target topics."""
 
@@ -47,7 +47,7 @@ class StoredModel(Model):
 
 
 class ReportedViolation(StoredModel):
-    """A violation of the contract between processors and the console."""
+    """A rule for workloads of processors that this workload violates. docs/guides/console.md lists the codes."""
 
     code: str
     text: str
@@ -117,7 +117,7 @@ class ProcessorEntry(ProcessorSummary):
     sql_truncated: bool = False
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> WorkloadKey:
         return (self.namespace, self.kind, self.name)
 
 
@@ -129,6 +129,8 @@ class NamespaceFailure(StoredModel):
 
 
 class Document(StoredModel):
+    """The processors of the configured namespaces, at one time."""
+
     format: int = FORMAT
     at: datetime = Field(description="When the document was made.")
     version: str = Field(description="Version of the program that made the document.")

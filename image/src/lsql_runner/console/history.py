@@ -14,8 +14,11 @@ from lsql_runner.web.models import Model
 
 SPAN_MS = 3_600_000
 POINTS = 720
+"""At most this many points of a processor."""
 EVENTS = 100
+"""At most this many events of a processor."""
 _WIDTH = 4
+"""The numbers of a point in the array: time, lag, rate in, rate out."""
 
 
 class Point(Model):

@@ -17,7 +17,7 @@ from lightkube.resources.apps_v1 import Deployment, StatefulSet
 from lightkube.resources.core_v1 import ConfigMap, Event, Pod
 from lightkube.types import PatchType
 
-from lsql_runner.console.cluster import ClusterError, Configuration, Conflict, Missing, WorkloadEvent
+from lsql_runner.console.cluster import ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind
 from lsql_runner.errors import DetailTable
 
@@ -68,13 +68,13 @@ class LightkubeCluster:
         with _translated():
             self._client.delete(_RESOURCES[kind], name, namespace=namespace)
 
-    def configuration(self, namespace: str, name: str) -> Configuration:
+    def config_map(self, namespace: str, name: str) -> ConfigMapData:
         with _translated():
             found = self._client.get(ConfigMap, name, namespace=namespace)
         content = {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
-        return Configuration((found.metadata and found.metadata.resourceVersion) or "", content)
+        return ConfigMapData((found.metadata and found.metadata.resourceVersion) or "", content)
 
-    def write_configuration(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
+    def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
         encoded = {key: base64.b64encode(value).decode() for key, value in content.items()}
         with _translated():
             if version is None:

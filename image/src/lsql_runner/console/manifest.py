@@ -47,12 +47,14 @@ class ContainerEnvironment:
 
 
 def image_version(image: str) -> str:
+    """The tag of an image reference, else its digest, else empty."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return tag or digest
 
 
 def as_time(value: object) -> datetime | None:
+    """A time in UTC, from a datetime or from RFC 3339 text; None for any other value."""
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     try:

@@ -62,4 +62,6 @@ class Deleted(Model):
     name: str
     namespace: str
     deleted: str = Field(description="The kind of the workload.")
-    for_the_rest: str = Field(description="The command that deletes the rest of the release.")
+    for_the_rest: str = Field(
+        description="The command that deletes the rest of the Helm release, or lists the other objects without one."
+    )

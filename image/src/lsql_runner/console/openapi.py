@@ -12,7 +12,8 @@ from lsql_runner.console.routes import ROUTES
 from lsql_runner.web import openapi
 
 INTRODUCTION = (
-    "Shows all LSQL processors of a cluster, and stops, starts and deletes them if these actions are enabled. "
+    "Shows the LSQL processors in the configured namespaces, and stops, starts and deletes them if these actions are "
+    "enabled. "
     "Every error is `application/problem+json` with a stable `code` and a `wayOut`. Field names are camelCase; times "
     "are RFC 3339 in UTC. Depending on the configuration, callers are authenticated by a token, by a session that "
     "began with a token, or by a trusted reverse proxy; without authentication every caller is a viewer."

@@ -12,19 +12,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
-from lsql_runner.console.discovery import FetchReports, Listed, list_processors, make_document, read_document
+from lsql_runner.console.discovery import FetchReports, ProcessorListing, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import encode
-from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, read_processor
+from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, WorkloadKey, read_processor
 from lsql_runner.errors import DetailTable, LsqlError
 
 ATTEMPTS = 5
 """Attempts of a write that conflicts with the write of another client."""
 LOG = logging.getLogger(__name__)
 _REASONS = DetailTable({"ATTEMPTS": "another client changed the workload in each of {attempts} attempts"})
-
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,9 @@ def recover(
     return RecoveryResult(document, adopted, len(unassigned))
 
 
-def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Listed, int, dict[Key, str]]:
+def adopt(
+    cluster: Cluster, listed: ProcessorListing, former: Document | None
+) -> tuple[ProcessorListing, int, dict[WorkloadKey, str]]:
     """Assign missing ids. Returns the processors, the number of assigned ids, and by key why an id is still missing."""
     living = {p.id for p in listed.processors if p.id is not None}
     known = former.processors if former else ()
@@ -87,7 +87,7 @@ def adopt(cluster: Cluster, listed: Listed, former: Document | None) -> tuple[Li
         living.add(assigned)
         LOG.info("id assigned", extra={**_named(processor), "id": assigned})
         result.append(replace(processor, id=assigned))
-    return Listed(tuple(result), listed.failures), adopted, unassigned
+    return ProcessorListing(tuple(result), listed.failures), adopted, unassigned
 
 
 def _assign(cluster: Cluster, processor: ProcessorWorkload, new_id: str) -> str:
@@ -123,7 +123,7 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
             document = make(former)
             version = stored.version if stored else None
             try:
-                cluster.write_configuration(place.namespace, place.name, version, encode(document))
+                cluster.write_config_map(place.namespace, place.name, version, encode(document))
                 return document
             except (Conflict, Missing):
                 continue

@@ -16,7 +16,7 @@ from lsql_runner.web.openapi import ApiOperation, ResponseSpec, problem
 
 Access = Literal["anyone", "viewer", "operator"]
 API = "/api/v1"
-_ONE = f"{API}/streams/<id>"
+_PROCESSOR = f"{API}/streams/<id>"
 _SCHEMES = ("token", "session")
 
 
@@ -27,24 +27,28 @@ class Route(ApiOperation):
     access: Access = "operator"
 
 
-WRONG = problem(400, "The request is wrong.")
+BAD_REQUEST = problem(400, "The request is wrong.")
 UNAUTHENTICATED = problem(401, "The request is not authenticated.")
 FORBIDDEN = problem(
     403, "The caller lacks the role, the action is not enabled, or the request came from a page of another site."
 )
 UNKNOWN = problem(404, "No processor has this id.")
-CONFLICT = problem(409, "The present state does not allow it.")
+CONFLICT = problem(409, "The current state does not allow the request.")
 UNAVAILABLE = problem(502, "The cluster or the runner does not respond.")
-OF_ONE = (UNAUTHENTICATED, FORBIDDEN, UNKNOWN, CONFLICT, UNAVAILABLE)
+PROCESSOR_ERRORS = (UNAUTHENTICATED, FORBIDDEN, UNKNOWN, CONFLICT, UNAVAILABLE)
 """The errors of a request about one processor."""
 
 
-def _open(path: str, name: str, summary: str, *responses: ResponseSpec, method: str = "GET", body: Any = None) -> Route:
+def _open_route(
+    path: str, name: str, summary: str, *responses: ResponseSpec, method: str = "GET", body: Any = None
+) -> Route:
     """A route without authentication."""
     return Route(method, path, name, "console", summary, responses, body=body, access="anyone")
 
 
-def _all(path: str, name: str, summary: str, model: Any, *faults: ResponseSpec, query: tuple[str, ...] = ()) -> Route:
+def _list_route(
+    path: str, name: str, summary: str, model: Any, *faults: ResponseSpec, query: tuple[str, ...] = ()
+) -> Route:
     """A route about all processors, for viewers."""
     responses = (ResponseSpec(200, summary, model), *faults, UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE)
     return Route(
@@ -52,70 +56,79 @@ def _all(path: str, name: str, summary: str, model: Any, *faults: ResponseSpec, 
     )
 
 
-def _one(path: str, name: str, summary: str, model: Any, method: str = "GET") -> Route:
+def _processor_route(path: str, name: str, summary: str, model: Any, method: str = "GET") -> Route:
     """A route about one processor: GET for viewers, other methods for operators."""
     reads = method == "GET"
     access: Access = "viewer" if reads else "operator"
     success = ResponseSpec(200, summary, model) if reads else ResponseSpec(202, "Accepted.", model)
     tag = "processor" if reads else "actions"
-    return Route(method, f"{_ONE}{path}", name, tag, summary, (success, *OF_ONE), schemes=_SCHEMES, access=access)
+    responses = (success, *PROCESSOR_ERRORS)
+    return Route(method, f"{_PROCESSOR}{path}", name, tag, summary, responses, schemes=_SCHEMES, access=access)
 
 
 ROUTES: tuple[Route, ...] = (
-    _open(
+    _open_route(
         "/", "page", "The page; it reads all data from this API.", ResponseSpec(200, "The page.", str, ("text/html",))
     ),
-    _open(
+    _open_route(
         "/health/live",
         "live",
         "Does the console still refresh its view?",
         ResponseSpec(200, "The console refreshes its view.", ConsoleHealth),
         ResponseSpec(503, "The console is stuck.", ConsoleHealth),
     ),
-    _open(
+    _open_route(
         "/health/ready",
         "ready",
         "Has the console read the cluster?",
         ResponseSpec(200, "The console has read the cluster.", ConsoleHealth),
         ResponseSpec(503, "The console has not read the cluster yet.", ConsoleHealth),
     ),
-    _open("/openapi.json", "openapi", "This document.", ResponseSpec(200, "OpenAPI 3.1.", dict[str, Any])),
-    _open(
+    _open_route("/openapi.json", "openapi", "This document.", ResponseSpec(200, "OpenAPI 3.1.", dict[str, Any])),
+    _open_route(
         f"{API}/session",
         "session",
         "The caller, and the actions that the caller may take.",
         ResponseSpec(200, "The session.", Session),
     ),
-    _open(
+    _open_route(
         f"{API}/session",
         "log_in",
         "Begin a session with a token.",
         ResponseSpec(200, "The session has begun; the response sets its cookie.", Session),
-        WRONG,
+        BAD_REQUEST,
         UNAUTHENTICATED,
         FORBIDDEN,
         method="POST",
         body=LoginRequest,
     ),
-    _open(
+    _open_route(
         f"{API}/session",
         "log_out",
         "End the session.",
         ResponseSpec(200, "The session has ended.", Session),
-        WRONG,
+        BAD_REQUEST,
         FORBIDDEN,
         method="DELETE",
     ),
-    _all("/streams", "streams", "The processors that match all parameters.", StreamList, WRONG, query=FILTERS),
-    _all("/document", "document", "The document in the format that the recovery job publishes, but live.", Document),
-    _one("", "stream", "One processor, with its program.", ProcessorEntry),
-    _one("/history", "history", "Lag and rates of the last hour.", list[Point]),
-    _one("/events", "events", "Changes of state and actions of users, newest first.", list[HistoryEvent]),
-    _one("/topology", "topology", "The program as a graph, from its runner.", ConsoleTopology),
-    _one("/stores", "stores", "The state stores, from its runner.", list[ConsoleStore]),
-    _one("/logs", "logs", "The last lines of the pod's log.", LogTail),
-    _one("/stop", "stop", "Stop the processor after the running batch; position and state stay.", Accepted, "PUT"),
-    _one("/start", "start", "Start the processor at the position where it stopped.", Accepted, "PUT"),
-    _one("/scale/<int:runners>", "scale", "Scale the processor; this version always refuses.", Accepted, "PUT"),
-    _one("", "delete", "Delete the workload; volumes and the Helm release stay.", Deleted, "DELETE"),
+    _list_route(
+        "/streams", "streams", "The processors that match all parameters.", StreamList, BAD_REQUEST, query=FILTERS
+    ),
+    _list_route(
+        "/document", "document", "The document in the format that the recovery job publishes, but live.", Document
+    ),
+    _processor_route("", "stream", "One processor, with its program.", ProcessorEntry),
+    _processor_route("/history", "history", "Lag and rates of the last hour.", list[Point]),
+    _processor_route("/events", "events", "Changes of state and actions of users, newest first.", list[HistoryEvent]),
+    _processor_route("/topology", "topology", "The program as a graph, from its runner.", ConsoleTopology),
+    _processor_route("/stores", "stores", "The state stores, from its runner.", list[ConsoleStore]),
+    _processor_route("/logs", "logs", "The last lines of the pod's log.", LogTail),
+    _processor_route(
+        "/stop", "stop", "Stop the processor after the running batch; position and state stay.", Accepted, "PUT"
+    ),
+    _processor_route("/start", "start", "Start the processor at the position where it stopped.", Accepted, "PUT"),
+    _processor_route(
+        "/scale/<int:runners>", "scale", "Scale the processor; this version always refuses.", Accepted, "PUT"
+    ),
+    _processor_route("", "delete", "Delete the workload; volumes and the Helm release stay.", Deleted, "DELETE"),
 )

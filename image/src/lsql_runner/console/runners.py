@@ -16,12 +16,14 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, Validati
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
-from lsql_runner.console.workloads import ProcessorWorkload
+from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 
-ANSWER_LIMIT_BYTES = 4 * 1024 * 1024
+RESPONSE_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
+"""A report has at most this many characters of a text."""
 REASONS = 20
+"""A report has at most this many reasons of the runner's health."""
 
 AddressOf = Callable[[ProcessorWorkload], str]
 
@@ -35,6 +37,8 @@ def service_address(processor: ProcessorWorkload) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """Limits of the requests to runners."""
+
     timeout_s: float = 2.0
     """For one request, from connecting to the last byte."""
     parallel: int = 32
@@ -42,12 +46,12 @@ class Limits:
     """For all runners together; a runner that has not responded by then counts as unreachable."""
 
 
-NO_ANSWER = DetailTable(
+UNAVAILABLE_REASONS = DetailTable(
     {
         "STATUS": "{method} {path} returned HTTP {status}",
         "TOO_LONG": "{method} {path} returned more than {limit_bytes} bytes",
         "TIMEOUT": "{method} {path} had no response within {seconds} s",
-        "NOT_SENT": "no request was sent within {seconds} s",
+        "PASS_TIMEOUT": "no report within {seconds} s, the time limit for all processors",
         "FAILED": "{method} {path}: {reason}",
         "NOT_JSON": "{method} {path} did not return JSON",
         "NOT_A_RUNNER": "the response is not that of a processor",
@@ -82,18 +86,16 @@ class Runners:
     def close(self) -> None:
         self._client.close()
 
-    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[tuple[str, str, str], RunnerReport]:
+    def fetch_reports(self, processors: Iterable[ProcessorWorkload]) -> dict[WorkloadKey, RunnerReport]:
         """The report of each runner, by the key of the processor."""
         known = list(processors)
         pool = ThreadPoolExecutor(self._limits.parallel, thread_name_prefix="fetch")
-        pending: dict[tuple[str, str, str], Future[RunnerReport]] = {
-            p.key: pool.submit(self.fetch_report, p) for p in known
-        }
+        pending: dict[WorkloadKey, Future[RunnerReport]] = {p.key: pool.submit(self.fetch_report, p) for p in known}
         try:
             wait(pending.values(), self._limits.pass_s)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        late = NO_ANSWER("NOT_SENT", seconds=f"{self._limits.pass_s:g}")
+        late = UNAVAILABLE_REASONS("PASS_TIMEOUT", seconds=f"{self._limits.pass_s:g}")
         return {
             key: future.result() if future.done() and not future.cancelled() else unreachable(late)
             for key, future in pending.items()
@@ -106,9 +108,9 @@ class Runners:
         try:
             status, stream = self.get(processor, "/stream")
             if status != 200:
-                raise RunnerUnavailable(NO_ANSWER("STATUS", method="GET", path="/stream", status=status))
+                raise RunnerUnavailable(UNAVAILABLE_REASONS("STATUS", method="GET", path="/stream", status=status))
             _, health = self.get(processor, "/health")
-            return read_live(stream, health)
+            return read_report(stream, health)
         except RunnerUnavailable as error:
             return unreachable(error.reason)
 
@@ -142,15 +144,17 @@ class Runners:
         self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
     ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
-        pending = {"method": method, "path": path}
-        late = NO_ANSWER("TIMEOUT", **pending, seconds=f"{self._limits.timeout_s:g}")
+        sent = {"method": method, "path": path}
+        late = UNAVAILABLE_REASONS("TIMEOUT", **sent, seconds=f"{self._limits.timeout_s:g}")
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
                 for part in response.iter_bytes():
                     content += part
-                    if len(content) > ANSWER_LIMIT_BYTES:
-                        raise RunnerUnavailable(NO_ANSWER("TOO_LONG", **pending, limit_bytes=ANSWER_LIMIT_BYTES))
+                    if len(content) > RESPONSE_LIMIT_BYTES:
+                        raise RunnerUnavailable(
+                            UNAVAILABLE_REASONS("TOO_LONG", **sent, limit_bytes=RESPONSE_LIMIT_BYTES)
+                        )
                     if time.monotonic() > deadline:  # the timeout of the library is for each read
                         raise RunnerUnavailable(late)
             return response.status_code, json.loads(content)
@@ -158,9 +162,9 @@ class Runners:
             raise RunnerUnavailable(late) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             reason = str(error)[:TEXT_CHARS] or type(error).__name__
-            raise RunnerUnavailable(NO_ANSWER("FAILED", **pending, reason=reason)) from None
+            raise RunnerUnavailable(UNAVAILABLE_REASONS("FAILED", **sent, reason=reason)) from None
         except (ValueError, RecursionError):
-            raise RunnerUnavailable(NO_ANSWER("NOT_JSON", **pending)) from None
+            raise RunnerUnavailable(UNAVAILABLE_REASONS("NOT_JSON", **sent)) from None
 
 
 def unreachable(why: str) -> RunnerReport:
@@ -169,7 +173,7 @@ def unreachable(why: str) -> RunnerReport:
 
 
 class _Lenient(BaseModel):
-    """A part of a response; fields of other versions of the runner are ignored."""
+    """A model of a response; fields of other versions of the runner are ignored."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -216,7 +220,7 @@ class _Stream(_Lenient):
     rates: _Rates = _Rates()
 
 
-def read_live(stream: object, health: object) -> RunnerReport:
+def read_report(stream: object, health: object) -> RunnerReport:
     """The report from the bodies of /stream and /health.
 
     Raises:
@@ -227,7 +231,7 @@ def read_live(stream: object, health: object) -> RunnerReport:
         state = _STATES.validate_python(parsed.state)
         parsed_health = _Health.model_validate(health)
     except ValidationError:
-        raise RunnerUnavailable(NO_ANSWER("NOT_A_RUNNER")) from None
+        raise RunnerUnavailable(UNAVAILABLE_REASONS("NOT_A_RUNNER")) from None
     return RunnerReport(
         state=state,
         since=parsed.since,

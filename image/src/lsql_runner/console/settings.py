@@ -26,7 +26,7 @@ _REASONS = DetailTable(
 )
 
 
-class _Part(BaseModel):
+class _Section(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
 
@@ -35,18 +35,20 @@ def _is_network(text: str) -> str:
     return text
 
 
-class DocumentPlace(_Part):
+class DocumentConfigMap(_Section):
+    """The ConfigMap that contains the document."""
+
     namespace: str = Field(min_length=1)
     name: str = Field(default="lsql-processors", min_length=1)
 
 
-class RunnerLimits(_Part):
+class RunnerLimits(_Section):
     timeout_seconds: float = Field(default=2.0, gt=0, le=60)
     parallel: int = Field(default=32, ge=1, le=256)
     pass_seconds: float = Field(default=60.0, gt=0, le=3600)
 
 
-class HeaderAuth(_Part):
+class HeaderAuth(_Section):
     """A reverse proxy sends the user and the groups in headers."""
 
     user_header: str = "X-Forwarded-User"
@@ -60,14 +62,14 @@ class HeaderAuth(_Part):
         return tuple(ip_network(text) for text in self.trusted_proxies)
 
 
-class TokenAuth(_Part):
+class TokenAuth(_Section):
     """Users have tokens; a file contains the hashes."""
 
     file: Path = Path("/etc/lsql-tokens/tokens")
     secure_cookie: bool = True
 
 
-class Auth(_Part):
+class Auth(_Section):
     mode: Literal["none", "header", "token"] = "none"
     header: HeaderAuth = HeaderAuth()
     token: TokenAuth = TokenAuth()
@@ -79,7 +81,7 @@ class Auth(_Part):
         return self
 
 
-class Actions(_Part):
+class Actions(_Section):
     stop: bool = False
     start: bool = False
     scale: bool = False
@@ -89,14 +91,14 @@ class Actions(_Part):
         return bool(getattr(self, action))
 
 
-class Logs(_Part):
+class Logs(_Section):
     enabled: bool = False
     lines: int = Field(default=200, ge=1, le=2000)
 
 
-class ConsoleSettings(_Part):
+class ConsoleSettings(_Section):
     namespaces: tuple[str, ...] = Field(min_length=1)
-    document: DocumentPlace
+    document: DocumentConfigMap
     deleted_keep_hours: float = Field(default=168.0, ge=0)
     runners: RunnerLimits = RunnerLimits()
     port: int = Field(default=8084, ge=1, le=65535)
@@ -119,6 +121,7 @@ class ConsoleSettings(_Part):
 
     @property
     def keep(self) -> timedelta:
+        """For how long a deleted processor is listed."""
         return timedelta(hours=self.deleted_keep_hours)
 
 

@@ -12,7 +12,8 @@ from lsql_runner.web.models import Model
 FILTERS = ("namespace", "name", "state", "user", "pipeline", "release", "topic", "created", "violations", "q")
 """The parameters of GET /api/v1/streams."""
 _TEXT_CHARS = 4_000
-_NODES = 500
+_ITEMS = 500
+"""At most this many nodes, edges or stores of a response."""
 
 
 class ConsoleNode(Model):
@@ -97,7 +98,7 @@ def read_stores(body: Any) -> list[ConsoleStore]:
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:
     known = value if isinstance(value, list) else []
-    return [item for item in known if isinstance(item, Mapping)][:_NODES]
+    return [item for item in known if isinstance(item, Mapping)][:_ITEMS]
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:

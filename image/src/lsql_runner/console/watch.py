@@ -147,7 +147,10 @@ class ClusterWatch:
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:
-    """The job's document with the entries that only the console's own has; the console sees a deletion first."""
+    """The job's document, with the processors and the deletions that only the console's own document has.
+
+    The console reads the cluster more often than the job, so it may know them first.
+    """
     if published is None or own is None:
         return published or own
     known = {entry.id: entry for entry in published.processors}

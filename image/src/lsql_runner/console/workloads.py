@@ -1,6 +1,6 @@
 """Reads a processor from the manifest of its Deployment or StatefulSet: pure, no cluster.
 
-workload (dict) -> [ read_processor ] -> ProcessorWorkload, with its violations of the contract
+workload (dict) -> [ read_processor ] -> ProcessorWorkload, with the rules that it violates
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from lsql_runner.console.manifest import (
 
 Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
+WorkloadKey = tuple[str, str, str]
+"""Namespace, kind and name of a workload."""
 
 PROCESSOR_LABEL = ("lenses", "lenses-processor")
 """The label of processors, name and value. The console lists every workload that has it."""
@@ -42,7 +44,7 @@ _REQUIRED = ("SQL_BOOTSTRAP_SERVERS", "SQL_APP_ID")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A violation of the contract between processors and the console: a code and a sentence."""
+    """A rule that a workload violates: a code and a sentence. docs/guides/console.md lists the codes."""
 
     code: str
     text: str
@@ -84,7 +86,7 @@ class ProcessorWorkload:
     container: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> WorkloadKey:
         return (self.namespace, self.kind, self.name)
 
     def with_violations(self, *added: Violation) -> ProcessorWorkload:
@@ -198,7 +200,7 @@ def _violations(
         yield Violation("label-app", f"The label app is {labels.get('app') or 'missing'}, not {p.name}.")
 
 
-def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[tuple[str, str, str], str]:
+def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[WorkloadKey, str]:
     """The processors that share a value with others: by key, the names of up to three others."""
     by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
@@ -220,7 +222,7 @@ def _has_processor_label(labels: Mapping[str, str]) -> bool:
 
 
 def _runner(containers: object) -> Mapping[str, Any]:
-    """The container that runs the program: the first with the variable SQL, else with the port, else the first."""
+    """The container that runs the program: the first with SQL or SQL_FILE, else with the port, else the first."""
     known = as_mappings(containers)
     for container in known:
         if any(item.get("name") in ("SQL", "SQL_FILE") for item in as_mappings(container.get("env"))):

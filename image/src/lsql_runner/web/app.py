@@ -10,7 +10,13 @@ from lsql_runner.web import browser_security, files, problems
 
 
 def bare_app(name: str, static: Path, request_limit_bytes: int) -> Flask:
-    """Without routes: serves the page's files, refuses cross-site and large requests, and reports problems."""
+    """An app without views: it serves static files, refuses cross-site and large requests, and reports problems.
+
+    Args:
+        name: the name of the app and of its logger.
+        static: the folder of the page's own static files.
+        request_limit_bytes: the largest body of a request.
+    """
     app = Flask(name, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = request_limit_bytes
     app.url_map.merge_slashes = False

@@ -1,4 +1,4 @@
-"""Security in the browser: strict headers on every response, and no POST from pages of other sites."""
+"""Security in the browser: strict headers on every response; pages of other sites can only send GET requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def install(app: Flask) -> None:
-    """Refuse cross-site POST requests to `app`, and set the headers on every response."""
+    """Refuse cross-site requests to `app` with any method that is not safe, and set the headers on every response."""
 
     @app.before_request
     def refuse_other_sites() -> None:
@@ -42,10 +42,11 @@ def install(app: Flask) -> None:
 
 
 def refuse_cross_site(incoming: Request) -> None:
-    """Allow requests from the processor's page and from programs; refuse requests from other pages.
+    """Allow requests from the app's own page and from programs; refuse requests from other pages.
 
-    Browsers send `Origin` with every POST, and `Sec-Fetch-Site` to trustworthy addresses (https, localhost); programs
-    send neither. If `Sec-Fetch-Site` is present, it decides alone, because a proxy may rewrite `Host`.
+    Browsers send `Origin` with every POST, PUT and DELETE, and `Sec-Fetch-Site` to trustworthy addresses (https,
+    localhost); programs send neither. If `Sec-Fetch-Site` is present, `Origin` is not compared with `Host`, which a
+    proxy may rewrite.
 
     Raises:
         LsqlError: CROSS_SITE_REFUSED.

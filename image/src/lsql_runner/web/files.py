@@ -12,7 +12,7 @@ SHARED = Path(__file__).parent / "static"
 
 
 def install(app: Flask, own: Path) -> None:
-    """Serve /static/<name> from `own`, else from the shared files. `app` must have no static folder."""
+    """Serve /static/<name> from the folder `own`, else from the shared files. `app` must have no static folder."""
 
     def static(filename: str) -> Response:
         for folder in (own, SHARED):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from pydantic import TypeAdapter
 
-import lsql_runner
 from lsql_runner.web.models import Problem
 from lsql_runner.web.problems import MEDIA_TYPE
 
@@ -53,7 +53,7 @@ def problem(status: int, description: str) -> ResponseSpec:
     return ResponseSpec(status, description, Problem, (MEDIA_TYPE,))
 
 
-BROKEN = problem(500, "Internal error; the log has the details under the reference in `detail`.")
+INTERNAL_ERROR = problem(500, "Internal error; the log has the details under the reference in `wayOut`.")
 """A response that every operation may have."""
 
 
@@ -76,7 +76,7 @@ def document(title: str, introduction: str, operations: Sequence[ApiOperation], 
         "openapi": "3.1.0",
         "info": {
             "title": title,
-            "version": version(),
+            "version": version("lsql-runner"),
             "description": introduction,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -85,13 +85,8 @@ def document(title: str, introduction: str, operations: Sequence[ApiOperation], 
     }
 
 
-def version() -> str:
-    """The version of the API, which is the version of the package."""
-    return str(getattr(lsql_runner, "__version__", "0.1.0"))
-
-
 def _responses(operation: ApiOperation) -> tuple[ResponseSpec, ...]:
-    return (*operation.responses, BROKEN)
+    return (*operation.responses, INTERNAL_ERROR)
 
 
 def _described(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:

@@ -71,7 +71,7 @@ def _from_bug(error: Exception) -> Response:
 
 
 def _internal(error: Exception) -> LsqlError:
-    """Logs the trace under a reference; the response has only the reference and the type of the exception."""
+    """INTERNAL with a reference, under which the trace is logged, and with the type of the exception."""
     reference = secrets.token_hex(4)
     LOG.error("request failed", exc_info=error, extra={"reference": reference, "path": request.path})
     return LsqlError("INTERNAL", reason=type(error).__name__, reference=reference)

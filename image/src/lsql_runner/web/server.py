@@ -182,7 +182,7 @@ class _Worker(ThreadWorker):
         self.app.exit_callback.trigger()
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: Any, exc: BaseException) -> None:
-        """Respond with a problem to a request that is not HTTP; the app handles all other exceptions."""
+        """Respond with a problem to a request that is not HTTP. gunicorn handles all other exceptions."""
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return

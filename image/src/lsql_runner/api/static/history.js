@@ -13,7 +13,7 @@ export class History {
   }
 
   /** Sets the current value, at a time in ms. */
-  end(at, value) {
+  setCurrent(at, value) {
     this.#samples = this.#samples.filter((sample) => sample.at <= at);
     this.#now = [{ at, value }];
   }
@@ -22,7 +22,7 @@ export class History {
     return [...this.#samples, ...this.#now];
   }
 
-  /** The time between the first and the last point, in ms. */
+  /** The time between the first and the last point, in ms; at least one minute. */
   get span() {
     const { points } = this;
     return points.length ? Math.max(SHORTEST_MS, points.at(-1).at - points[0].at) : SHORTEST_MS;

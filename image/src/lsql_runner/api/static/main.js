@@ -1,4 +1,5 @@
-// The processor's page: polls GET /stream every two seconds and GET /history for each new sample, and shows changes.
+// The processor's page: polls GET /stream and /metadata every two seconds, GET /history for each new sample, and GET
+// /topology when the topics change.
 
 import { offer, wire } from "./actions.js";
 import { Problem, get, poll } from "./client.js";

@@ -43,7 +43,7 @@ function errorText(error) {
   return el(
     "div",
     {},
-    el("p", { class: "found" }, error.message + place),
+    el("p", { class: "message" }, error.message + place),
     el("p", { class: "way-out" }, error.wayOut, " ", el("code", {}, error.code)),
   );
 }

@@ -36,6 +36,7 @@ export class Sparkline {
     });
   }
 
+  /** Draws the points of the history; `label` describes the curve for screen readers. */
   draw(label) {
     const { history } = this;
     const newest = history.points.at(-1);
@@ -58,8 +59,8 @@ export class Sparkline {
 
   #point(event, read) {
     const box = this.element.getBoundingClientRect();
-    const share = ((event.clientX - box.left) / box.width) * WIDTH;
-    const point = this.x && this.history.near(this.end - ((RIGHT - share) / RIGHT) * this.span);
+    const x = ((event.clientX - box.left) / box.width) * WIDTH;
+    const point = this.x && this.history.near(this.end - ((RIGHT - x) / RIGHT) * this.span);
     if (!point) return;
     this.cross.setAttribute("d", `M${this.x(point.at)} 0V${HEIGHT}`);
     read(point);

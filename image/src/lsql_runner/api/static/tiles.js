@@ -9,6 +9,10 @@ const ago = (seconds) => (seconds < 1 ? "just now" : `${duration(seconds)} ago`)
 const inMinutes = (ms) => duration(Math.round(ms / 60_000) * 60);
 const perSecond = (n) => ({ value: figure(n), unit: "/s" });
 
+/**
+ * `of` is the current value in a response of GET /stream, null if it is not known; `sample` is the value in a sample of
+ * GET /history; `show` formats a value; `below` is the line below the curve.
+ */
 const TILES = [
   {
     title: "Records in",
@@ -59,7 +63,7 @@ class Tile {
       setText(this.foot, "not known yet");
       return;
     }
-    this.history.end(Date.parse(stream.at), now);
+    this.history.setCurrent(Date.parse(stream.at), now);
     const { value, unit } = this.show(now);
     setText(this.value, value);
     setText(this.unit, unit);

@@ -6,9 +6,12 @@ import { NONE, count, figure, plural } from "./format.js";
 const SEVERITY = ["failed", "unreachable", "restarting", "starting", "stopping", "waiting", "running", "stopped", "ended", "scaled-down", "deleted"];
 
 const rate = (n) => (n === null ? NONE : figure(n));
-const some = (topics) => (topics.length > 2 ? `${topics.slice(0, 2).join(", ")} +${topics.length - 2}` : topics.join(", "));
+const firstTopics = (topics) => (topics.length > 2 ? `${topics.slice(0, 2).join(", ")} +${topics.length - 2}` : topics.join(", "));
 
-/** {title, text(row), by(row), class, build?}: `build` creates the element of a cell once, `text` is set at each refresh. */
+/**
+ * {title, text(row), by(row), class, header, build(row), mark(row)}: `by` is the value to sort by; `build` creates the
+ * element of a cell once, `text` is set at each refresh; `mark` is the state that determines the colour.
+ */
 export const COLUMNS = [
   {
     title: "Processor",
@@ -28,8 +31,8 @@ export const COLUMNS = [
   { title: "Lag", text: (row) => count(row.lag), by: (row) => row.lag ?? -1, class: "number" },
   { title: "In/s", text: (row) => rate(row.recordsInPerSecond), by: (row) => row.recordsInPerSecond ?? -1, class: "number" },
   { title: "Out/s", text: (row) => rate(row.recordsOutPerSecond), by: (row) => row.recordsOutPerSecond ?? -1, class: "number" },
-  { title: "Reads", text: (row) => some(row.topicsIn), by: (row) => row.topicsIn.join(), class: "topics" },
-  { title: "Writes", text: (row) => some(row.topicsOut), by: (row) => row.topicsOut.join(), class: "topics" },
+  { title: "Reads", text: (row) => firstTopics(row.topicsIn), by: (row) => row.topicsIn.join(), class: "topics" },
+  { title: "Writes", text: (row) => firstTopics(row.topicsOut), by: (row) => row.topicsOut.join(), class: "topics" },
   { title: "User", text: (row) => row.user, by: (row) => row.user },
   { title: "Version", text: (row) => row.imageVersion || row.runnerVersion, by: (row) => row.imageVersion },
   { title: "Notes", text: notes, by: (row) => -row.violations.length, class: "notes-cell" },

@@ -27,7 +27,7 @@ export async function showDetail(id) {
   showViolations(stream);
   showFacts(stream);
   showEvents(events);
-  await Promise.all([showPlan(path, stream), showStores(path, stream), showLogsOnce(path, stream)]);
+  await Promise.all([showTopology(path, stream), showStores(path, stream), showLogsOnce(path, stream)]);
   return stream;
 }
 
@@ -118,7 +118,7 @@ function showEvents(events) {
   );
 }
 
-async function showPlan(path, stream) {
+async function showTopology(path, stream) {
   const key = JSON.stringify([path, stream.state, stream.topicsIn]);
   if (key === topologyShown) return;
   const topology = await fromRunner(stream, `${path}/topology`);

@@ -11,8 +11,8 @@ const shown = new Map(); // by id: the row's element and its cells
 /** Shows the rows of GET streams. */
 export function showList(streams) {
   rows = streams;
-  offer("by-state", [...new Set(rows.map((row) => row.state))].sort());
-  offer("by-namespace", [...new Set(rows.map((row) => row.namespace))].sort());
+  setOptions("by-state", [...new Set(rows.map((row) => row.state))].sort());
+  setOptions("by-namespace", [...new Set(rows.map((row) => row.namespace))].sort());
   draw();
 }
 
@@ -86,7 +86,8 @@ function keepFocus(change) {
   if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
 }
 
-function offer(id, values) {
+/** Sets the options of a filter; the chosen one stays, even if no row has its value. */
+function setOptions(id, values) {
   const select = byId(id);
   const chosen = select.value;
   const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;

@@ -10,7 +10,7 @@ let leaving = false;
 
 export const session = () => now;
 
-/** Fetches the session, or ends it after a click on "Log out". Resolves to whether the user may read. */
+/** Fetches the session, or ends it after a click on "Log out". Resolves to whether the user is authenticated. */
 export async function enter() {
   show(await (leaving ? send("DELETE", "api/v1/session") : get("api/v1/session")));
   leaving = false;

@@ -9,7 +9,7 @@ from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind
 CONSOLE: dict[str, ErrorKind] = {
     "CONSOLE_CONFIG_INVALID": ErrorKind(
         "The configuration {path} of the console is invalid at {place}: {reason}.",
-        "Correct that place. docs/guides/console.md lists the keys.",
+        "Correct that place. The chart lsql-console writes this file from its values.",
     ),
     "TOKEN_FILE_INVALID": ErrorKind(
         "Line {line} of the token file {path} is invalid.",

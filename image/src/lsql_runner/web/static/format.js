@@ -24,7 +24,7 @@ export function bytes(n) {
   return `${step && n < 100 ? fine.format(n) : whole.format(n)} ${units[step]}`;
 }
 
-/** 240 ms, 3.4 s, 2 min */
+/** Value and unit of a duration: 240 ms, 3.4 s, 2 min. */
 export function milliseconds(n) {
   if (n < 1000) return { value: whole.format(n), unit: "ms" };
   if (n < 120_000) return { value: fine.format(n / 1000), unit: "s" };

@@ -7,9 +7,9 @@ import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Produced;
 
-/** Keeps the fast vessels and five of their fields. What is read is what is written: no second object is needed. */
+/** Keeps the fast vessels and five of their fields. The object that is read is also written. */
 public final class FilterApp {
-    /** The fields wanted of a position report; Jackson skips the others without making objects of them. */
+    /** The fields of a result; Jackson skips the other fields of a position report and creates no objects for them. */
     @JsonPropertyOrder({"MMSI", "Speed", "Long", "Lat", "Timestamp"})
     public record Position(
             @JsonProperty("MMSI") long mmsi,

@@ -9,7 +9,7 @@ import java.io.UncheckedIOException;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 
-/** JSON as typed values with Jackson: a reader and a writer made once, unknown fields skipped. */
+/** JSON as typed values, with one reader and one writer of Jackson; unknown fields are skipped. */
 final class Json {
     private static final ObjectMapper MAPPER =
             new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);

@@ -11,8 +11,8 @@ import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 
 /**
- * Runs a topology until a signal. The client settings are those of the engine under test, so that the comparison is
- * of the engines and not of who was tuned.
+ * Runs a topology until a signal. The client settings are those of lsql-runner, so that their tuning does not affect the
+ * comparison.
  */
 final class Launcher {
     private Launcher() {}

@@ -11,9 +11,9 @@ import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.WindowedSerdes;
 
-/** Counts the records of each key by minute. The value is never looked into and stays bytes. */
+/** Counts the records of each key by minute. Values are not decoded. */
 public final class TumbleApp {
-    /** What is written for a key and window. */
+    /** The value of a result. */
     public record Counted(@JsonProperty("n") long n) {}
 
     private TumbleApp() {}

@@ -24,7 +24,7 @@ final class Entry {
         return new Entry(position.clone(), InternalRow.copyValue(value), count);
     }
 
-    static int compareByPosition(Entry one, Entry other) {
-        return Arrays.compare(one.position, other.position);
+    static int compareByPosition(Entry left, Entry right) {
+        return Arrays.compare(left.position, right.position);
     }
 }

@@ -21,7 +21,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 public final class ExactSum extends RetractingAggregate<Total> {
     private static final long serialVersionUID = 1L;
 
-    /** Instead of a number of fraction digits: a mean with as many digits as a double can represent. */
+    /** Instead of a number of fraction digits: a mean with 34 digits, more than a double can represent. */
     private static final int AS_DOUBLE = -1;
 
     /** Instead of a number of fraction digits: the sum. */
@@ -36,8 +36,7 @@ public final class ExactSum extends RetractingAggregate<Total> {
 
     /**
      * The aggregate {@code name(digits, value)}, or {@code name(digits, value, sign)} if values are retracted.
-     * {@code digits} is a literal: the number of fraction digits of a mean, -1 for as many as a double can represent,
-     * -2 for the sum.
+     * {@code digits} is a literal: the number of fraction digits of a mean, -1 for 34 digits in total, -2 for the sum.
      */
     public static Expression of(Arguments arguments) {
         Expression sign = arguments.all().size() > 2 ? arguments.at(2) : null;

@@ -41,8 +41,8 @@ enum KeepFunction {
      */
     KeptEntries empty(Comparator<Object> values, Comparator<Object> ties, int limit) {
         Comparator<Entry> byPosition = Entry::compareByPosition;
-        Comparator<Entry> byTie = (one, other) -> ties.compare(one.value, other.value);
-        Comparator<Entry> byValue = (one, other) -> values.compare(one.value, other.value);
+        Comparator<Entry> byTie = (left, right) -> ties.compare(left.value, right.value);
+        Comparator<Entry> byValue = (left, right) -> values.compare(left.value, right.value);
         Comparator<Entry> byCount = Comparator.comparingLong(entry -> entry.count);
         return switch (this) {
             case FIRST, COLLECT -> new FirstInOrder(byPosition.thenComparing(byTie), limit, false);

@@ -15,7 +15,7 @@ public final class DecodeAvro extends DecodingFunction {
     private static final long serialVersionUID = 1L;
 
     private transient RecordDecoder decoder;
-    private transient AvroBytes bytes;
+    private transient AvroInput input;
 
     private DecodeAvro(Expression child, String schema, String registry, DataType type) {
         super(child, type, schema, registry);
@@ -45,9 +45,9 @@ public final class DecodeAvro extends DecodingFunction {
     protected Object decoded(byte[] record) {
         if (decoder == null) {
             decoder = RecordDecoder.shared(Registry.named(option(1)), option(0));
-            bytes = new AvroBytes();
+            input = new AvroInput();
         }
-        return decoder.decode(record, bytes);
+        return decoder.decode(record, input);
     }
 
     @Override

@@ -21,9 +21,10 @@ enum LogicalTimeUnit {
         LOCAL
     }
 
-    static final long MICROS = 1_000;
+    static final long NANOS_PER_MICRO = 1_000;
 
     final Kind kind;
+    /** The length of the unit in nanoseconds. */
     final long nanos;
 
     LogicalTimeUnit(Kind kind, long nanos) {

@@ -39,7 +39,7 @@ final class RecordDecoder {
      * @throws MalformedRecordException the bytes are not a valid record
      * @throws RegistryException the registry does not return the schema
      */
-    Object decode(byte[] record, AvroBytes in) {
+    Object decode(byte[] record, AvroInput in) {
         if (record.length < HEADER_BYTES) {
             throw new MalformedRecordException("%d bytes are too few for a schema id".formatted(record.length));
         }

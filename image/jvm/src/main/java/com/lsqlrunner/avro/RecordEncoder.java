@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.DataType;
 final class RecordEncoder {
     private final ValueWriter writer;
     private final byte[] header;
-    private final AvroBuffer buffer = new AvroBuffer();
+    private final AvroOutput buffer = new AvroOutput();
     private final GenericInternalRow row = new GenericInternalRow(new Object[1]);
 
     /** @throws SchemaMismatchException the schema cannot hold all values of the type */

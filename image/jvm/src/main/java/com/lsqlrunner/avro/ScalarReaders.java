@@ -15,6 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * keeps the number unchanged, and would read seconds as milliseconds.
  */
 final class ScalarReaders {
+    /** Spark stores a decimal of up to 18 digits as a long. */
     private static final BigInteger MAX_COMPACT = BigInteger.TEN.pow(18);
 
     private ScalarReaders() {}
@@ -23,13 +24,13 @@ final class ScalarReaders {
     static ValueReader of(Schema writer, Schema reader) {
         return switch (reader.getType()) {
             case NULL -> in -> null;
-            case BOOLEAN -> AvroBytes::readBoolean;
-            case INT -> AvroBytes::readInt;
+            case BOOLEAN -> AvroInput::readBoolean;
+            case INT -> AvroInput::readInt;
             case LONG -> longs(writer, reader);
             case FLOAT -> floats(writer);
             case DOUBLE -> doubles(writer);
-            case STRING -> AvroBytes::readString;
-            case BYTES -> bytes(writer, reader, AvroBytes::readBytes);
+            case STRING -> AvroInput::readString;
+            case BYTES -> bytes(writer, reader, AvroInput::readBytes);
             case FIXED -> fixed(writer, reader);
             default -> throw new IllegalArgumentException(reader.getType().toString());
         };
@@ -43,10 +44,11 @@ final class ScalarReaders {
         }
         // Spark's timestamps are in microseconds. A time of day has the unit of the reader.
         long fromNanos = to == null ? 1 : from.nanos;
-        long toNanos = to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.MICROS;
+        long toNanos =
+                to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.NANOS_PER_MICRO;
         boolean isInt = writer.getType() == Schema.Type.INT;
         if (fromNanos == toNanos) {
-            return isInt ? in -> (long) in.readInt() : AvroBytes::readLong;
+            return isInt ? in -> (long) in.readInt() : AvroInput::readLong;
         }
         if (fromNanos < toNanos) {
             return in -> Math.floorDiv(in.readLong(), toNanos / fromNanos);
@@ -66,7 +68,7 @@ final class ScalarReaders {
         return switch (writer.getType()) {
             case INT -> in -> (float) in.readInt();
             case LONG -> in -> (float) in.readLong();
-            default -> AvroBytes::readFloat;
+            default -> AvroInput::readFloat;
         };
     }
 
@@ -75,7 +77,7 @@ final class ScalarReaders {
             case INT -> in -> (double) in.readInt();
             case LONG -> in -> (double) in.readLong();
             case FLOAT -> in -> (double) in.readFloat();
-            default -> AvroBytes::readDouble;
+            default -> AvroInput::readDouble;
         };
     }
 

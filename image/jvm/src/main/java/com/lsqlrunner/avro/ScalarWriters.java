@@ -73,13 +73,13 @@ final class ScalarWriters {
                 unit.kind == LogicalTimeUnit.Kind.LOCAL ? DataTypes.TimestampNTZType : DataTypes.TimestampType)) {
             return null;
         }
-        if (unit.nanos >= LogicalTimeUnit.MICROS) {
-            long micros = unit.nanos / LogicalTimeUnit.MICROS;
+        if (unit.nanos >= LogicalTimeUnit.NANOS_PER_MICRO) {
+            long micros = unit.nanos / LogicalTimeUnit.NANOS_PER_MICRO;
             return (from, index, to) -> to.writeLong(Math.floorDiv(from.getLong(index), micros));
         }
         return (from, index, to) -> {
             try {
-                to.writeLong(Math.multiplyExact(from.getLong(index), LogicalTimeUnit.MICROS));
+                to.writeLong(Math.multiplyExact(from.getLong(index), LogicalTimeUnit.NANOS_PER_MICRO));
             } catch (ArithmeticException error) {
                 throw SchemaMismatchException.ofValue(path, "a timestamp is out of range for nanoseconds");
             }

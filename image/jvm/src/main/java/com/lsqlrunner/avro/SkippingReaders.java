@@ -17,7 +17,7 @@ final class SkippingReaders {
         };
     }
 
-    private static void skip(Schema schema, AvroBytes in, int depth) {
+    private static void skip(Schema schema, AvroInput in, int depth) {
         if (depth > MAX_DEPTH) {
             throw new MalformedRecordException("values are nested more than " + MAX_DEPTH + " levels deep");
         }
@@ -37,7 +37,7 @@ final class SkippingReaders {
         }
     }
 
-    private static void skipItems(Schema item, boolean keyed, AvroBytes in, int depth) {
+    private static void skipItems(Schema item, boolean keyed, AvroInput in, int depth) {
         for (int count = in.readCount(); count > 0; count = in.readCount()) {
             for (int i = 0; i < count; i++) {
                 if (keyed) {

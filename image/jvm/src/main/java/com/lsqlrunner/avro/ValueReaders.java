@@ -77,7 +77,7 @@ final class ValueReaders {
         return isMap ? in -> map(item, in) : in -> array(item, in);
     }
 
-    private static Object array(ValueReader item, AvroBytes in) {
+    private static Object array(ValueReader item, AvroInput in) {
         int count = in.readCount();
         if (count == 0) {
             return new GenericArrayData(new Object[0]);
@@ -91,7 +91,7 @@ final class ValueReaders {
         return new GenericArrayData(items.toArray());
     }
 
-    private static Object map(ValueReader item, AvroBytes in) {
+    private static Object map(ValueReader item, AvroInput in) {
         Map<UTF8String, Object> items =
                 new LinkedHashMap<>(); // of several values with the same key the last one wins, as in Avro
         for (int count = in.readCount(); count > 0; count = in.readCount()) {
@@ -132,7 +132,7 @@ final class ValueReaders {
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
-        return of(schema, schema).read(new AvroBytes().start(bytes.toByteArray(), 0));
+        return of(schema, schema).read(new AvroInput().start(bytes.toByteArray(), 0));
     }
 
     private static ValueReader writerUnion(Resolver.WriterUnion action, String path) {
@@ -206,7 +206,7 @@ final class ValueReaders {
     /** Reads the fields of a record in the order of the writer, and stores each at its index in the reader's schema. */
     private record RecordReader(ValueReader[] fields, int[] indexes, Object[] defaults) implements ValueReader {
         @Override
-        public Object read(AvroBytes in) {
+        public Object read(AvroInput in) {
             Object[] values = defaults.clone();
             for (int i = 0; i < fields.length; i++) {
                 Object value = fields[i].read(in);

@@ -6,5 +6,5 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 @FunctionalInterface
 interface ValueWriter {
     /** @throws SchemaMismatchException the schema cannot hold the value */
-    void write(SpecializedGetters from, int index, AvroBuffer to);
+    void write(SpecializedGetters from, int index, AvroOutput to);
 }

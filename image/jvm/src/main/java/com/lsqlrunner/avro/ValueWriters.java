@@ -42,19 +42,20 @@ final class ValueWriters {
         if (schema.getType() == Schema.Type.UNION) {
             return union(type, schema, path);
         }
-        ValueWriter present = present(type, schema, path);
+        ValueWriter writer = nonNull(type, schema, path);
         if (schema.getType() == Schema.Type.NULL) {
-            return present;
+            return writer;
         }
         return (from, index, to) -> {
             if (from.isNullAt(index)) {
                 throw SchemaMismatchException.ofValue(path, "a value is null, and the schema does not allow it");
             }
-            present.write(from, index, to);
+            writer.write(from, index, to);
         };
     }
 
-    private static ValueWriter present(DataType type, Schema schema, String path) {
+    /** A writer of values that are not null. */
+    private static ValueWriter nonNull(DataType type, Schema schema, String path) {
         ValueWriter writer =
                 switch (schema.getType()) {
                     case RECORD -> type instanceof StructType struct ? record(struct, schema, path) : null;
@@ -181,12 +182,13 @@ final class ValueWriters {
     }
 
     private static ValueWriter members(StructType type, Schema union, String path) {
-        List<Schema> present = CatalystTypes.nonNullBranches(union);
+        List<Schema> nonNullBranches = CatalystTypes.nonNullBranches(union);
         List<ValueWriter> writers = new ArrayList<>();
-        int[] branches = new int[present.size()];
+        int[] branches = new int[nonNullBranches.size()];
         for (int i = 0; i < branches.length; i++) {
-            branches[i] = union.getTypes().indexOf(present.get(i));
-            writers.add(of(type.apply(i).dataType(), present.get(i), CatalystTypes.childPath(path, "member" + i)));
+            branches[i] = union.getTypes().indexOf(nonNullBranches.get(i));
+            writers.add(
+                    of(type.apply(i).dataType(), nonNullBranches.get(i), CatalystTypes.childPath(path, "member" + i)));
         }
         return (from, index, to) -> {
             InternalRow row = from.getStruct(index, branches.length);
@@ -210,7 +212,7 @@ final class ValueWriters {
                 continue;
             }
             try {
-                ValueWriter writer = present(type, branches.get(i), path);
+                ValueWriter writer = nonNull(type, branches.get(i), path);
                 int branch = i;
                 return (from, index, to) -> {
                     to.writeLong(branch);

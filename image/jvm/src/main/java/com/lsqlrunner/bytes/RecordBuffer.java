@@ -15,7 +15,7 @@ public abstract class RecordBuffer {
     private ByteBuffer view = ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN);
     private int size;
 
-    /** Starts a record: discards the previous one. */
+    /** Discards the previous record, and writes the header of the next one. */
     public final void start(byte[] header) {
         size = 0;
         writeRaw(header);
@@ -71,7 +71,7 @@ public abstract class RecordBuffer {
         size += bytes;
     }
 
-    /** Small numbers of either sign as small numbers without a sign. */
+    /** Maps numbers of small absolute value to small numbers without a sign. */
     public static long zigzag(long value) {
         return value << 1 ^ value >> 63;
     }

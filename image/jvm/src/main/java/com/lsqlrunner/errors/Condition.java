@@ -4,7 +4,7 @@ import com.lsqlrunner.PythonEntry;
 import java.util.Map;
 
 /**
- * The error conditions of this module. Python decides by the code; the text is for people. A name in angle brackets is
+ * The error conditions of this module. Python decides by the name; the text is for people. A name in angle brackets is
  * a parameter.
  */
 @PythonEntry
@@ -15,7 +15,7 @@ public enum Condition {
     LSQL_SCHEMA_UNUSABLE("<reason>"),
     /** A value that its schema cannot hold. */
     LSQL_VALUE_DOES_NOT_FIT_SCHEMA("<reason>"),
-    /** A record that its topic does not allow. {@code bytes} and {@code limit_bytes} are numbers. */
+    /** A record that is larger than its topic allows. {@code bytes} and {@code limit_bytes} are numbers. */
     LSQL_RECORD_TOO_LARGE("the record has <bytes> bytes, its topic allows <limit_bytes>"),
     /** An aggregate whose state of one group is too large. */
     LSQL_GROUP_TOO_LARGE("<aggregate> keeps more than <limit_mib> MiB of one group"),

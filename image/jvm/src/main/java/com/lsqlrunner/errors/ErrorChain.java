@@ -17,8 +17,8 @@ import org.apache.spark.SparkThrowable;
 @PythonEntry
 public final class ErrorChain {
     /**
-     * The start of a message of Spark. If the exception object was lost on the way to the driver, the condition is
-     * somewhere in the text.
+     * The condition and the text with which a message of Spark starts. If the exception object was lost on the way to
+     * the driver, they are in the middle of another message.
      */
     private static final Pattern CONDITION = Pattern.compile("\\[([A-Z][A-Z0-9_]+)(?:\\.[A-Z0-9_]+)*]\\s*([^\\n]*)");
 

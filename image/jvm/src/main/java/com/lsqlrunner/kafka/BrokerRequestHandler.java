@@ -43,7 +43,10 @@ final class BrokerRequestHandler {
     private final int timeoutMs;
     private Admin admin;
 
-    /** @param first the first line: {@code settings}, and {@code answer_ms}, the deadline of each request */
+    /**
+     * @param first the first line of the input: {@code settings} of Kafka's client, and {@code request_timeout_ms}, the
+     *     timeout of each request
+     */
     BrokerRequestHandler(Map<String, Object> first) {
         timeoutMs = (int) number(first.get("request_timeout_ms"));
         settings = new HashMap<>();
@@ -58,7 +61,7 @@ final class BrokerRequestHandler {
         settings.put("auto.include.jmx.reporter", false);
     }
 
-    /** Creates the client, which logs in if the settings say so. */
+    /** Creates the client. It logs in if the settings contain a login. */
     void connect() {
         if (admin != null) {
             return;
@@ -78,6 +81,7 @@ final class BrokerRequestHandler {
         }
     }
 
+    /** Executes the request that {@code ask} names, and writes its response. */
     void execute(Map<String, Object> request, ResponseWriter responses) throws Exception {
         connect();
         switch (String.valueOf(request.get("ask"))) {

@@ -14,7 +14,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads records by their offsets, without joining a consumer group. Its buffers are small, like the heap. */
+/**
+ * Reads records by their offsets, without joining a consumer group. Its buffers are small, because the heap of the
+ * program is.
+ */
 final class OffsetRangeReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final Duration timeout;
@@ -40,12 +43,12 @@ final class OffsetRangeReader implements AutoCloseable {
         }
     }
 
-    /** Writes every record of the ranges. Offsets that the brokers no longer or not yet have are skipped. */
+    /** Writes every record of the ranges. Offsets that are deleted or not yet written are skipped. */
     void read(Map<TopicPartition, OffsetRange> ranges, ResponseWriter responses) throws IOException {
         Map<TopicPartition, Long> ends = assign(ranges);
         long deadline = System.nanoTime() + timeout.toNanos();
         while (true) {
-            ends.entrySet().removeIf(left -> consumer.position(left.getKey()) >= left.getValue());
+            ends.entrySet().removeIf(end -> consumer.position(end.getKey()) >= end.getValue());
             if (ends.isEmpty()) {
                 return;
             }

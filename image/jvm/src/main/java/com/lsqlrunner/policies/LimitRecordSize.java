@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 public final class LimitRecordSize extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    /** The header that names the omitted parts of a dead letter: {@code value}, or {@code key,value,headers}. */
+    /** The header that names what a dead letter lacks: {@code value}, or {@code key,value,headers}. */
     public static final String OMITTED = "lsql.error.omitted";
 
     private static final String ERROR_HEADER_PREFIX = "lsql.error.";

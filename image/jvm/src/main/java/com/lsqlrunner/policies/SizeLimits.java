@@ -52,8 +52,8 @@ final class SizeLimits {
 
     /**
      * Parses limits in JSON: {@code batch_bytes} and {@code request_bytes}, the limits of the topic and of the
-     * producer; {@code header_bytes}, the size of a header that is added to every record later; {@code compression} of
-     * the producer.
+     * producer; {@code header_bytes}, the size of the batch header, which is added to every record later;
+     * {@code compression} of the producer.
      */
     static SizeLimits of(String json) {
         try {

@@ -23,7 +23,7 @@ final class MessageDecoder {
     private final MessageReader reader;
     private final IntFunction<String> files;
     private final Map<Integer, Map<List<Integer>, String>> messageNames = new HashMap<>();
-    private final ProtobufBytes in = new ProtobufBytes();
+    private final ProtobufInput in = new ProtobufInput();
     private int checkedId = -1;
 
     /**
@@ -52,7 +52,7 @@ final class MessageDecoder {
         in.start(record, HEADER_BYTES);
         List<Integer> indexes = readIndexes();
         if (indexes != FIRST || id != checkedId) {
-            check(id, indexes);
+            checkMessage(id, indexes);
         }
         Object[] values = reader.empty();
         reader.read(in, values);
@@ -60,7 +60,7 @@ final class MessageDecoder {
     }
 
     private List<Integer> readIndexes() {
-        long count = ProtobufBytes.fromZigzag(in.readVarint());
+        long count = ProtobufInput.fromZigzag(in.readVarint());
         if (count == 0) {
             return FIRST;
         }
@@ -69,14 +69,14 @@ final class MessageDecoder {
         }
         List<Integer> indexes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            indexes.add((int) ProtobufBytes.fromZigzag(in.readVarint()));
+            indexes.add((int) ProtobufInput.fromZigzag(in.readVarint()));
         }
         return indexes;
     }
 
-    private void check(int id, List<Integer> indexes) {
+    private void checkMessage(int id, List<Integer> indexes) {
         String found = messageNames
-                .computeIfAbsent(id, one -> MessageNames.of(files.apply(one)))
+                .computeIfAbsent(id, newId -> MessageNames.of(files.apply(newId)))
                 .get(indexes);
         if (found == null) {
             throw new MalformedRecordException("schema %d has no message with the indexes %s".formatted(id, indexes));

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType;
 final class MessageEncoder {
     private final MessageWriter writer;
     private final byte[] header;
-    private final ProtobufBuffer buffer = new ProtobufBuffer();
+    private final ProtobufOutput buffer = new ProtobufOutput();
 
     /** @throws com.lsqlrunner.errors.SchemaMismatchException the message cannot hold all values of the type */
     MessageEncoder(StructType type, MessageSpec message, int id) {
@@ -18,9 +18,9 @@ final class MessageEncoder {
                 .putInt(id)
                 .array());
         boolean isFirst = message.indexes().size() == 1 && message.indexes().get(0) == 0;
-        buffer.writeVarint(isFirst ? 0 : ProtobufBuffer.zigzag(message.indexes().size()));
+        buffer.writeVarint(isFirst ? 0 : ProtobufOutput.zigzag(message.indexes().size()));
         if (!isFirst) {
-            message.indexes().forEach(number -> buffer.writeVarint(ProtobufBuffer.zigzag(number)));
+            message.indexes().forEach(number -> buffer.writeVarint(ProtobufOutput.zigzag(number)));
         }
         header = buffer.toBytes();
     }

@@ -17,13 +17,13 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads messages as Catalyst values. A message may be split, and a field may occur several times, so values are
- * collected first and converted at the end of the record. Threads may share it.
+ * Reads messages as Catalyst values. A field may occur several times, and several occurrences of a message are merged,
+ * so values are collected first and converted at the end of the record. Threads may share it.
  */
 final class MessageReader {
     private static final int SMALL_NUMBERS = 64;
-    private static final long MICROS = 1_000_000;
-    private static final long NANOS = 1_000_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private final FieldReader[] readers;
     private final FieldReader[] bySmallNumber = new FieldReader[SMALL_NUMBERS];
@@ -77,7 +77,7 @@ final class MessageReader {
     }
 
     /** Reads to the end, and adds to the values that were already read of the message. */
-    void read(ProtobufBytes in, Object[] values) {
+    void read(ProtobufInput in, Object[] values) {
         while (in.hasMore()) {
             int tag = in.readTag();
             int number = tag >>> 3;
@@ -109,11 +109,12 @@ final class MessageReader {
     }
 
     private static long micros(long seconds, int nanos) {
-        if (nanos < 0 || nanos >= NANOS) {
+        if (nanos < 0 || nanos >= NANOS_PER_SECOND) {
             throw new MalformedRecordException("a timestamp has %d nanoseconds".formatted(nanos));
         }
         try {
-            return Math.addExact(Math.multiplyExact(seconds, MICROS), nanos / (NANOS / MICROS));
+            return Math.addExact(
+                    Math.multiplyExact(seconds, MICROS_PER_SECOND), nanos / (NANOS_PER_SECOND / MICROS_PER_SECOND));
         } catch (ArithmeticException error) {
             throw new MalformedRecordException("a timestamp of %d seconds is out of range".formatted(seconds));
         }
@@ -126,8 +127,8 @@ final class MessageReader {
         private final int index;
         private final String path;
         private final MessageReader message;
-        private final Function<ProtobufBytes, Object> scalar;
-        private final Function<ProtobufBytes, Object> key;
+        private final Function<ProtobufInput, Object> scalar;
+        private final Function<ProtobufInput, Object> key;
         private int[] othersOfOneof;
 
         FieldReader(FieldSpec field, int column, int index, DataType type, String path) {
@@ -135,16 +136,16 @@ final class MessageReader {
             this.column = column;
             this.index = index;
             this.path = path;
-            DataType one = type instanceof ArrayType array && field.isRepeated()
+            DataType valueType = type instanceof ArrayType array && field.isRepeated()
                     ? array.elementType()
                     : type instanceof MapType map && field.isMap() ? map.valueType() : type;
-            message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), one, path) : null;
-            scalar = field.isMessage() ? null : Scalars.reader(field);
-            key = field.isMap() ? Scalars.reader(field.key()) : null;
+            message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), valueType, path) : null;
+            scalar = field.isMessage() ? null : ScalarReaders.reader(field);
+            key = field.isMap() ? ScalarReaders.reader(field.key()) : null;
         }
 
         /** Reads a value. Returns false if the wire type is not that of the field. */
-        boolean read(ProtobufBytes in, int wire, Object[] values) {
+        boolean read(ProtobufInput in, int wire, Object[] values) {
             if (field.isMap()) {
                 return wire == WireType.LENGTH && readEntry(in, values);
             }
@@ -161,7 +162,7 @@ final class MessageReader {
             return true;
         }
 
-        private Object[] readMessage(ProtobufBytes in, Object[] before) {
+        private Object[] readMessage(ProtobufInput in, Object[] before) {
             Object[] messageValues = before == null ? message.empty() : before;
             int outer = in.pushLimit();
             message.read(in, messageValues);
@@ -170,7 +171,7 @@ final class MessageReader {
         }
 
         @SuppressWarnings("unchecked")
-        private boolean readItems(ProtobufBytes in, int wire, Object[] values) {
+        private boolean readItems(ProtobufInput in, int wire, Object[] values) {
             boolean packed = wire == WireType.LENGTH && field.wire() != WireType.LENGTH;
             if (wire != field.wire() && !packed) {
                 return false;
@@ -190,8 +191,8 @@ final class MessageReader {
         }
 
         @SuppressWarnings("unchecked")
-        private boolean readEntry(ProtobufBytes in, Object[] values) {
-            Object name = Scalars.defaultValue(field.key());
+        private boolean readEntry(ProtobufInput in, Object[] values) {
+            Object name = ScalarReaders.defaultValue(field.key());
             Object value = null;
             int outer = in.pushLimit();
             while (in.hasMore()) {
@@ -206,7 +207,7 @@ final class MessageReader {
             }
             in.popLimit(outer);
             if (value == null) {
-                value = message == null ? Scalars.defaultValue(field) : message.empty();
+                value = message == null ? ScalarReaders.defaultValue(field) : message.empty();
             }
             if (values[index] == null) {
                 values[index] = new LinkedHashMap<UTF8String, Object>();
@@ -226,22 +227,22 @@ final class MessageReader {
             }
             if (value == null) {
                 return switch (field.presence()) {
-                    case "implicit" -> Scalars.defaultValue(field);
+                    case "implicit" -> ScalarReaders.defaultValue(field);
                     case "required" ->
                         throw new MalformedRecordException("the required field %s is missing".formatted(path));
                     default -> null;
                 };
             }
-            return one(value);
+            return converted(value);
         }
 
-        private Object one(Object value) {
+        private Object converted(Object value) {
             return message == null ? value : message.result((Object[]) value);
         }
 
         private GenericArrayData items(Object value) {
             List<?> items = value == null ? List.of() : (List<?>) value;
-            return new GenericArrayData(items.stream().map(this::one).toArray());
+            return new GenericArrayData(items.stream().map(this::converted).toArray());
         }
 
         private ArrayBasedMapData entries(Object value) {
@@ -249,7 +250,7 @@ final class MessageReader {
             return new ArrayBasedMapData(
                     new GenericArrayData(entries.keySet().toArray()),
                     new GenericArrayData(
-                            entries.values().stream().map(this::one).toArray()));
+                            entries.values().stream().map(this::converted).toArray()));
         }
     }
 }

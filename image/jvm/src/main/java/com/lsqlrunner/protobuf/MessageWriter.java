@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.TimestampType;
 
 /** Writes structs as messages. Fields are matched by name, and no field is dropped silently. Threads may share it. */
 final class MessageWriter {
-    private static final long MICROS = 1_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
     private static final int NANOS_PER_MICRO = 1_000;
 
     private final FieldWriter[] writers;
@@ -45,30 +45,33 @@ final class MessageWriter {
                 .toArray(FieldWriter[]::new);
     }
 
-    void write(InternalRow row, ProtobufBuffer to) {
+    void write(InternalRow row, ProtobufOutput to) {
         for (FieldWriter writer : writers) {
             writer.write(row, to);
         }
     }
 
     private static FieldWriter writer(StructType type, int index, FieldSpec field, String path) {
-        DataType whole = type.apply(index).dataType();
+        DataType fieldType = type.apply(index).dataType();
         String childPath = childPath(path, field.name());
         if (field.isRepeated()) {
             return items(
-                    whole instanceof ArrayType array ? array.elementType() : mismatch(whole, field, childPath),
+                    fieldType instanceof ArrayType array ? array.elementType() : mismatch(fieldType, field, childPath),
                     index,
                     field,
                     childPath);
         }
         if (field.isMap()) {
-            boolean fits = whole instanceof MapType map && map.keyType() instanceof StringType;
+            boolean fits = fieldType instanceof MapType map && map.keyType() instanceof StringType;
             return entries(
-                    fits ? ((MapType) whole).valueType() : mismatch(whole, field, childPath), index, field, childPath);
+                    fits ? ((MapType) fieldType).valueType() : mismatch(fieldType, field, childPath),
+                    index,
+                    field,
+                    childPath);
         }
-        ValueWriter value = value(whole, field, childPath);
+        ValueWriter value = value(fieldType, field, childPath);
         boolean isOptional = field.presence().equals("optional");
-        ZeroCheck zeroCheck = zeroCheck(whole);
+        ZeroCheck zeroCheck = zeroCheck(fieldType);
         boolean zeroIsWritten =
                 !field.presence().equals("implicit") || field.kind().equals("enum");
         return (from, to) -> {
@@ -138,7 +141,8 @@ final class MessageWriter {
     private static ValueWriter value(DataType type, FieldSpec field, String path) {
         switch (field.kind()) {
             case "message" -> {
-                StructType struct = type instanceof StructType one ? one : (StructType) mismatch(type, field, path);
+                StructType struct =
+                        type instanceof StructType structType ? structType : (StructType) mismatch(type, field, path);
                 MessageWriter inner = new MessageWriter(struct, field.fields(), path);
                 return (from, index, to) -> {
                     int start = to.begin();
@@ -171,9 +175,9 @@ final class MessageWriter {
         }
     }
 
-    private static void writeTime(long micros, ProtobufBuffer to) {
-        long seconds = Math.floorDiv(micros, MICROS);
-        long nanos = Math.floorMod(micros, MICROS) * NANOS_PER_MICRO;
+    private static void writeTime(long micros, ProtobufOutput to) {
+        long seconds = Math.floorDiv(micros, MICROS_PER_SECOND);
+        long nanos = Math.floorMod(micros, MICROS_PER_SECOND) * NANOS_PER_MICRO;
         int start = to.begin();
         if (seconds != 0) {
             to.writeTag(1, WireType.VARINT);
@@ -214,7 +218,7 @@ final class MessageWriter {
 
     @FunctionalInterface
     private interface FieldWriter {
-        void write(InternalRow from, ProtobufBuffer to);
+        void write(InternalRow from, ProtobufOutput to);
     }
 
     @FunctionalInterface
@@ -225,6 +229,6 @@ final class MessageWriter {
     /** Writes the value at an index of a row or an array, without a tag. */
     @FunctionalInterface
     interface ValueWriter {
-        void write(SpecializedGetters from, int index, ProtobufBuffer to);
+        void write(SpecializedGetters from, int index, ProtobufOutput to);
     }
 }

@@ -115,11 +115,11 @@ final class ScalarWriters {
         };
     }
 
-    private static void writeWhole(String kind, long value, ProtobufBuffer to) {
+    private static void writeWhole(String kind, long value, ProtobufOutput to) {
         switch (FieldSpec.wire(kind)) {
             case WireType.FIXED64 -> to.writeFixed64(value);
             case WireType.FIXED32 -> to.writeFixed32((int) value);
-            default -> to.writeVarint(kind.startsWith("s") ? ProtobufBuffer.zigzag(value) : value);
+            default -> to.writeVarint(kind.startsWith("s") ? ProtobufOutput.zigzag(value) : value);
         }
     }
 

@@ -22,6 +22,7 @@ final class RegistryHttp {
     private static final int MAX_BODY_BYTES = 64 << 20;
 
     private final RegistrySettings settings;
+    /** The index of the address that answered last. */
     private int preferred;
 
     RegistryHttp(RegistrySettings settings) {

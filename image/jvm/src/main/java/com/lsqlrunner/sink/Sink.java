@@ -13,7 +13,8 @@ public interface Sink {
 
     /**
      * Writes the rows of one task and returns when the server has all of them. The same task of the same batch may run
-     * again, with the same rows in the same order for each source; the target is then the same.
+     * again, with the same rows in the same order for each {@link SinkRow#source}; the target must then have the same
+     * content as before.
      *
      * @throws SinkException the rows of the task may be written in part, or not at all
      */

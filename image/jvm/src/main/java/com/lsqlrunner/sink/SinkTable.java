@@ -13,7 +13,7 @@ import java.util.List;
  * @param upsert whether a row replaces the row with the same key
  * @param creates whether a missing table is created
  * @param batchRows the largest number of rows in one request
- * @param store how the sink stores rows, if it supports several ways
+ * @param store the value of STOREAS, {@code STRING} or {@code HASH}; empty for a sink without it
  */
 public record SinkTable(
         String name,

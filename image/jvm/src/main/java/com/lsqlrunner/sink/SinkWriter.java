@@ -40,7 +40,7 @@ public final class SinkWriter extends StoppableWriter {
      * @param writer {@code <app id>/<query>}
      * @param kind postgresql or redis
      * @param jars the folder with the clients' jars
-     * @param settings url, user, password, client
+     * @param settings the settings that {@link Sinks#of} accepts
      */
     public SinkWriter(String writer, String kind, String jars, Map<String, String> settings, SinkTable table) {
         this.writer = writer;

@@ -20,13 +20,13 @@ final class ArrivalOrder {
 
     private ArrivalOrder() {}
 
-    /** Rows in the order of arrival. */
+    /** Sorts the list by the order of arrival, and returns it. */
     static List<Row> sorted(List<Row> rows) {
         rows.sort(BY_PARTITION_AND_OFFSET);
         return rows;
     }
 
-    /** Rows in the order of arrival. */
+    /** The rows in the order of arrival. */
     static List<Row> sorted(Iterator<Row> rows) {
         List<Row> found = new java.util.ArrayList<>();
         while (rows.hasNext()) {

@@ -35,6 +35,7 @@ final class CachedState {
         return rows.values();
     }
 
+    /** The rows by their keys within the id. */
     Map<ByteBuffer, byte[]> byRowKey() {
         return rows;
     }

@@ -19,7 +19,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Combines several {@link Changes} of the same row, which come from different tasks in no known order, into one. A row
  * that moves to another key is removed in one task and added in another. A version of the row that one task adds and
- * another removes is left out. It has no state.
+ * another removes is left out. The operator has no state.
  */
 @PythonEntry
 public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row> {
@@ -46,8 +46,8 @@ public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row
             count(counts, change.getAs(Changes.AFTER), 1);
             last = last == null || change.getLong(ArrivalOrder.TS) > last.getLong(ArrivalOrder.TS) ? change : last;
         }
-        byte[] before = only(counts, -1);
-        byte[] after = only(counts, 1);
+        byte[] before = rowOf(counts, -1);
+        byte[] after = rowOf(counts, 1);
         List<Row> combined = new ArrayList<>(1);
         if (before != null || after != null) {
             combined.add(Changes.of(id, last, before, after));
@@ -61,7 +61,8 @@ public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row
         }
     }
 
-    private static byte[] only(Map<ByteBuffer, Integer> counts, int count) {
+    /** The row with a count; null if there is none. */
+    private static byte[] rowOf(Map<ByteBuffer, Integer> counts, int count) {
         byte[] found = null;
         for (Map.Entry<ByteBuffer, Integer> row : counts.entrySet()) {
             if (Integer.signum(row.getValue()) == count) {

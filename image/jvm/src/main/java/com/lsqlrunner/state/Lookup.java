@@ -52,6 +52,7 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
     /**
      * The joined records of a stream.
      *
+     * @param both the input
      * @param isOuter whether a record without a match is in the result
      */
     public static Dataset<Row> of(Dataset<Row> both, boolean isOuter) {

@@ -29,8 +29,8 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Aggregates records per session: records of a group without a longer gap between them. A record may connect two
- * sessions; both are then deleted under their old bounds, and one new session is created. The state contains the
+ * Aggregates records per session: the records of a group that follow one another within the gap. A record may connect
+ * two sessions; both are then deleted under their old bounds, and one new session is created. The state contains the
  * sessions of each group that may still change.
  *
  * <p>Input: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
@@ -38,8 +38,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * {@code window_end} (LONG, the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
  * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed).
  *
- * <p>A session is closed when its end plus the gap is before the watermark. As in Kafka Streams, a record is late if
- * its session is closed, whatever its own time is.
+ * <p>A session is closed when its end plus the gap is before the watermark. A record is late if the session that
+ * contains it would be closed: the session that it starts, or the open sessions that it connects. As in Kafka Streams,
+ * an old record within the gap of an open session is therefore not late.
  */
 @PythonEntry
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {

@@ -54,9 +54,9 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
      */
     public static Dataset<Row> of(Dataset<Row> changes, Dataset<Row> aggregated, StructType keys) {
         Aggregates aggregates = Aggregates.of(aggregated);
-        return changes.mapPartitions(new AddUpChanges(aggregates, keys), Encoders.row(AddUpChanges.SUMS))
+        return changes.mapPartitions(new PartialAggregation(aggregates, keys), Encoders.row(PartialAggregation.BUFFERS))
                 .groupBy("id")
-                .as(Encoders.BINARY(), Encoders.row(AddUpChanges.SUMS))
+                .as(Encoders.BINARY(), Encoders.row(PartialAggregation.BUFFERS))
                 .transformWithState(
                         new TableGroups(aggregates, aggregated.schema().length()),
                         TimeMode.None(),
@@ -70,11 +70,11 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
     }
 
     @Override
-    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> sums, TimerValues timers) {
+    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> buffers, TimerValues timers) {
         byte[] before = group.get();
         InternalRow[] buffer = before == null ? aggregates.empty() : aggregates.buffer(before);
-        while (sums.hasNext()) {
-            aggregates.merge(buffer, aggregates.buffer(sums.next().getAs(AddUpChanges.BUFFER)));
+        while (buffers.hasNext()) {
+            aggregates.merge(buffer, aggregates.buffer(buffers.next().getAs(PartialAggregation.BUFFER)));
         }
         byte[] result = aggregates.results(buffer);
         if (rowCount(result) > 0) {

@@ -26,8 +26,8 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Joins two tables: for each pair of rows that a batch changes, the pair before and after. The state contains the rows
- * of both tables.
+ * Joins two tables. For each pair of rows that a batch changes, the output contains the pair before and after the
+ * batch. The state contains the rows of both tables.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
  * (BOOLEAN), {@code row_id} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
@@ -64,6 +64,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     /**
      * The changes of two joined tables.
      *
+     * @param both the input
      * @param keepsLeft whether rows of the left table without a match are in the result
      * @param keepsRight the same for the right table
      */
@@ -89,7 +90,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         Side left = new Side(lefts, upserts, true);
         Side right = new Side(rights, upserts, false);
         List<Row> changed = new ArrayList<>();
-        // A row of one side forms a pair with each row of the other side, and one without a partner if the other side
+        // A row of one side forms a pair with each row of the other side, or a pair without a partner if the other side
         // has no rows.
         for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys() : left.updated()) {
             for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys() : right.updated()) {
@@ -113,12 +114,12 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         byte[] had = otherSide.wasEmpty() ? side.before(rowKey) : null;
         byte[] has = otherSide.isEmpty() ? side.after(rowKey) : null;
         if (!Arrays.equals(had, has)) {
-            byte[] name = rowKey.array();
+            byte[] rowId = rowKey.array();
             long ts = Math.max(side.ts(rowKey), otherSide.ts());
             changed.add(
                     isLeft
-                            ? RowFactory.create(name, null, ts, had, null, has, null)
-                            : RowFactory.create(null, name, ts, null, had, null, has));
+                            ? RowFactory.create(rowId, null, ts, had, null, has, null)
+                            : RowFactory.create(null, rowId, ts, null, had, null, has));
         }
     }
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.StructType;
 public final class DecodeCsv extends DecodingFunction {
     private static final long serialVersionUID = 1L;
 
-    private transient CsvRecords records;
+    private transient CsvDecoder decoder;
 
     /**
      * Creates the function.
@@ -28,17 +28,17 @@ public final class DecodeCsv extends DecodingFunction {
 
     @Override
     protected Object decoded(byte[] record) {
-        if (records == null) {
+        if (decoder == null) {
             List<String> names = Options.list(option(0));
             Map<String, String> options = Options.map(option(1));
-            records = new CsvRecords(
+            decoder = new CsvDecoder(
                     (StructType) dataType(),
                     names,
                     options.get("delimiter"),
                     options.get("quote"),
                     options.get("null"));
         }
-        return records.decode(record);
+        return decoder.decode(record);
     }
 
     @Override

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.StructType;
 public final class DecodeXml extends DecodingFunction {
     private static final long serialVersionUID = 1L;
 
-    private transient XmlRecords records;
+    private transient XmlDecoder decoder;
 
     /**
      * Creates the function.
@@ -24,11 +24,11 @@ public final class DecodeXml extends DecodingFunction {
 
     @Override
     protected Object decoded(byte[] record) {
-        if (records == null) {
-            records = new XmlRecords(
+        if (decoder == null) {
+            decoder = new XmlDecoder(
                     (StructType) dataType(), Options.map(option(0)).get("row_tag"));
         }
-        return records.decode(record);
+        return decoder.decode(record);
     }
 
     @Override

@@ -3,7 +3,7 @@ package com.lsqlrunner.text;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
-/** Reads one element, from its start tag, at which the parser is, to its end tag. Threads may share it. */
+/** Reads one element. The parser is at its start tag before, and at its end tag afterwards. Threads may share it. */
 @FunctionalInterface
 interface ElementReader {
     Object read(XMLStreamReader in) throws XMLStreamException;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.Map;
 
-/** Parses the options of a format's declaration, which are JSON. */
+/** Parses the JSON in which the driver passes column names and options. */
 final class Options {
     private static final ObjectMapper JSON = new ObjectMapper();
 

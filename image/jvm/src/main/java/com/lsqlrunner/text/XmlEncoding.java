@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Decodes the bytes of a document by its byte order mark, else by its XML declaration, else as UTF-8. The JDK's parser
- * could do that, but prints errors of encoding.
+ * Decodes the bytes of a document by its byte order mark, else by its XML declaration, else as UTF-8. The parser could
+ * do that, but {@link XmlDecoder} looks for document types in the text before it is parsed.
  */
 final class XmlEncoding {
     private static final int MAX_DECLARATION_BYTES = 200;

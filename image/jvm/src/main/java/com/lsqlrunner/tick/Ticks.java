@@ -28,20 +28,21 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A stream that moves the watermark while a topic has no records: one row {@code time} (LONG, milliseconds) for each
- * call of {@link #advance}. The offset is the time, so a repeated batch reads the same rows.
+ * A stream that moves the watermark while a topic has no records: a row {@code time} (LONG, milliseconds) when the
+ * clock of the stream has advanced. The option {@code clock} names the clock. The offset is the time, so a repeated
+ * batch reads the same rows.
  */
 @PythonEntry
 public final class Ticks implements TableProvider {
     private static final StructType SCHEMA = new StructType().add("time", DataTypes.LongType, false);
     private static final ConcurrentMap<String, Long> TIMES = new ConcurrentHashMap<>();
 
-    /** Moves the time of a stream forward. An earlier time has no effect. */
-    public static void advance(String name, long timeMs) {
-        TIMES.merge(name, timeMs, Math::max);
+    /** Sets a clock to a later time. An earlier time has no effect. */
+    public static void advance(String clock, long timeMs) {
+        TIMES.merge(clock, timeMs, Math::max);
     }
 
-    /** Sets the time of all streams to 0. */
+    /** Sets all clocks to 0. */
     public static void reset() {
         TIMES.clear();
     }
@@ -103,10 +104,10 @@ public final class Ticks implements TableProvider {
 
         @Override
         public Offset latestOffset() {
-            throw new UnsupportedOperationException("it depends on where the stream is");
+            throw new UnsupportedOperationException("the latest offset depends on the start offset");
         }
 
-        /** The offset where the stream is, until its time advances. After a restart, no time has been set yet. */
+        /** The time of the clock, but not before the start offset: after a restart, no clock has been set yet. */
         @Override
         public Offset latestOffset(Offset start, ReadLimit limit) {
             return new Time(Math.max(((Time) start).timeMs, TIMES.getOrDefault(clock, 0L)));

@@ -29,7 +29,7 @@ import org.apache.kafka.common.errors.WakeupException;
 @PythonEntry
 public final class BatchTrigger {
     /** The longest wait for records. After it, Spark looks for partitions that were added to the topic. */
-    static final Duration LONGEST = Duration.ofSeconds(1);
+    static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
     /** The pause after records that Spark did not read, such as those of an open transaction, and after an error. */
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -63,7 +63,7 @@ public final class BatchTrigger {
         return trigger;
     }
 
-    /** Lets a query wait no more, so that it can be stopped. */
+    /** Ends the current wait of a query and prevents further ones, so that the query can be stopped. */
     public static void stop(String query) {
         BatchTrigger trigger = TRIGGERS.get(query);
         if (trigger != null) {
@@ -80,7 +80,7 @@ public final class BatchTrigger {
         positions.put(stream, Map.of());
     }
 
-    /** Removes a stream. The last one ends the trigger. */
+    /** Removes a stream. Without streams, the trigger ends. */
     synchronized void leave(Object stream) {
         positions.remove(stream);
         if (positions.isEmpty()) {
@@ -118,7 +118,7 @@ public final class BatchTrigger {
     }
 
     /**
-     * Takes the end of the next batch.
+     * Records where the planned batch ends.
      *
      * @param end the offsets after the records that the batch reads of the stream
      * @param latest the ends of the partitions
@@ -140,7 +140,7 @@ public final class BatchTrigger {
     private void waitForRecords() {
         try {
             Consumer<byte[], byte[]> waiting = positionedConsumer();
-            if (!isStopping() && !waiting.poll(LONGEST).isEmpty()) {
+            if (!isStopping() && !waiting.poll(MAX_WAIT).isEmpty()) {
                 hasUnreadRecords = true;
                 consumerPositions = Map.of();
             }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Where a row has the parts of a record.
+ * The indexes of the columns with the fields of a record.
  *
  * @param partition -1 if the producer chooses the partitions
  */

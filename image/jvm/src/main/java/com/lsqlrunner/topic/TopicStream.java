@@ -29,8 +29,8 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
-        Map<String, String> ofConsumer = options.asCaseSensitiveMap();
-        this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(ofConsumer));
+        Map<String, String> sourceOptions = options.asCaseSensitiveMap();
+        this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
     }
 
     @Override

@@ -35,7 +35,7 @@ final class TopicWriter implements DataWriter<InternalRow>, Callback {
 
     /**
      * @param batch the value of the batch header; null for records without it
-     * @param deadLetterTopic its records keep a batch header that they have; null if there is none
+     * @param deadLetterTopic the topic whose records keep their earlier batch headers; null for none
      */
     TopicWriter(Producer<byte[], byte[]> producer, RecordColumns columns, byte[] batch, String deadLetterTopic) {
         this.producer = producer;

@@ -7,7 +7,10 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** A consumer that only waits for records: the broker answers its fetch when there is one, with as few as possible. */
+/**
+ * A consumer that only waits for records: the broker answers a fetch when there is a record, with as few bytes as
+ * possible.
+ */
 final class WaitingConsumer {
     private static final int DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
 
@@ -23,11 +26,11 @@ final class WaitingConsumer {
         int timeoutMs = Integer.parseInt(
                 settings.getOrDefault(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, DEFAULT_REQUEST_TIMEOUT_MS)
                         .toString());
-        long longestMs = Math.min(BatchTrigger.LONGEST.toMillis(), timeoutMs / 2);
+        long maxWaitMs = Math.min(BatchTrigger.MAX_WAIT.toMillis(), timeoutMs / 2);
         settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
         settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, (int) longestMs);
+        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, (int) maxWaitMs);
         settings.put(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 1);
         settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 1);
         settings.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 1);

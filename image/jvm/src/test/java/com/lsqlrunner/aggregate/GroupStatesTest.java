@@ -35,13 +35,14 @@ final class GroupStatesTest {
     }
 
     @SuppressWarnings("unchecked")
-    private static int compare(Object one, Object other) {
-        return one instanceof UTF8String text
-                ? Arrays.compareUnsigned(text.getBytes(), ((UTF8String) other).getBytes())
-                : ((Comparable<Object>) one).compareTo(other);
+    private static int compare(Object left, Object right) {
+        return left instanceof UTF8String text
+                ? Arrays.compareUnsigned(text.getBytes(), ((UTF8String) right).getBytes())
+                : ((Comparable<Object>) left).compareTo(right);
     }
 
-    private static KeptEntries over(GroupStates groups, List<Row> rows) {
+    /** The state of a group to which the rows were added. */
+    private static KeptEntries added(GroupStates groups, List<Row> rows) {
         KeptEntries kept = groups.empty();
         rows.forEach(row -> groups.add(kept, row.value, new long[] {row.time, row.offset}, 1));
         return kept;
@@ -53,18 +54,18 @@ final class GroupStatesTest {
         return new Row(value, random.nextInt(4), random.nextInt(4));
     }
 
-    /** Divides the rows, writes and reads the state of each part, and merges the states in random order. */
-    private static KeptEntries divided(GroupStates groups, List<Row> rows, Random random) {
-        List<byte[]> parts = new ArrayList<>();
+    /** The same state, merged in random order from the states of subsets of the rows, which are written and read. */
+    private static KeptEntries merged(GroupStates groups, List<Row> rows, Random random) {
+        List<byte[]> states = new ArrayList<>();
         for (int start = 0; start < rows.size(); ) {
             int end = Math.min(rows.size(), start + 1 + random.nextInt(5));
-            parts.add(groups.write(over(groups, rows.subList(start, end))));
+            states.add(groups.write(added(groups, rows.subList(start, end))));
             start = end;
         }
-        Collections.shuffle(parts, random);
+        Collections.shuffle(states, random);
         KeptEntries whole = groups.empty();
-        for (byte[] part : parts) {
-            groups.merge(whole, groups.read(part));
+        for (byte[] state : states) {
+            groups.merge(whole, groups.read(state));
             if (random.nextBoolean()) {
                 whole = groups.read(groups.write(whole));
             }
@@ -88,13 +89,16 @@ final class GroupStatesTest {
             }
             GroupStates groups =
                     groupStates(function, function.isSingle ? 1 : 1 + random.nextInt(5), DataTypes.StringType);
-            Object expected = result(groups, over(groups, rows));
+            Object expected = result(groups, added(groups, rows));
             Collections.shuffle(rows, random);
-            assertEquals(expected, result(groups, divided(groups, rows, random)));
+            assertEquals(expected, result(groups, merged(groups, rows, random)));
         }
     }
 
-    /** Rows are added and some are retracted, in any order and in parts: the result is that of the remaining rows. */
+    /**
+     * Rows are added, some are retracted, and the states are merged in any order: the result is that of the remaining
+     * rows.
+     */
     @ParameterizedTest
     @EnumSource(KeepFunction.class)
     void retractedValuesHaveNoEffect(KeepFunction function) {
@@ -103,27 +107,27 @@ final class GroupStatesTest {
             int limit = function.isSingle ? 1 : 1 + random.nextInt(5);
             GroupStates groups = retracting(function, limit);
             List<Row> remaining = new ArrayList<>();
-            List<byte[]> parts = new ArrayList<>();
+            List<byte[]> states = new ArrayList<>();
             for (int n = random.nextInt(30); n >= 0; n--) {
                 Row row = random(random);
                 boolean isRetracted = random.nextBoolean();
                 for (long count : isRetracted ? new long[] {1, -1} : new long[] {1}) {
-                    KeptEntries part = groups.empty();
-                    groups.add(part, row.value, new long[] {row.time, row.offset}, count);
-                    parts.add(groups.write(part));
+                    KeptEntries state = groups.empty();
+                    groups.add(state, row.value, new long[] {row.time, row.offset}, count);
+                    states.add(groups.write(state));
                 }
                 if (!isRetracted) {
                     remaining.add(row);
                 }
             }
-            Collections.shuffle(parts, random);
+            Collections.shuffle(states, random);
             KeptEntries whole = groups.empty();
-            for (byte[] part : parts) {
-                groups.merge(whole, groups.read(part));
+            for (byte[] state : states) {
+                groups.merge(whole, groups.read(state));
                 whole = groups.read(groups.write(whole));
             }
             GroupStates plain = groupStates(function, limit, DataTypes.StringType);
-            assertEquals(result(plain, over(plain, remaining)), result(groups, whole));
+            assertEquals(result(plain, added(plain, remaining)), result(groups, whole));
         }
     }
 
@@ -133,7 +137,7 @@ final class GroupStatesTest {
         for (int n = 0; n < values.length; n++) {
             rows.add(new Row(values[n], n, n));
         }
-        KeptEntries read = groups.read(groups.write(over(groups, rows)));
+        KeptEntries read = groups.read(groups.write(added(groups, rows)));
         assertEquals(Arrays.asList(values), result(groups, read));
     }
 
@@ -155,7 +159,7 @@ final class GroupStatesTest {
     @Test
     void allZerosAreOneValue() {
         GroupStates groups = groupStates(KeepFunction.TOPK, 3, DataTypes.DoubleType);
-        KeptEntries kept = over(groups, List.of(new Row(-0.0, 1, 1), new Row(0.0, 2, 2), new Row(1.0, 3, 3)));
+        KeptEntries kept = added(groups, List.of(new Row(-0.0, 1, 1), new Row(0.0, 2, 2), new Row(1.0, 3, 3)));
         assertEquals(List.of(0.0, 1.0), result(groups, kept));
     }
 
@@ -167,9 +171,9 @@ final class GroupStatesTest {
         for (int n = 0; n < 15; n++) {
             rows.add(new Row(large, n, n));
         }
-        assertTrue(groups.write(over(groups, rows)).length > 15 << 20);
+        assertTrue(groups.write(added(groups, rows)).length > 15 << 20);
         rows.add(new Row(large, 15, 15));
-        KeptEntries kept = over(groups, rows);
+        KeptEntries kept = added(groups, rows);
         LsqlException error = assertThrows(LsqlException.class, () -> groups.write(kept));
         assertEquals("LSQL_GROUP_TOO_LARGE", error.getCondition());
         assertEquals("COLLECT", error.getMessageParameters().get("aggregate"));
@@ -178,7 +182,7 @@ final class GroupStatesTest {
     @Test
     void aStateOfAnUnknownVersionIsRefused() {
         GroupStates groups = groupStates(KeepFunction.FIRST, 1, DataTypes.LongType);
-        byte[] state = groups.write(over(groups, List.of(new Row(1L, 1, 1))));
+        byte[] state = groups.write(added(groups, List.of(new Row(1L, 1, 1))));
         state[0]++;
         assertThrows(IllegalStateException.class, () -> groups.read(state));
     }

@@ -71,8 +71,8 @@ final class DecodingSpeed {
 
     private static Decoding avro(Schema schema, byte[] record) {
         RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
-        AvroBytes bytes = new AvroBytes();
-        return () -> decoder.decode(record, bytes);
+        AvroInput input = new AvroInput();
+        return () -> decoder.decode(record, input);
     }
 
     private static Decoding json(Schema schema, byte[] record) {

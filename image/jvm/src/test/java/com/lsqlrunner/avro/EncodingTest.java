@@ -147,19 +147,14 @@ final class EncodingTest {
         String two = "{\"type\":\"fixed\",\"name\":\"F\",\"size\":2}";
         String uuid = "{\"type\":\"fixed\",\"name\":\"U\",\"size\":16,\"logicalType\":\"uuid\"}";
         String nanos = TypesTest.logical("long", "timestamp-nanos");
-        String condition = "";
 
+        assertEquals("the enum E has no symbol B", refusal(DataTypes.StringType, Records.schema(symbols), text("B")));
         assertEquals(
-                condition + "the enum E has no symbol B",
-                refusal(DataTypes.StringType, Records.schema(symbols), text("B")));
-        assertEquals(
-                condition + "1 bytes instead of the 2 of the schema",
+                "1 bytes instead of the 2 of the schema",
                 refusal(DataTypes.BinaryType, Records.schema(two), new byte[1]));
+        assertEquals("1-1-1-1-1 is not a UUID", refusal(DataTypes.StringType, Records.schema(uuid), text("1-1-1-1-1")));
         assertEquals(
-                condition + "1-1-1-1-1 is not a UUID",
-                refusal(DataTypes.StringType, Records.schema(uuid), text("1-1-1-1-1")));
-        assertEquals(
-                condition + "a timestamp is out of range for nanoseconds",
+                "a timestamp is out of range for nanoseconds",
                 refusal(DataTypes.TimestampType, Records.schema(nanos), Long.MAX_VALUE));
     }
 }

@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
@@ -53,12 +54,12 @@ final class MalformedTest {
     void aDecoderCanBeUsedAfterAMalformedRecord() {
         Schema schema = Records.schema("\"string\"");
         RecordDecoder decoder = new RecordDecoder(schema, id -> schema);
-        AvroBytes bytes = new AvroBytes();
+        AvroInput input = new AvroInput();
         byte[] good = Records.bytes(1, schema, "a");
 
-        assertThrows(MalformedRecordException.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), bytes));
+        assertThrows(MalformedRecordException.class, () -> decoder.decode(Arrays.copyOf(good, good.length - 1), input));
 
-        assertEquals(UTF8String.fromString("a"), decoder.decode(good, bytes));
+        assertEquals(UTF8String.fromString("a"), decoder.decode(good, input));
     }
 
     @Test
@@ -75,9 +76,9 @@ final class MalformedTest {
             random.nextBytes(record);
             Arrays.fill(record, 0, 5, (byte) 0);
             try {
-                decoder.decode(record, new AvroBytes());
+                decoder.decode(record, new AvroInput());
             } catch (MalformedRecordException expected) {
-                assertEquals(false, expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
     }

@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -69,7 +69,7 @@ final class Records {
 
     /** The decoded value of a record. */
     static Object decoded(Schema writer, Schema reader, byte[] record) {
-        return new RecordDecoder(reader, id -> writer).decode(record, new AvroBytes());
+        return new RecordDecoder(reader, id -> writer).decode(record, new AvroInput());
     }
 
     /** The text of a type. Spark's own text of a struct needs a session. */
@@ -82,6 +82,6 @@ final class Records {
     }
 
     static String shown(Object value) {
-        return Shown.shown(value);
+        return ValueText.of(value);
     }
 }

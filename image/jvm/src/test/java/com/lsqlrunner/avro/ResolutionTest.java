@@ -48,9 +48,9 @@ final class ResolutionTest {
             Object theirs = new GenericDatumReader<>(writer, reader)
                     .read(null, DecoderFactory.get().binaryDecoder(record, 5, record.length - 5, null));
 
-            Object expected = ours.decode(Records.bytes(2, reader, theirs), new AvroBytes());
+            Object expected = ours.decode(Records.bytes(2, reader, theirs), new AvroInput());
 
-            assertEquals(Records.shown(expected), Records.shown(ours.decode(record, new AvroBytes())));
+            assertEquals(Records.shown(expected), Records.shown(ours.decode(record, new AvroInput())));
         }
     }
 }

@@ -29,18 +29,18 @@ final class WriterSchemasTest {
             requested.add(id);
             return Optional.ofNullable(schemas.get(id)).orElseThrow(() -> new MalformedRecordException("none"));
         });
-        AvroBytes bytes = new AvroBytes();
+        AvroInput input = new AvroInput();
         byte[] first = Records.bytes(1, Records.schema("\"long\""), 10L);
         byte[] second = Records.bytes(2, Records.schema("\"int\""), 20);
         byte[] third = Records.bytes(3, Records.schema("\"int\""), 30);
 
         List<Object> found =
-                List.of(decoder.decode(first, bytes), decoder.decode(second, bytes), decoder.decode(first, bytes));
-        assertThrows(MalformedRecordException.class, () -> decoder.decode(third, bytes));
+                List.of(decoder.decode(first, input), decoder.decode(second, input), decoder.decode(first, input));
+        assertThrows(MalformedRecordException.class, () -> decoder.decode(third, input));
         schemas.put(3, Records.schema("\"int\""));
 
         assertEquals(List.of(10L, 20L, 10L), found);
-        assertEquals(30L, decoder.decode(third, bytes));
+        assertEquals(30L, decoder.decode(third, input));
         assertEquals(List.of(1, 2, 3, 3), requested);
     }
 
@@ -51,8 +51,8 @@ final class WriterSchemasTest {
         Schema oldSchema = Records.schema(OLD);
         Schema newSchema = Records.schema(NEW);
 
-        Object first = decoder.decode(Records.bytes(1, oldSchema, Records.of(oldSchema, 7)), new AvroBytes());
-        Object second = decoder.decode(Records.bytes(2, newSchema, Records.of(newSchema, 8, "x")), new AvroBytes());
+        Object first = decoder.decode(Records.bytes(1, oldSchema, Records.of(oldSchema, 7)), new AvroInput());
+        Object second = decoder.decode(Records.bytes(2, newSchema, Records.of(newSchema, 8, "x")), new AvroInput());
 
         assertEquals("(7 ?)", Records.shown(first));
         assertEquals("(8 x)", Records.shown(second));

@@ -53,8 +53,8 @@ final class Messages {
     private Messages() {}
 
     /**
-     * A message with fields of every type: implicit, optional, repeated, in a oneof, as keys and values of maps, and in
-     * nested messages.
+     * A message with fields of every type: implicit ({@code p_int32}), optional ({@code o_}), repeated ({@code r_}), as
+     * keys of maps ({@code m_}), in a nested message ({@code i_}), and in a oneof.
      */
     static Descriptor allTypes() {
         DescriptorProto.Builder nested = DescriptorProto.newBuilder().setName("Inner");
@@ -81,7 +81,6 @@ final class Messages {
             number++;
         }
         map(outer, "m_int", 400, Type.TYPE_STRING, field("value", 2, Type.TYPE_SINT32, Label.LABEL_OPTIONAL));
-        // A real oneof must precede those that optional fields create.
         outer.addField(
                 field("message", 50, Type.TYPE_MESSAGE, Label.LABEL_OPTIONAL).setTypeName(".t.M.Inner"));
         outer.addField(
@@ -98,6 +97,7 @@ final class Messages {
         outer.addField(field("texts", 57, Type.TYPE_MESSAGE, Label.LABEL_REPEATED)
                 .setTypeName(".google.protobuf.StringValue"));
         outer.addNestedType(nested);
+        // In a message of its own, because a declared oneof must precede those that optional fields create.
         DescriptorProto.Builder choice = DescriptorProto.newBuilder()
                 .setName("Choice")
                 .addOneofDecl(OneofDescriptorProto.newBuilder().setName("one"));

@@ -11,15 +11,23 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A registry that answers the requests of these tests. */
+/** A schema registry with given responses, on a free port. */
 final class FakeRegistry implements AutoCloseable {
     private static final String NOT_FOUND = "{\"error_code\":40403,\"message\":\"Schema not found\"}";
 
+    /** The bodies by path. Other paths do not exist. */
     final Map<String, String> responses = new ConcurrentHashMap<>();
+    /** The requested paths, in order. */
     final List<String> requests = new CopyOnWriteArrayList<>();
+    /** The status of all responses, unless it is 200. */
     volatile int status = 200;
+
+    /** The body for a path that does not exist. */
     volatile String notFound = NOT_FOUND;
+
+    /** The required header; null if none is required. */
     volatile String authorization;
+
     volatile long delayMs;
 
     private final HttpServer server;
@@ -65,7 +73,7 @@ final class FakeRegistry implements AutoCloseable {
         return server.getAddress().getPort();
     }
 
-    /** The response for a schema. */
+    /** The response for a schema. {@code more} is text of further fields, such as {@code ,"references":[]}. */
     static String schema(String text, String more) {
         return "{\"schema\":\"%s\"%s}".formatted(text.replace("\"", "\\\""), more);
     }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
@@ -28,7 +28,7 @@ final class CsvTest {
     }
 
     private static String decoded(String text) {
-        return Shown.shown(new CsvRecords(TYPE, NAMES, ",", "\"", "").decode(line(text)));
+        return ValueText.of(new CsvDecoder(TYPE, NAMES, ",", "\"", "").decode(line(text)));
     }
 
     @ParameterizedTest
@@ -85,33 +85,33 @@ final class CsvTest {
 
     @Test
     void onlyTheDeclaredColumnsAreRead() {
-        CsvRecords records = new CsvRecords(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
+        CsvDecoder decoder = new CsvDecoder(Types.struct("price", Types.named("double")), NAMES, ",", "\"", "");
 
-        assertEquals("(2.5)", Shown.shown(records.decode(line("no number,bob,2.5"))));
+        assertEquals("(2.5)", ValueText.of(decoder.decode(line("no number,bob,2.5"))));
     }
 
     @Test
     void delimiterQuoteAndNullTextAreOptions() {
-        CsvRecords records = new CsvRecords(TYPE, NAMES, "\t", "'", "\\N");
+        CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, "\t", "'", "\\N");
 
-        assertEquals("(1 a\tb null)", Shown.shown(records.decode(line("1\\t'a\\tb'\\t\\N"))));
-        assertEquals("(null \\N 2.0)", Shown.shown(records.decode(line("\\N\\t'\\N'\\t2"))));
+        assertEquals("(1 a\tb null)", ValueText.of(decoder.decode(line("1\\t'a\\tb'\\t\\N"))));
+        assertEquals("(null \\N 2.0)", ValueText.of(decoder.decode(line("\\N\\t'\\N'\\t2"))));
     }
 
     @Test
     void quotesAreTextIfNoQuoteIsSet() {
-        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "", "");
+        CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, ",", "", "");
 
-        assertEquals("(1 5\" pipe 2.0)", Shown.shown(records.decode(line("1,5\" pipe,2"))));
+        assertEquals("(1 5\" pipe 2.0)", ValueText.of(decoder.decode(line("1,5\" pipe,2"))));
     }
 
     @Test
     void aDecoderCanBeUsedAfterAMalformedRecord() {
-        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
+        CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, ",", "\"", "");
 
-        assertThrows(MalformedRecordException.class, () -> records.decode(line("1,\"bob")));
+        assertThrows(MalformedRecordException.class, () -> decoder.decode(line("1,\"bob")));
 
-        assertEquals("(1 bob 2.0)", Shown.shown(records.decode(line("1,bob,2"))));
+        assertEquals("(1 bob 2.0)", ValueText.of(decoder.decode(line("1,bob,2"))));
     }
 
     @Test
@@ -124,7 +124,7 @@ final class CsvTest {
 
     @Test
     void randomBytesGiveAValueOrAReason() {
-        CsvRecords records = new CsvRecords(TYPE, NAMES, ",", "\"", "");
+        CsvDecoder decoder = new CsvDecoder(TYPE, NAMES, ",", "\"", "");
         byte[] alphabet = "1,\"\n\r.e-x".getBytes(StandardCharsets.US_ASCII);
         Random random = new Random(1);
         int decoded = 0;
@@ -135,10 +135,10 @@ final class CsvTest {
                         random.nextInt(8) == 0 ? (byte) random.nextInt() : alphabet[random.nextInt(alphabet.length)];
             }
             try {
-                records.decode(record);
+                decoder.decode(record);
                 decoded++;
             } catch (MalformedRecordException expected) {
-                assertFalse(expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
         assertFalse(decoded < 100, "too few of the random lines were valid: " + decoded);

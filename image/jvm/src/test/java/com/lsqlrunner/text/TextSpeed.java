@@ -55,8 +55,8 @@ final class TextSpeed {
                         .getBytes(StandardCharsets.UTF_8);
         scala.collection.immutable.Map<String, String> options =
                 new scala.collection.immutable.Map.Map1<>("mode", "FAILFAST");
-        CsvRecords ownCsv = new CsvRecords(type, List.of(type.fieldNames()), ",", "\"", "");
-        XmlRecords ownXml = new XmlRecords(type, "");
+        CsvDecoder ownCsv = new CsvDecoder(type, List.of(type.fieldNames()), ",", "\"", "");
+        XmlDecoder ownXml = new XmlDecoder(type, "");
         UnivocityParser sparkCsv = new UnivocityParser(
                 type,
                 type,

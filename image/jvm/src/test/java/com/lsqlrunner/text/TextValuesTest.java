@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.time.Duration;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Assertions;
@@ -45,7 +45,7 @@ final class TextValuesTest {
                 "timestamp|2026-03-01T13:00:00.000001+01:00|1772366400000001"
             })
     void aValidTextIsRead(String type, String text, String shown) {
-        assertEquals(shown, Shown.shown(read(type, text)));
+        assertEquals(shown, ValueText.of(read(type, text)));
     }
 
     @ParameterizedTest

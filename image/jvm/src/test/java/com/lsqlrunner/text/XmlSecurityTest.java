@@ -3,7 +3,7 @@ package com.lsqlrunner.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -39,7 +39,7 @@ final class XmlSecurityTest {
                 "<!-- <!DOCTYPE o> --><?p <!DOCTYPE o>?><o><who>y</who><x><![CDATA[<!DOCTYPE o>]]></x></o>"
             })
     void textLikeADocumentTypeIsAllowedInComments(String text) {
-        assertEquals("(null y null null null)", Shown.shown(XmlTest.decoded(text)));
+        assertEquals("(null y null null null)", ValueText.of(XmlTest.decoded(text)));
     }
 
     @Test

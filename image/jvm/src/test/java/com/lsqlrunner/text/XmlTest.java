@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.expression.Shown;
+import com.lsqlrunner.expression.ValueText;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -42,7 +42,7 @@ final class XmlTest {
             Types.array(TEXT));
 
     static Object decoded(String text) {
-        return new XmlRecords(TYPE, "").decode(text.getBytes(StandardCharsets.UTF_8));
+        return new XmlDecoder(TYPE, "").decode(text.getBytes(StandardCharsets.UTF_8));
     }
 
     static String reason(String text) {
@@ -71,7 +71,7 @@ final class XmlTest {
                 "<o>text<who>y</who>more</o> | (null y null null null)"
             })
     void aDocumentIsDecodedToAStruct(String text, String shown) {
-        assertEquals(shown, Shown.shown(decoded(text)));
+        assertEquals(shown, ValueText.of(decoded(text)));
     }
 
     @ParameterizedTest
@@ -97,11 +97,11 @@ final class XmlTest {
 
     @Test
     void theNameOfTheRootMayBeRequired() {
-        XmlRecords records = new XmlRecords(TYPE, "order");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "order");
 
-        assertEquals("(1 null null null null)", Shown.shown(records.decode("<order id='1'/>".getBytes())));
+        assertEquals("(1 null null null null)", ValueText.of(decoder.decode("<order id='1'/>".getBytes())));
         MalformedRecordException error =
-                assertThrows(MalformedRecordException.class, () -> records.decode("<fault id='1'/>".getBytes()));
+                assertThrows(MalformedRecordException.class, () -> decoder.decode("<fault id='1'/>".getBytes()));
         assertEquals("its root is fault, not order", error.reason());
     }
 
@@ -110,9 +110,9 @@ final class XmlTest {
     void theEncodingOfTheXmlDeclarationIsUsed(String name) {
         String text = "<?xml version=\"1.0\" encoding=\"%s\"?><o><who>grün</who></o>".formatted(name);
 
-        Object found = new XmlRecords(TYPE, "").decode(text.getBytes(Charset.forName(name)));
+        Object found = new XmlDecoder(TYPE, "").decode(text.getBytes(Charset.forName(name)));
 
-        assertEquals("(null grün null null null)", Shown.shown(found));
+        assertEquals("(null grün null null null)", ValueText.of(found));
     }
 
     @ParameterizedTest
@@ -126,7 +126,7 @@ final class XmlTest {
 
         assertEquals(
                 reason,
-                assertThrows(MalformedRecordException.class, () -> new XmlRecords(TYPE, "").decode(record))
+                assertThrows(MalformedRecordException.class, () -> new XmlDecoder(TYPE, "").decode(record))
                         .reason());
     }
 
@@ -134,16 +134,16 @@ final class XmlTest {
     void aByteOrderMarkIsIgnored() {
         byte[] record = HexFormat.of().parseHex("efbbbf3c6f2f3e");
 
-        assertEquals("(null null null null null)", Shown.shown(new XmlRecords(TYPE, "").decode(record)));
+        assertEquals("(null null null null null)", ValueText.of(new XmlDecoder(TYPE, "").decode(record)));
     }
 
     @Test
     void aDecoderCanBeUsedAfterAMalformedRecord() {
-        XmlRecords records = new XmlRecords(TYPE, "");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "");
         for (String bad : List.of("<o><who>", "<o><who>a</who><who>b</who></o>", "<!DOCTYPE o><o/>", "\0")) {
-            assertThrows(MalformedRecordException.class, () -> records.decode(bad.getBytes(StandardCharsets.UTF_8)));
+            assertThrows(MalformedRecordException.class, () -> decoder.decode(bad.getBytes(StandardCharsets.UTF_8)));
 
-            assertEquals("(1 null null null null)", Shown.shown(records.decode("<o id='1'/>".getBytes())));
+            assertEquals("(1 null null null null)", ValueText.of(decoder.decode("<o id='1'/>".getBytes())));
         }
     }
 
@@ -153,16 +153,16 @@ final class XmlTest {
         String deep = "<o>" + "<x>".repeat(900) + "</x>".repeat(900) + "<who>y</who></o>";
         String divided = "<o><who>" + "y<!---->".repeat(many) + "</who></o>";
 
-        assertEquals("(null y null null null)", Shown.shown(decoded(deep)));
+        assertEquals("(null y null null null)", ValueText.of(decoded(deep)));
         assertTimeout(
                 Duration.ofSeconds(20),
-                () -> assertTrue(Shown.shown(decoded(divided)).contains("y".repeat(many))));
+                () -> assertTrue(ValueText.of(decoded(divided)).contains("y".repeat(many))));
         assertTimeout(Duration.ofSeconds(20), () -> reason("<o>" + "<x>".repeat(many)));
     }
 
     @Test
     void randomBytesGiveAValueOrAReason() {
-        XmlRecords records = new XmlRecords(TYPE, "");
+        XmlDecoder decoder = new XmlDecoder(TYPE, "");
         String[] fragments = {
             "<o>",
             "</o>",
@@ -211,10 +211,10 @@ final class XmlTest {
                 record[random.nextInt(record.length)] = (byte) random.nextInt();
             }
             try {
-                records.decode(record);
+                decoder.decode(record);
                 decoded++;
             } catch (MalformedRecordException expected) {
-                assertFalse(expected.getMessage().isEmpty());
+                assertFalse(expected.reason().isEmpty());
             }
         }
         assertTrue(decoded > 100, "too few of the random documents were valid: " + decoded);

@@ -20,7 +20,8 @@ class PrivateKeysTest {
     private static final String PASSWORD = "k\"e\\y";
     private static final int PKCS8_HEADER_BYTES = 26;
 
-    private static final BigInteger NUMBER =
+    /** The private value of the key below. */
+    private static final BigInteger PRIVATE_VALUE =
             new BigInteger("69e324784008a6f84a57366dca8f89565b81faafc9ccee51c8d8c974ec50abcb", 16);
     /** A key for this test, as `openssl ecparam -genkey` writes it. */
     private static final String SEC1 =
@@ -58,7 +59,7 @@ class PrivateKeysTest {
         return Base64.getMimeDecoder().decode(pem.substring(begin.length(), pem.indexOf("\n-----END")));
     }
 
-    private static BigInteger number(String pem) throws GeneralSecurityException {
+    private static BigInteger privateValue(String pem) throws GeneralSecurityException {
         PKCS8EncodedKeySpec spec = new PKCS8EncodedKeySpec(der(pem));
         ECPrivateKey key = (ECPrivateKey) KeyFactory.getInstance("EC").generatePrivate(spec);
         assertEquals(256, key.getParams().getOrder().bitLength());
@@ -85,13 +86,13 @@ class PrivateKeysTest {
     void convertsSec1WithItsCurve() throws Exception {
         String key = pem("EC PRIVATE KEY", Base64.getDecoder().decode(SEC1));
 
-        assertEquals(NUMBER, number(PrivateKeys.plain(key, null)));
+        assertEquals(PRIVATE_VALUE, privateValue(PrivateKeys.plain(key, null)));
     }
 
     @Test
     void decryptsKeysOfOldAndNewOpenssl() throws Exception {
         for (String key : new String[] {PBES2, PBES1}) {
-            assertEquals(NUMBER, number(PrivateKeys.plain(encrypted(key), PASSWORD)));
+            assertEquals(PRIVATE_VALUE, privateValue(PrivateKeys.plain(encrypted(key), PASSWORD)));
         }
     }
 

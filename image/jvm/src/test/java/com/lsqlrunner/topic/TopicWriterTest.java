@@ -31,7 +31,7 @@ class TopicWriterTest {
         return text == null ? null : text.getBytes(UTF_8);
     }
 
-    /** A row with headers given as names and values in turns. */
+    /** A row of {@link RecordColumns#SCHEMA}. {@code headers} are alternating names and values. */
     private static InternalRow row(String topic, String key, String value, long ts, String... headers) {
         Object[] own = new Object[headers.length / 2];
         for (int index = 0; index < own.length; index++) {
@@ -80,7 +80,7 @@ class TopicWriterTest {
     }
 
     @Test
-    void theBatchIsTheLastHeaderAndReplacesTheOneOfTheSource() {
+    void theBatchHeaderIsTheLastAndReplacesThatOfTheSourceRecord() {
         TopicWriter writer = writer();
         writer.write(row("a", "k", "v", 1, "b", "1", "lsql.batch", "other/q/1", "a", null, "b", "2"));
 
@@ -100,7 +100,7 @@ class TopicWriterTest {
     }
 
     @Test
-    void recordsOfATestHaveNoBatchAndTheirPartition() {
+    void recordsOfACaseKeepTheirPartitionAndGetNoBatchHeader() {
         RecordColumns columns = RecordColumns.of(RecordColumns.SCHEMA.add("partition", DataTypes.IntegerType));
         TopicWriter writer = new TopicWriter(producer, columns, null, null);
         InternalRow row = row("a", "k", "v", 1, "lsql.batch", "x");

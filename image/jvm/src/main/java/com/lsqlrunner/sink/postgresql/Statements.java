@@ -20,7 +20,7 @@ final class Statements {
         return Arrays.stream(table.name().split("\\.")).map(Statements::quoted).collect(Collectors.joining("."));
     }
 
-    /** The table of marks. It is in the schema of the target table, because one transaction writes both. */
+    /** The table that marks batches as written. It is in the schema of the target table. */
     String marks() {
         int dot = table.name().lastIndexOf('.');
         return dot < 0 ? MARKS : quoted(table.name().substring(0, dot)) + "." + MARKS;
@@ -66,8 +66,8 @@ final class Statements {
                 + " (writer text, source text, run text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (writer, source))";
     }
 
-    /** Changes one row if the batch is new for its source, and none if it was already written. */
-    String claim() {
+    /** Marks a batch of a source as written. Changes one row, or none if the batch is marked already. */
+    String markBatch() {
         return "INSERT INTO "
                 + marks()
                 + " AS known (writer, source, run, batch) VALUES (?, ?, ?, ?) ON CONFLICT (writer, source) DO UPDATE"

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the rows of one task in requests of limited size. All inserts are in one transaction with the mark that they
- * are written. Upserts may be repeated, so each request is a transaction, with its rows in the order of the keys: tasks
- * that write the same keys cannot deadlock.
+ * Writes the rows of one task in requests of limited size. All inserts are in one transaction, which also marks the
+ * batch as written. Upserts may be repeated, so each request is a transaction, with its rows in the order of the keys:
+ * tasks that write the same keys cannot deadlock.
  */
 final class TableWriter implements AutoCloseable {
     private static final String NO_KEY_OF_TOMBSTONE =
@@ -33,7 +33,7 @@ final class TableWriter implements AutoCloseable {
     private final int[] key;
     private final PreparedStatement write;
     private final PreparedStatement delete;
-    private final PreparedStatement claim;
+    private final PreparedStatement markBatch;
     private final Map<String, Boolean> isNew = new HashMap<>();
     private final Map<List<Object>, SinkRow> pending = new LinkedHashMap<>();
 
@@ -45,7 +45,7 @@ final class TableWriter implements AutoCloseable {
         Statements sql = new Statements(table);
         write = connection.prepareStatement(table.upsert() ? sql.upsert() : sql.insert());
         delete = table.upsert() ? connection.prepareStatement(sql.delete()) : null;
-        claim = table.upsert() ? null : connection.prepareStatement(sql.claim());
+        markBatch = table.upsert() ? null : connection.prepareStatement(sql.markBatch());
     }
 
     /** Adds a row. Of several rows with the same key, the last one is written. */
@@ -73,15 +73,15 @@ final class TableWriter implements AutoCloseable {
         }
     }
 
-    /** Whether this batch has not been written for a source yet. The batch is marked as written. */
+    /** Whether this batch of a source has not been written yet. Marks it as written. */
     private boolean isNew(String source) throws SQLException {
         Boolean isNewSource = isNew.get(source);
         if (isNewSource == null) {
-            claim.setString(1, task.writer());
-            claim.setString(2, source);
-            claim.setString(3, task.run());
-            claim.setLong(4, task.batch());
-            isNewSource = claim.executeUpdate() > 0;
+            markBatch.setString(1, task.writer());
+            markBatch.setString(2, source);
+            markBatch.setString(3, task.run());
+            markBatch.setLong(4, task.batch());
+            isNewSource = markBatch.executeUpdate() > 0;
             isNew.put(source, isNewSource);
         }
         return isNewSource;
@@ -94,7 +94,7 @@ final class TableWriter implements AutoCloseable {
         }
         List<SinkRow> rows = table.upsert()
                 ? pending.entrySet().stream()
-                        .sorted((one, other) -> order(one.getKey(), other.getKey()))
+                        .sorted((left, right) -> compareKeys(left.getKey(), right.getKey()))
                         .map(Map.Entry::getValue)
                         .toList()
                 : List.copyOf(pending.values());
@@ -118,10 +118,10 @@ final class TableWriter implements AutoCloseable {
     }
 
     @SuppressWarnings("unchecked") // All values of a column are of one class, and each of these has an order.
-    private static int order(List<Object> one, List<Object> other) {
+    private static int compareKeys(List<Object> left, List<Object> right) {
         int found = 0;
-        for (int i = 0; i < one.size() && found == 0; i++) {
-            found = ((Comparable<Object>) one.get(i)).compareTo(other.get(i));
+        for (int i = 0; i < left.size() && found == 0; i++) {
+            found = ((Comparable<Object>) left.get(i)).compareTo(right.get(i));
         }
         return found;
     }
@@ -206,8 +206,8 @@ final class TableWriter implements AutoCloseable {
         if (delete != null) {
             delete.close();
         }
-        if (claim != null) {
-            claim.close();
+        if (markBatch != null) {
+            markBatch.close();
         }
     }
 }

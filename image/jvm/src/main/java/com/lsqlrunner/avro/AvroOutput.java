@@ -4,7 +4,7 @@ import com.lsqlrunner.bytes.RecordBuffer;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes the values of a record in Avro's binary encoding. */
-final class AvroBuffer extends RecordBuffer {
+final class AvroOutput extends RecordBuffer {
     void writeBoolean(boolean value) {
         writeByte(value ? 1 : 0);
     }

@@ -3,7 +3,7 @@ package com.lsqlrunner.protobuf;
 import com.lsqlrunner.bytes.RecordBuffer;
 
 /** Writes the fields of a record in Protobuf's encoding. */
-final class ProtobufBuffer extends RecordBuffer {
+final class ProtobufOutput extends RecordBuffer {
     void writeTag(int number, int wire) {
         writeVarint(Integer.toUnsignedLong(number << 3 | wire));
     }

@@ -1,6 +1,6 @@
-"""The address of the broker for the processor, which exists before the broker is ready.
+"""A TCP proxy of the broker, which accepts connections of the processor before the broker is ready.
 
-The processor starts at the same time as the broker. It may connect at once, and is served when its source topic exists.
+The processor starts at the same time as the broker. It connects at once, and is served when its source topic exists.
 The broker's own port would first refuse connections, and then serve them before the topic exists.
 """
 
@@ -14,8 +14,8 @@ HOST = "127.0.0.1"
 CHUNK_BYTES = 65_536
 
 
-class Gate:
-    """A port whose connections wait until `open` and are forwarded to the broker afterwards."""
+class BrokerProxy:
+    """A port that accepts connections at once. They wait until `open`, and are then forwarded to the broker."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server((HOST, 0))
@@ -24,7 +24,7 @@ class Gate:
     def open(self, broker: str) -> None:
         """Forward connections to the broker at `broker` (host:port), in threads."""
         host, port = broker.rsplit(":", 1)
-        Thread(target=self._accept, args=((host, int(port)),), name="gate", daemon=True).start()
+        Thread(target=self._accept, args=((host, int(port)),), name="proxy", daemon=True).start()
 
     def close(self) -> None:
         """Accept no more connections; open ones end with the broker or the client."""
@@ -36,13 +36,13 @@ class Gate:
         with suppress(OSError):  # the port is closed
             while True:
                 client, _ = self._listener.accept()
-                Thread(target=_forward, args=(client, broker), name="gate-client", daemon=True).start()
+                Thread(target=_forward, args=(client, broker), name="proxy-client", daemon=True).start()
 
 
 def _forward(client: socket.socket, broker: tuple[str, int]) -> None:
-    """Copy in both directions until both have ended."""
+    """Copy in both directions until client and broker have ended."""
     with client, suppress(OSError), socket.create_connection(broker) as server:
-        back = Thread(target=_copy, args=(server, client), name="gate-broker", daemon=True)
+        back = Thread(target=_copy, args=(server, client), name="proxy-broker", daemon=True)
         back.start()
         _copy(client, server)
         back.join()

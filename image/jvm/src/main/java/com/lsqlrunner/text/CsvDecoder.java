@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Decodes records of one line of CSV without a header. An empty column is null. Not thread-safe. */
-final class CsvRecords {
+final class CsvDecoder {
     private final CsvLine line;
     private final UTF8String nullText;
     private final String[] names;
@@ -24,7 +24,7 @@ final class CsvRecords {
      * @param names of all columns
      * @param nullText the text that stands for null, like an empty column
      */
-    CsvRecords(StructType type, List<String> names, String delimiter, String quote, String nullText) {
+    CsvDecoder(StructType type, List<String> names, String delimiter, String quote, String nullText) {
         this.line = new CsvLine(delimiter, quote);
         this.nullText = UTF8String.fromString(nullText);
         this.names = names.toArray(String[]::new);

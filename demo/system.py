@@ -1,4 +1,4 @@
-"""The parts of the demo: a broker, ships, a processor. `make demo` and `make pictures` use them."""
+"""The system of the demo: a broker, ships, a processor. `make demo` and `make pictures` start it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from demo.gate import Gate
+from demo.broker_proxy import BrokerProxy
 from demo.processor import Processor
 from demo.ships import REPORTS_PER_S, TOPIC, Ships
 from devkit.broker import Broker
@@ -17,19 +17,19 @@ EXAMPLE = Path(__file__).parents[1] / "sql-examples/01-fast-vehicles/query.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Broker and processor of a program, and the gate between them. Nothing runs before `start`."""
+class DemoSystem:
+    """A processor, its broker, and the proxy between them. Nothing runs before `start`."""
 
     processor: Processor
     broker: Broker
-    gate: Gate
+    proxy: BrokerProxy
 
     def start(self, stack: ExitStack, say: Callable[[str], None]) -> None:
         """Start broker and processor at the same time, and produce records; `say` gets a line for each step.
 
         `stack` ends them, even if this raises an exception.
         """
-        stack.callback(self.gate.close)
+        stack.callback(self.proxy.close)
         say(f"broker and processor start: {self.broker.bootstrap}, {self.processor.url}")
         self.processor.process.start()
         stack.callback(self.processor.process.stop)  # if the broker does not start
@@ -42,13 +42,13 @@ class Parts:
         stack.callback(ships.stop)
         ships.start()
         say(f"the broker runs; ships report to {TOPIC}, {REPORTS_PER_S} records a second")
-        self.gate.open(self.broker.bootstrap)
+        self.proxy.open(self.broker.bootstrap)
 
 
-def make_parts(sql: str) -> Parts:
-    """The parts for a program."""
-    gate = Gate()
-    return Parts(Processor(sql, gate.address), Broker(), gate)
+def new_system(sql: str) -> DemoSystem:
+    """A system that runs a program."""
+    proxy = BrokerProxy()
+    return DemoSystem(Processor(sql, proxy.address), Broker(), proxy)
 
 
 def read_program(path: Path | None = None) -> str:

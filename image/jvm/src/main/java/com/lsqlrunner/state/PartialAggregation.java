@@ -22,20 +22,21 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Aggregates {@link Changes} before the shuffle: the row before the change is subtracted from its group, the row after
- * it is added. Many changes of a group become one buffer, so a large group causes no large shuffle.
+ * Aggregates {@link Changes} before the shuffle, like Spark's partial aggregation: the row before the change is
+ * subtracted from its group, the row after it is added. Many changes of a group become one buffer, so a frequent group
+ * causes no large shuffle.
  *
  * <p>Output: {@code id} (BINARY, the packed group), {@code buffer} (BINARY). A group may occur several times.
  */
-final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
+final class PartialAggregation implements MapPartitionsFunction<Row, Row> {
     private static final long serialVersionUID = 1L;
 
-    static final StructType SUMS =
+    static final StructType BUFFERS =
             new StructType().add("id", DataTypes.BinaryType).add("buffer", DataTypes.BinaryType);
     static final int BUFFER = 1;
 
     /**
-     * The number of changes after which the buffers are sent on. Each change may belong to another group, and all
+     * The number of changes after which the buffers are output. Each change may belong to another group, and all
      * buffers are in memory.
      */
     private static final int MAX_CHANGES = 10_000;
@@ -46,7 +47,7 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
     private transient UnsafeProjection group;
 
     /** @param keys the columns that are grouped by, which are the first columns of a row */
-    AddUpChanges(Aggregates aggregates, StructType keys) {
+    PartialAggregation(Aggregates aggregates, StructType keys) {
         this.aggregates = aggregates;
         this.keys = keys;
     }
@@ -54,33 +55,33 @@ final class AddUpChanges implements MapPartitionsFunction<Row, Row> {
     @Override
     public Iterator<Row> call(Iterator<Row> changes) {
         return new Iterator<>() {
-            private Iterator<Row> sums = Collections.emptyIterator();
+            private Iterator<Row> buffers = Collections.emptyIterator();
 
             @Override
             public boolean hasNext() {
-                while (!sums.hasNext() && changes.hasNext()) {
-                    sums = sum(changes).iterator();
+                while (!buffers.hasNext() && changes.hasNext()) {
+                    buffers = aggregated(changes).iterator();
                 }
-                return sums.hasNext();
+                return buffers.hasNext();
             }
 
             @Override
             public Row next() {
-                return sums.next();
+                return buffers.next();
             }
         };
     }
 
-    private List<Row> sum(Iterator<Row> changes) {
+    private List<Row> aggregated(Iterator<Row> changes) {
         Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
         for (int remaining = MAX_CHANGES; remaining > 0 && changes.hasNext(); remaining--) {
             Row change = changes.next();
             add(groups, change, -1, change.getAs(Changes.BEFORE));
             add(groups, change, 1, change.getAs(Changes.AFTER));
         }
-        List<Row> sums = new ArrayList<>(groups.size());
-        groups.forEach((id, buffer) -> sums.add(RowFactory.create(id.getBytes(), aggregates.bytes(buffer))));
-        return sums;
+        List<Row> buffers = new ArrayList<>(groups.size());
+        groups.forEach((id, buffer) -> buffers.add(RowFactory.create(id.getBytes(), aggregates.bytes(buffer))));
+        return buffers;
     }
 
     private void add(Map<UnsafeRow, InternalRow[]> groups, Row change, int sign, byte[] packed) {

@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * Reads Protobuf's encoding from the bytes of a record. For any bytes, a read ends with a value or with
  * {@link MalformedRecordException}.
  */
-final class ProtobufBytes {
+final class ProtobufInput {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int MAX_GROUP_DEPTH = 100;
@@ -21,7 +21,7 @@ final class ProtobufBytes {
     private int limit;
 
     /** Starts to read other bytes at an offset. */
-    ProtobufBytes start(byte[] record, int from) {
+    ProtobufInput start(byte[] record, int from) {
         data = record;
         position = from;
         limit = record.length;
@@ -110,7 +110,7 @@ final class ProtobufBytes {
         return Arrays.copyOfRange(data, from, from + length);
     }
 
-    /** Skips the value of an unknown field. */
+    /** Skips the value that follows a tag. */
     void skip(int tag) {
         skip(tag, 0);
     }

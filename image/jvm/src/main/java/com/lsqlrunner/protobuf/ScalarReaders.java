@@ -9,39 +9,39 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Creates readers of scalar values, and the values of missing fields. */
-final class Scalars {
+final class ScalarReaders {
     private static final int UNSIGNED_DIGITS = 20;
 
-    private Scalars() {}
+    private ScalarReaders() {}
 
     /** A reader of the values of a field. */
-    static Function<ProtobufBytes, Object> reader(FieldSpec field) {
+    static Function<ProtobufInput, Object> reader(FieldSpec field) {
         return field.kind().equals("enum") ? symbols(field) : reader(field.kind());
     }
 
-    static Function<ProtobufBytes, Object> reader(String kind) {
+    static Function<ProtobufInput, Object> reader(String kind) {
         return switch (kind) {
             case "double" -> in -> Double.longBitsToDouble(in.readFixed64());
             case "float" -> in -> Float.intBitsToFloat(in.readFixed32());
             case "int32" -> in -> (int) in.readVarint();
-            case "sint32" -> in -> ProtobufBytes.fromZigzag((int) in.readVarint());
-            case "sfixed32" -> ProtobufBytes::readFixed32;
+            case "sint32" -> in -> ProtobufInput.fromZigzag((int) in.readVarint());
+            case "sfixed32" -> ProtobufInput::readFixed32;
             case "uint32" -> in -> in.readVarint() & 0xFFFFFFFFL;
             case "fixed32" -> in -> Integer.toUnsignedLong(in.readFixed32());
-            case "int64" -> ProtobufBytes::readVarint;
-            case "sint64" -> in -> ProtobufBytes.fromZigzag(in.readVarint());
-            case "sfixed64" -> ProtobufBytes::readFixed64;
+            case "int64" -> ProtobufInput::readVarint;
+            case "sint64" -> in -> ProtobufInput.fromZigzag(in.readVarint());
+            case "sfixed64" -> ProtobufInput::readFixed64;
             case "uint64" -> in -> unsigned(in.readVarint());
             case "fixed64" -> in -> unsigned(in.readFixed64());
             case "bool" -> in -> in.readVarint() != 0;
-            case "string" -> ProtobufBytes::readString;
-            case "bytes" -> ProtobufBytes::readBytes;
+            case "string" -> ProtobufInput::readString;
+            case "bytes" -> ProtobufInput::readBytes;
             default -> throw new IllegalArgumentException("Protobuf has no type " + kind);
         };
     }
 
     /** A reader of enum numbers as names. A number without a name, for example of a newer writer, is read as digits. */
-    private static Function<ProtobufBytes, Object> symbols(FieldSpec field) {
+    private static Function<ProtobufInput, Object> symbols(FieldSpec field) {
         Map<Integer, UTF8String> names = new HashMap<>();
         field.namesByNumber().forEach((number, name) -> names.put(number, UTF8String.fromString(name)));
         return in -> {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Compares two implementations, which run alternately. Not a test. */
-public final class Paired {
+public final class SpeedComparison {
     private static final int CALLS = 1_000_000;
     private static final int WARM_UP = 5;
     private static final int ROUNDS = 15;
@@ -16,7 +16,7 @@ public final class Paired {
 
     private static long kept;
 
-    private Paired() {}
+    private SpeedComparison() {}
 
     /** A call of one implementation. */
     public interface Call {

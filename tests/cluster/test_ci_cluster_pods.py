@@ -1,4 +1,4 @@
-"""The test cluster has what the other tests rely on: names, volumes, admission, services."""
+"""The test cluster has what the other tests rely on: DNS, volumes, admission, Services."""
 
 import pytest
 
@@ -77,4 +77,4 @@ def test_a_failed_wait_shows_the_namespace(namespace: Kubectl, image: str) -> No
     await_running(namespace, "talker")
 
     with pytest.raises(AssertionError, match="here I am"):
-        namespace.wait_until(lambda: False, 0, "what never comes")
+        namespace.wait_until(lambda: False, 0, "a condition that is never met")

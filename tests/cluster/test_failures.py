@@ -12,7 +12,7 @@ from devkit.release_with_traffic import ReleaseWithTraffic, at_least_once
 from tests.cluster.conftest import HelmFactory, fresh_namespace
 
 OUTAGE_S = 120
-LOOK_S = 1
+POLL_S = 1
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_broker_outage_of_two_minutes_causes_no_restart_and_loses_nothing(
         release.helm.kubectl.wait_until(lambda: not release.processor.is_ready(), OUTAGE_S, "the pod is not ready")
         while time.monotonic() < back_at:
             assert release.processor.restarts() == restarts
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         broker.start()
         release.processor.await_ready()
 

@@ -15,7 +15,7 @@ def test_six_releases_in_one_namespace_are_independent(
     namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory
 ) -> None:
     helm = newest_helm(namespace)
-    releases = [ReleaseWithTraffic(helm, kafka, image, name=f"part-{number}") for number in range(RELEASES)]
+    releases = [ReleaseWithTraffic(helm, kafka, image, name=f"release-{number}") for number in range(RELEASES)]
     for release in releases:
         release.values["resources"] = {"requests": {"cpu": "100m"}}
         release.traffic.write(20)

@@ -15,15 +15,15 @@ import org.apache.spark.sql.types.StructType;
 import org.codehaus.stax2.XMLInputFactory2;
 
 /** Decodes records of one XML document. Document types are refused, so only XML's five predefined entities exist. */
-final class XmlRecords {
-    /** Woodstox: the JDK's parser takes twice the time, and prints errors. */
+final class XmlDecoder {
+    /** Creates parsers of Woodstox. Those of the JDK take twice the time, and print errors. */
     private static final XMLInputFactory PARSERS = newParsers();
 
     private final ElementReader root;
     private final String rowTag;
 
     /** @param rowTag the local name of the root element; empty for any name */
-    XmlRecords(StructType type, String rowTag) {
+    XmlDecoder(StructType type, String rowTag) {
         this.root = ElementReaders.of(type);
         this.rowTag = rowTag;
     }

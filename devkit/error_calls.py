@@ -45,6 +45,7 @@ class ErrorCall:
 
 @cache
 def module(path: str) -> ast.Module:
+    """The syntax tree of a file, by its path relative to the package."""
     return ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
 
 
@@ -55,7 +56,7 @@ def _paths() -> tuple[str, ...]:
 
 @cache
 def error_calls() -> tuple[ErrorCall, ...]:
-    """All of the package."""
+    """The calls in all modules of the package except `errors`."""
     found: list[ErrorCall] = []
     for path in _paths():
         if not path.startswith("errors/"):

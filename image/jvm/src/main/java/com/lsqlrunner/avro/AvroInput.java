@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * Reads Avro's binary encoding from the bytes of a record. Avro's own decoder copies each string; the strings returned
  * here are views of the record. For any bytes, a read ends with a value or with {@link MalformedRecordException}.
  */
-final class AvroBytes {
+final class AvroInput {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -22,7 +22,7 @@ final class AvroBytes {
     private int position;
 
     /** Starts to read other bytes at an offset. */
-    AvroBytes start(byte[] record, int from) {
+    AvroInput start(byte[] record, int from) {
         data = record;
         position = from;
         return this;

@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.speed.Paired;
+import com.lsqlrunner.speed.SpeedComparison;
 import java.io.ByteArrayOutputStream;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.BinaryEncoder;
@@ -10,10 +10,11 @@ import org.apache.avro.util.Utf8;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Compares the module's byte layer of Avro with Avro's own, on a record of nine values in 59 bytes. Not a test: run it
- * with the jars of Spark, like {@link DecodingSpeed}. Both check that strings are UTF-8, as the decoder must.
+ * Compares {@link AvroInput} and {@link AvroOutput} with Avro's decoder and encoder of bytes, on a record of nine
+ * values in 59 bytes. Not a test: run it with the jars of Spark, like {@link DecodingSpeed}. Both check that strings
+ * are UTF-8, as the decoder must.
  */
-final class AvroBytesSpeed {
+final class AvroEncodingSpeed {
     private static final byte[] NO_HEADER = {};
     private static final UTF8String CUSTOMER = UTF8String.fromString("customer-4711");
     private static final UTF8String COUNTRY = UTF8String.fromString("DE");
@@ -21,32 +22,32 @@ final class AvroBytesSpeed {
     private static final UTF8String ZIP = UTF8String.fromString("10115");
     private static final UTF8String TAG = UTF8String.fromString("new");
 
-    private AvroBytesSpeed() {}
+    private AvroEncodingSpeed() {}
 
     public static void main(String[] arguments) throws Exception {
-        AvroBuffer buffer = new AvroBuffer();
+        AvroOutput buffer = new AvroOutput();
         byte[] record = ours(buffer);
-        AvroBytes in = new AvroBytes();
+        AvroInput in = new AvroInput();
         BinaryDecoder[] decoder = new BinaryDecoder[1];
-        Paired.compare("Avro, read", () -> ours(in.start(record, 0)), () -> {
+        SpeedComparison.compare("Avro, read", () -> ours(in.start(record, 0)), () -> {
             decoder[0] = DecoderFactory.get().binaryDecoder(record, 0, record.length, decoder[0]);
             return library(decoder[0]);
         });
         ByteArrayOutputStream out = new ByteArrayOutputStream(256);
         BinaryEncoder[] encoder = new BinaryEncoder[2];
-        Paired.compare("Avro, write", () -> ours(buffer), () -> {
+        SpeedComparison.compare("Avro, write", () -> ours(buffer), () -> {
             out.reset();
             encoder[0] = EncoderFactory.get().binaryEncoder(out, encoder[0]);
             return library(encoder[0], out);
         });
-        Paired.compare("Avro, write without Avro's buffer", () -> ours(buffer), () -> {
+        SpeedComparison.compare("Avro, write without Avro's buffer", () -> ours(buffer), () -> {
             out.reset();
             encoder[1] = EncoderFactory.get().directBinaryEncoder(out, encoder[1]);
             return library(encoder[1], out);
         });
     }
 
-    private static byte[] ours(AvroBuffer to) {
+    private static byte[] ours(AvroOutput to) {
         to.start(NO_HEADER);
         to.writeLong(123_456_789L);
         to.writeString(CUSTOMER);
@@ -81,7 +82,7 @@ final class AvroBytesSpeed {
         return out.toByteArray();
     }
 
-    private static Object[] ours(AvroBytes in) {
+    private static Object[] ours(AvroInput in) {
         Object[] values = new Object[9];
         values[0] = in.readLong();
         values[1] = in.readString();
@@ -116,6 +117,6 @@ final class AvroBytesSpeed {
     /** Avro copies each string into a new array, which Spark's string then uses. */
     private static UTF8String text(BinaryDecoder in) throws Exception {
         Utf8 text = in.readString(null);
-        return Paired.checked(text.getBytes(), text.getByteLength());
+        return SpeedComparison.checked(text.getBytes(), text.getByteLength());
     }
 }

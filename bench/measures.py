@@ -1,4 +1,4 @@
-"""Computes the measures from samples: rates of a run, ratios, the table. Pure: no clock, no broker."""
+"""Computes the measures from samples: rates of a run, ratios, the table. It reads no clock and no broker."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RunMeasures:
     """The measures of one run. A rate is None if the run was too short."""
 
     total_per_s: float
     """All records divided by the seconds from the start of the process to the commit of the last record."""
     warm_per_s: float | None
-    """Without start-up and the first third of the records: see `figures`."""
+    """Without start-up and the first third of the records: see `measures_of`."""
     warm_cpu_us: float | None
     """Microseconds of processor time for one record, over the same part of the run."""
     cpu_s: float
@@ -35,7 +35,7 @@ class Figures:
     """Seconds to the first commit that was seen."""
 
 
-def figures(samples: Sequence[Sample], count: int) -> Figures:
+def measures_of(samples: Sequence[Sample], count: int) -> RunMeasures:
     """The measures of a run with `count` records.
 
     The warm rate is measured from the first commit at or after a third of the input to the commit of its end. The
@@ -44,19 +44,19 @@ def figures(samples: Sequence[Sample], count: int) -> Figures:
     Raises:
         ValueError: the samples do not reach the end of the input.
     """
-    moved = [sample for sample in samples if sample.committed > 0]
-    if not moved or moved[-1].committed != count:
+    commits = [sample for sample in samples if sample.committed > 0]
+    if not commits or commits[-1].committed != count:
         raise ValueError(f"the samples end before record {count}")
-    end = next(sample for sample in moved if sample.committed == count)
-    begin = next(sample for sample in moved if sample.committed * 3 >= count)
+    end = next(sample for sample in commits if sample.committed == count)
+    begin = next(sample for sample in commits if sample.committed * 3 >= count)
     records, seconds = end.committed - begin.committed, end.at_s - begin.at_s
     is_long_enough = records > 0 and seconds > 0
-    return Figures(
+    return RunMeasures(
         total_per_s=count / end.at_s,
         warm_per_s=records / seconds if is_long_enough else None,
         warm_cpu_us=(end.cpu_s - begin.cpu_s) * 1e6 / records if is_long_enough else None,
         cpu_s=end.cpu_s,
-        first_commit_s=moved[0].at_s,
+        first_commit_s=commits[0].at_s,
     )
 
 
@@ -78,25 +78,25 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(min(values), median(values), max(values))
 
 
-def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """The ratio of each pair of runs. Runs that follow each other have the same conditions.
+def ratios(lsql_runner: Sequence[float], kafka_streams: Sequence[float]) -> list[float]:
+    """The ratio of lsql-runner to Kafka Streams for each pair of runs.
 
     Raises:
-        ValueError: the numbers of runs differ, or a value of `theirs` is zero.
+        ValueError: the numbers of runs differ, or a value of `kafka_streams` is zero.
     """
-    if len(ours) != len(theirs):
-        raise ValueError(f"{len(ours)} and {len(theirs)} values make no pairs")
-    if 0 in theirs:
+    if len(lsql_runner) != len(kafka_streams):
+        raise ValueError(f"{len(lsql_runner)} and {len(kafka_streams)} values make no pairs")
+    if 0 in kafka_streams:
         raise ValueError("a ratio to zero")
-    return [a / b for a, b in zip(ours, theirs, strict=True)]
+    return [a / b for a, b in zip(lsql_runner, kafka_streams, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A line of the table: its name, its value, and its format."""
+    """A measure in the table: `of` takes it from a run, `written` formats it."""
 
     title: str
-    of: Callable[[Figures], float | None]
+    of: Callable[[RunMeasures], float | None]
     written: Callable[[float], str]
 
 
@@ -114,11 +114,11 @@ MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The runs of one workload: the n-th run of ours was followed by the n-th run of theirs."""
+    """The runs of one workload: the n-th run of lsql-runner was followed by the n-th run of Kafka Streams."""
 
     workload: str
-    ours: tuple[Figures, ...]
-    theirs: tuple[Figures, ...]
+    lsql_runner: tuple[RunMeasures, ...]
+    kafka_streams: tuple[RunMeasures, ...]
 
 
 def table(results: Sequence[Pairs]) -> str:
@@ -129,14 +129,18 @@ def table(results: Sequence[Pairs]) -> str:
     ]
     for pairs in results:
         for measure in MEASURES:
-            ours, theirs = _values(measure, pairs.ours), _values(measure, pairs.theirs)
-            ratio = ratios(ours, theirs) if ours and theirs else []
-            cells = (_cell(ours, measure.written), _cell(theirs, measure.written), _cell(ratio, "{:.2f}".format))
+            lsql_runner, kafka_streams = _values(measure, pairs.lsql_runner), _values(measure, pairs.kafka_streams)
+            ratio = ratios(lsql_runner, kafka_streams) if lsql_runner and kafka_streams else []
+            cells = (
+                _cell(lsql_runner, measure.written),
+                _cell(kafka_streams, measure.written),
+                _cell(ratio, "{:.2f}".format),
+            )
             lines.append(f"| {pairs.workload} | {measure.title} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _values(measure: Measure, runs: Sequence[Figures]) -> list[float]:
+def _values(measure: Measure, runs: Sequence[RunMeasures]) -> list[float]:
     """The measure of each run; empty if a run lacks it, so that pairs stay complete."""
     values = [measure.of(run) for run in runs]
     return [value for value in values if value is not None] if None not in values else []

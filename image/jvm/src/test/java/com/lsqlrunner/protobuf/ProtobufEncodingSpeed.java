@@ -2,21 +2,22 @@ package com.lsqlrunner.protobuf;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
-import com.lsqlrunner.speed.Paired;
+import com.lsqlrunner.speed.SpeedComparison;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Compares the module's byte layer of Protobuf with Protobuf's own, on a record of seven values, two of them in an
- * inner message. Not a test: run it like {@link ProtobufSpeed}. Both check that strings are UTF-8, as the decoder must.
+ * Compares {@link ProtobufInput} and {@link ProtobufOutput} with Protobuf's coded streams, on a record of seven values,
+ * two of them in an inner message. Not a test: run it like {@link ProtobufSpeed}. Both check that strings are UTF-8, as
+ * the decoder must.
  *
  * <p>The length of an inner message precedes it. {@code SIZES_KNOWN} writes lengths that the benchmark knows, so it is
  * a lower bound: a writer of rows would have to compute them first. {@code NESTED} writes the inner message to a second
  * stream.
  */
-final class ProtobufBytesSpeed {
+final class ProtobufEncodingSpeed {
     private static final byte[] NO_HEADER = {};
     private static final byte[] CUSTOMER = "customer-4711".getBytes(StandardCharsets.UTF_8);
     private static final byte[] STREET = "Main Street 12".getBytes(StandardCharsets.UTF_8);
@@ -25,28 +26,32 @@ final class ProtobufBytesSpeed {
     private static final ByteArrayOutputStream OUTER = new ByteArrayOutputStream(256);
     private static final ByteArrayOutputStream INNER = new ByteArrayOutputStream(256);
 
-    private ProtobufBytesSpeed() {}
+    private ProtobufEncodingSpeed() {}
 
     public static void main(String[] arguments) throws Exception {
-        ProtobufBuffer buffer = new ProtobufBuffer();
+        ProtobufOutput buffer = new ProtobufOutput();
         byte[] record = ours(buffer);
         if (!Arrays.equals(record, library())
                 || !Arrays.equals(record, growing())
                 || !Arrays.equals(record, nested())) {
-            throw new IllegalStateException("they write different bytes");
+            throw new IllegalStateException("the writers write different bytes");
         }
-        ProtobufBytes in = new ProtobufBytes();
-        Paired.compare(
+        ProtobufInput in = new ProtobufInput();
+        SpeedComparison.compare(
                 "Protobuf, read",
                 () -> ours(in.start(record, 0), new Object[7]),
                 () -> library(CodedInputStream.newInstance(record), new Object[7]));
-        Paired.compare(
-                "Protobuf, write, array of fixed size, SIZES_KNOWN", () -> ours(buffer), ProtobufBytesSpeed::library);
-        Paired.compare("Protobuf, write, growing array, SIZES_KNOWN", () -> ours(buffer), ProtobufBytesSpeed::growing);
-        Paired.compare("Protobuf, write, growing array, NESTED", () -> ours(buffer), ProtobufBytesSpeed::nested);
+        SpeedComparison.compare(
+                "Protobuf, write, array of fixed size, SIZES_KNOWN",
+                () -> ours(buffer),
+                ProtobufEncodingSpeed::library);
+        SpeedComparison.compare(
+                "Protobuf, write, growing array, SIZES_KNOWN", () -> ours(buffer), ProtobufEncodingSpeed::growing);
+        SpeedComparison.compare(
+                "Protobuf, write, growing array, NESTED", () -> ours(buffer), ProtobufEncodingSpeed::nested);
     }
 
-    private static byte[] ours(ProtobufBuffer to) {
+    private static byte[] ours(ProtobufOutput to) {
         to.start(NO_HEADER);
         to.writeTag(1, WireType.VARINT);
         to.writeVarint(123_456_789L);
@@ -116,7 +121,7 @@ final class ProtobufBytesSpeed {
         to.writeByteArray(8, ZIP);
     }
 
-    private static Object[] ours(ProtobufBytes in, Object[] values) {
+    private static Object[] ours(ProtobufInput in, Object[] values) {
         while (in.hasMore()) {
             int tag = in.readTag();
             switch (tag >>> 3) {
@@ -140,7 +145,7 @@ final class ProtobufBytesSpeed {
 
     private static UTF8String text(CodedInputStream in) throws Exception {
         byte[] bytes = in.readByteArray();
-        return Paired.checked(bytes, bytes.length);
+        return SpeedComparison.checked(bytes, bytes.length);
     }
 
     private static Object[] library(CodedInputStream in, Object[] values) throws Exception {

@@ -1,4 +1,4 @@
-"""Many runners behind one port: an HTTP server that responds as runners do, slowly, or not at all."""
+"""An HTTP server that responds as many runners do, on one port, or does not respond."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ HEALTHY = {"status": "ok", "state": "running", "reasons": []}
 
 @dataclass
 class Answers:
-    """The responses of runners by path (`/<name>/stream`); the default is that of a healthy one.
+    """The responses of runners by path (`/<name>/stream`), and the requests that they got.
 
     Attributes:
-        silent: the names of runners that do not respond.
+        by_path: status and body; by default those of a healthy runner.
+        silent: whether the runner of a name does not respond.
     """
 
     by_path: dict[str, tuple[int, Any]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The gate before the demo's broker: clients may connect early, and are served when it is open."""
+"""The proxy of the demo's broker: clients may connect early, and are served when it is open."""
 
 import socket
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from threading import Thread
 
 import pytest
 
-from demo.gate import Gate
+from demo.broker_proxy import BrokerProxy
 
 DEADLINE_S = 10
 
 
 @pytest.fixture
-def gate() -> Iterator[Gate]:
-    made = Gate()
+def proxy() -> Iterator[BrokerProxy]:
+    made = BrokerProxy()
     yield made
     made.close()
 
@@ -35,27 +35,27 @@ def echo() -> Iterator[str]:
         thread.join(DEADLINE_S)
 
 
-def connect(gate: Gate) -> socket.socket:
-    host, port = gate.address.split(":")
+def connect(proxy: BrokerProxy) -> socket.socket:
+    host, port = proxy.address.split(":")
     return socket.create_connection((host, int(port)), timeout=DEADLINE_S)
 
 
-def test_an_early_client_is_served_when_the_gate_is_open(gate: Gate, echo: str) -> None:
-    with connect(gate) as client:
+def test_an_early_client_is_served_when_the_proxy_is_open(proxy: BrokerProxy, echo: str) -> None:
+    with connect(proxy) as client:
         client.sendall(b"hello")
         client.settimeout(0.1)
         with pytest.raises(TimeoutError):
             client.recv(5)
 
-        gate.open(echo)
+        proxy.open(echo)
 
         client.settimeout(DEADLINE_S)
         assert client.recv(5) == b"hello"
 
 
-def test_the_end_of_a_client_ends_the_connection_to_the_server(gate: Gate, echo: str) -> None:
-    gate.open(echo)
-    with connect(gate) as client:
+def test_the_end_of_a_client_ends_the_connection_to_the_server(proxy: BrokerProxy, echo: str) -> None:
+    proxy.open(echo)
+    with connect(proxy) as client:
         client.sendall(b"bye")
         client.shutdown(socket.SHUT_WR)
 
@@ -63,16 +63,16 @@ def test_the_end_of_a_client_ends_the_connection_to_the_server(gate: Gate, echo:
         assert client.recv(5) == b""
 
 
-def test_the_end_of_the_broker_ends_the_connection(gate: Gate) -> None:
+def test_the_end_of_the_broker_ends_the_connection(proxy: BrokerProxy) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         gone = f"127.0.0.1:{listener.getsockname()[1]}"
-    gate.open(gone)
-    with connect(gate) as client:
+    proxy.open(gone)
+    with connect(proxy) as client:
         assert client.recv(5) == b""
 
 
-def test_a_closed_gate_refuses(gate: Gate) -> None:
-    gate.close()
+def test_a_closed_proxy_refuses_connections(proxy: BrokerProxy) -> None:
+    proxy.close()
 
     with pytest.raises(ConnectionRefusedError):
-        connect(gate)
+        connect(proxy)

@@ -1,4 +1,4 @@
-"""The two engines, each as the command and the environment of a new process."""
+"""The two engines of the comparison: lsql-runner and Kafka Streams, each as a new process."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from bench.vessels import FAST, SCHEMA
 from ci.tools.cache import ROOT, cached_folder, hash_of
 from ci.tools.maven import copy_dependencies, maven
 from ci.tools.ports import free_port
-from devkit.jars import jar_folder as jars_of
+from devkit.jars import jar_folder
 from devkit.process import Process
 
 COMMIT_INTERVAL_MS = 200
-"""The commit interval of Kafka Streams. Its default of 30 s hides the position; 200 ms cost almost nothing."""
+"""The commit interval of Kafka Streams. Its default of 30 s would hide the position; 200 ms cost almost nothing."""
 
 STREAMS_VERSION = "4.1.0"
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
+    """The same processing for both engines."""
+
     name: str
     title: str
     sql: str
     """The SQL, with `{source}` and `{target}`."""
     main_class: str
+    """The Kafka Streams application."""
 
 
 FILTER = Workload(
@@ -48,7 +51,7 @@ WORKLOADS = {workload.name: workload for workload in (FILTER, TUMBLE)}
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The task of one process, and its resources."""
+    """The workload, topics and resources of one process."""
 
     workload: Workload
     bootstrap: str
@@ -59,11 +62,11 @@ class Task:
     threads: int
     heap_mib: int
     engine_env: tuple[tuple[str, str], ...] = ()
-    """Additional settings of the engine, to try them."""
+    """Additional environment variables of lsql-runner."""
 
 
-def ours(task: Task) -> Process:
-    """The engine as users run it: `lsql run` with its defaults, except heap and threads."""
+def lsql_runner(task: Task) -> Process:
+    """`lsql run` with its defaults, except heap and threads."""
     topics = {task.source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": SCHEMA}}}
     settings = {
         "SQL": task.workload.sql.format(source=task.source, target=task.target),
@@ -81,8 +84,8 @@ def ours(task: Task) -> Process:
     return Process([lsql, "run"], name="lsql", probe=lambda: True, env=settings, grace_s=30)
 
 
-def theirs(task: Task) -> Process:
-    """The same as a Kafka Streams application, with the heap and the collector that the engine gives its own JVM."""
+def kafka_streams(task: Task) -> Process:
+    """The Kafka Streams application of the workload, with the heap and the garbage collector of lsql-runner."""
     home = os.environ.get("JAVA_HOME")
     command = [
         str(Path(home, "bin", "java")) if home else "java",
@@ -90,7 +93,7 @@ def theirs(task: Task) -> Process:
         "-XX:+UseParallelGC" if len(os.sched_getaffinity(0)) > 1 else "-XX:+UseSerialGC",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
         "-cp",
-        f"{jars_of('bench-jars')}/*",
+        f"{jar_folder('bench-jars')}/*",
         task.workload.main_class,
         task.bootstrap,
         task.group,
@@ -103,7 +106,7 @@ def theirs(task: Task) -> Process:
     return Process(command, name="streams", probe=lambda: True, grace_s=15)
 
 
-SIDES = {"lsql-runner": ours, "Kafka Streams": theirs}
+ENGINES = {"lsql-runner": lsql_runner, "Kafka Streams": kafka_streams}
 
 
 def build_streams() -> None:
