@@ -22,7 +22,7 @@ from lsql_runner.container.budget import MemoryBudget, budget
 from lsql_runner.container.limits import memory_limit_bytes
 from lsql_runner.engine.port import Engine
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.errors import RUNTIME, LsqlError, render
+from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
@@ -190,6 +190,6 @@ def _stop_for_restart(changed: Path) -> None:
 
 def _end_with_the_jvm() -> None:
     """End the process because its JVM has ended, after a delay in which a probe can read the reason."""
-    timer = threading.Timer(_EXIT_DELAY_S, os._exit, [RUNTIME])
+    timer = threading.Timer(_EXIT_DELAY_S, os._exit, [EXIT_RUNTIME])
     timer.daemon = True
     timer.start()

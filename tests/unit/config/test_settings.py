@@ -8,7 +8,7 @@ import pytest
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.types import describe
 

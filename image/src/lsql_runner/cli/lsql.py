@@ -159,10 +159,10 @@ def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registr
         raise click.UsageError("--registry requires --kafka: without brokers schemas are in memory.")
     jvm = _case_jvm() if servers is None else None  # starts during the imports, which take as long
 
-    from lsql_runner.cases.run import OnBrokers, run_cases
+    from lsql_runner.cases.run import ServerAddresses, run_cases
 
     report = None if junit is None else Path(junit)
-    target = jvm or OnBrokers(servers or "", registry)
+    target = jvm or ServerAddresses(servers or "", registry)
     return run_cases([Path(path) for path in paths], report, click.echo, target, _warn)
 
 

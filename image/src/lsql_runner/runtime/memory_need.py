@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import SECOND_JVM_MIB, needed_limit_mib
 from lsql_runner.container.limits import cores
-from lsql_runner.kafka.choice import java_only_setting
+from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
 
 

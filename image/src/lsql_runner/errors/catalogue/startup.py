@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 STARTUP: dict[str, ErrorKind] = {
     "PORT_IN_USE": ErrorKind(
@@ -54,7 +54,7 @@ STARTUP: dict[str, ErrorKind] = {
     "TOPIC_EMPTY": ErrorKind(
         "The topic {topic} is empty and has no declared schema.",
         "Write a record to the topic, which starts the processor, or declare the schema in LSQL_TOPICS.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.WAIT,
     ),
 }
