@@ -3,9 +3,9 @@
 from typing import Protocol
 
 from devkit.jars import jar_folder
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 
@@ -22,4 +22,4 @@ def java_brokers(
     return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), request_timeout_s)
 
 
-CLIENTS: dict[str, ClientFactory] = {"librdkafka": KafkaBrokers, "java": java_brokers}
+CLIENTS: dict[str, ClientFactory] = {"librdkafka": LibrdkafkaBrokers, "java": java_brokers}

@@ -166,7 +166,14 @@ def errors() -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, kind in CATALOGUE.items():
-        cells = (f"`{name}`", cell(kind.found), cell(kind.do), kind.exit_code, kind.recovery, kind.http_status.value)
+        cells = (
+            f"`{name}`",
+            cell(kind.message),
+            cell(kind.way_out),
+            kind.exit_code,
+            kind.recovery,
+            kind.http_status.value,
+        )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 

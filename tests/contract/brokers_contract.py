@@ -1,6 +1,6 @@
 """The contract of kafka.ports.Brokers: one suite for the fake, and for the clients with a real broker.
 
-A subclass defines the fixture `ground`. tests/contract runs the suite on the fake, tests/kafka on both clients.
+A subclass defines the fixture `subject`. tests/contract runs the suite on the fake, tests/kafka on both clients.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DEADLINE_S = 30.0
 MISSING_TOPIC = "there-is-no-such-topic"
 
 
-class BrokersGround(Protocol):
+class BrokersUnderTest(Protocol):
     """Brokers, and methods that prepare them without the port."""
 
     brokers: Brokers
@@ -50,136 +50,136 @@ def topics_with(brokers: Brokers, name: str, *, present: bool = True) -> dict[st
 
 
 class TopicReaderContract:
-    def test_topics_have_their_number_of_partitions(self, ground: BrokersGround) -> None:
-        name = ground.topic(partitions=3)
+    def test_topics_have_their_number_of_partitions(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic(partitions=3)
 
-        assert ground.brokers.topics()[name] == 3
+        assert subject.brokers.topics()[name] == 3
 
-    def test_begins_and_ends_are_offsets(self, ground: BrokersGround) -> None:
-        name = ground.topic(partitions=2)
-        ground.produce(name, b"v", b"v", b"v", partition=1)
+    def test_begins_and_ends_are_offsets(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic(partitions=2)
+        subject.produce(name, b"v", b"v", b"v", partition=1)
         both = [Partition(name, 0), Partition(name, 1)]
 
-        assert ground.brokers.ends(both) == {both[0]: 0, both[1]: 3}
-        assert ground.brokers.begins(both) == {both[0]: 0, both[1]: 0}
-        assert ground.brokers.ends([]) == {}
+        assert subject.brokers.ends(both) == {both[0]: 0, both[1]: 3}
+        assert subject.brokers.begins(both) == {both[0]: 0, both[1]: 0}
+        assert subject.brokers.ends([]) == {}
 
-    def test_a_sample_has_the_newest_records_of_all_partitions(self, ground: BrokersGround) -> None:
-        name = ground.topic(partitions=2)
+    def test_a_sample_has_the_newest_records_of_all_partitions(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic(partitions=2)
         for n in range(10):
-            ground.produce(name, b"%d" % n, partition=n % 2)
+            subject.produce(name, b"%d" % n, partition=n % 2)
 
-        sample = ground.brokers.sample(name, 4)
+        sample = subject.brokers.sample(name, 4)
 
         assert sorted(record.value or b"" for record in sample) == [b"6", b"7", b"8", b"9"]
-        assert ground.brokers.sample(ground.topic(), 4) == []
+        assert subject.brokers.sample(subject.topic(), 4) == []
 
-    def test_a_sample_leaves_out_deleted_records(self, ground: BrokersGround) -> None:
-        name = ground.topic()
-        ground.produce(name, *(b"%d" % n for n in range(5)))
-        ground.delete_records(name, 3)
+    def test_a_sample_leaves_out_deleted_records(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic()
+        subject.produce(name, *(b"%d" % n for n in range(5)))
+        subject.delete_records(name, 3)
         partition = Partition(name, 0)
 
-        assert ground.brokers.begins([partition]) == {partition: 3}
-        assert [record.value for record in ground.brokers.sample(name, 5)] == [b"3", b"4"]
-        assert ground.brokers.record(partition, 1) is None
+        assert subject.brokers.begins([partition]) == {partition: 3}
+        assert [record.value for record in subject.brokers.sample(name, 5)] == [b"3", b"4"]
+        assert subject.brokers.record(partition, 1) is None
 
-    def test_a_record_is_read_by_its_offset(self, ground: BrokersGround) -> None:
-        name = ground.topic()
-        ground.produce(name, b"1", key=b"a")
-        ground.produce(name, None, key=None)
+    def test_a_record_is_read_by_its_offset(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic()
+        subject.produce(name, b"1", key=b"a")
+        subject.produce(name, None, key=None)
         partition = Partition(name, 0)
 
-        assert ground.brokers.record(partition, 1) == RawRecord(partition, 1, None, None)
-        assert ground.brokers.record(partition, 0) == RawRecord(partition, 0, b"a", b"1")
-        assert ground.brokers.record(partition, 2) is None
+        assert subject.brokers.record(partition, 1) == RawRecord(partition, 1, None, None)
+        assert subject.brokers.record(partition, 0) == RawRecord(partition, 0, b"a", b"1")
+        assert subject.brokers.record(partition, 2) is None
 
 
 class GroupPositionsContract:
-    def test_a_committed_position_is_read_back(self, ground: BrokersGround) -> None:
-        name, group = ground.topic(partitions=2), unused_name("group")
-        ground.produce(name, b"v", b"v", b"v", partition=1)
+    def test_a_committed_position_is_read_back(self, subject: BrokersUnderTest) -> None:
+        name, group = subject.topic(partitions=2), unused_name("group")
+        subject.produce(name, b"v", b"v", b"v", partition=1)
         first, second = Partition(name, 0), Partition(name, 1)
-        assert ground.brokers.group_positions(group, [first, second]) == {}
+        assert subject.brokers.group_positions(group, [first, second]) == {}
 
-        ground.brokers.commit(group, {second: 2})
+        subject.brokers.commit(group, {second: 2})
 
-        assert ground.brokers.group_positions(group, [first, second]) == {second: 2}
-        assert ground.brokers.group_positions(group, []) == {}
+        assert subject.brokers.group_positions(group, [first, second]) == {second: 2}
+        assert subject.brokers.group_positions(group, []) == {}
 
-    def test_a_commit_keeps_the_other_partitions(self, ground: BrokersGround) -> None:
-        name, group = ground.topic(partitions=2), unused_name("group")
+    def test_a_commit_keeps_the_other_partitions(self, subject: BrokersUnderTest) -> None:
+        name, group = subject.topic(partitions=2), unused_name("group")
         first, second = Partition(name, 0), Partition(name, 1)
-        ground.brokers.commit(group, {first: 0, second: 0})
-        ground.produce(name, b"v")
+        subject.brokers.commit(group, {first: 0, second: 0})
+        subject.produce(name, b"v")
 
-        ground.brokers.commit(group, {first: 1})
+        subject.brokers.commit(group, {first: 1})
 
-        assert ground.brokers.group_positions(group, [first, second]) == {first: 1, second: 0}
+        assert subject.brokers.group_positions(group, [first, second]) == {first: 1, second: 0}
 
-    def test_an_existing_and_a_missing_group_can_be_deleted(self, ground: BrokersGround) -> None:
-        partition, group = Partition(ground.topic(), 0), unused_name("group")
-        ground.brokers.commit(group, {partition: 0})
+    def test_an_existing_and_a_missing_group_can_be_deleted(self, subject: BrokersUnderTest) -> None:
+        partition, group = Partition(subject.topic(), 0), unused_name("group")
+        subject.brokers.commit(group, {partition: 0})
 
-        ground.brokers.delete_group(group)
+        subject.brokers.delete_group(group)
 
-        assert ground.brokers.group_positions(group, [partition]) == {}
-        ground.brokers.delete_group("there-is-no-such-group")
+        assert subject.brokers.group_positions(group, [partition]) == {}
+        subject.brokers.delete_group("there-is-no-such-group")
 
 
 class TopicAdminContract:
-    def test_a_topic_is_created_as_requested_and_only_once(self, ground: BrokersGround) -> None:
+    def test_a_topic_is_created_as_requested_and_only_once(self, subject: BrokersUnderTest) -> None:
         name = unused_name("created")
 
         is_created = [
-            ground.brokers.create(TopicRequest(name, 2, 1, (("max.message.bytes", "70000"),))),
-            ground.brokers.create(TopicRequest(name, 5)),
+            subject.brokers.create(TopicRequest(name, 2, 1, (("max.message.bytes", "70000"),))),
+            subject.brokers.create(TopicRequest(name, 5)),
         ]
 
         assert is_created == [True, False]
-        assert topics_with(ground.brokers, name)[name] == 2
-        assert ground.brokers.limits([name]) == {name: TopicLimits(70_000)}
+        assert topics_with(subject.brokers, name)[name] == 2
+        assert subject.brokers.limits([name]) == {name: TopicLimits(70_000)}
 
-    def test_a_check_creates_nothing(self, ground: BrokersGround) -> None:
+    def test_a_check_creates_nothing(self, subject: BrokersUnderTest) -> None:
         name = unused_name("checked")
 
-        ground.brokers.check_create(TopicRequest(name, 2))
+        subject.brokers.check_create(TopicRequest(name, 2))
 
-        assert ground.brokers.create(TopicRequest(name, 1))
-        topics_with(ground.brokers, name)
-        ground.brokers.check_create(TopicRequest(name, 1))  # an existing topic is not an error
+        assert subject.brokers.create(TopicRequest(name, 1))
+        topics_with(subject.brokers, name)
+        subject.brokers.check_create(TopicRequest(name, 1))  # an existing topic is not an error
 
-    def test_an_invalid_setting_is_refused_by_the_check_and_by_the_creation(self, ground: BrokersGround) -> None:
+    def test_an_invalid_setting_is_refused_by_the_check_and_by_the_creation(self, subject: BrokersUnderTest) -> None:
         request = TopicRequest("invalid", config=(("retention.ms", "soon"),))
 
         with pytest.raises(LsqlError) as checked:
-            ground.brokers.check_create(request)
+            subject.brokers.check_create(request)
         with pytest.raises(LsqlError) as created:
-            ground.brokers.create(request)
+            subject.brokers.create(request)
 
         for found in (checked.value, created.value):
             assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "invalid")
             assert "retention.ms" in str(found.params["reason"])
 
-    def test_an_existing_and_a_missing_topic_can_be_deleted(self, ground: BrokersGround) -> None:
+    def test_an_existing_and_a_missing_topic_can_be_deleted(self, subject: BrokersUnderTest) -> None:
         name = unused_name("deleted")
-        ground.brokers.create(TopicRequest(name, 1))
-        topics_with(ground.brokers, name)
+        subject.brokers.create(TopicRequest(name, 1))
+        topics_with(subject.brokers, name)
 
-        ground.brokers.delete_topic(name)
+        subject.brokers.delete_topic(name)
 
-        topics_with(ground.brokers, name, present=False)
-        ground.brokers.delete_topic(name)
+        topics_with(subject.brokers, name, present=False)
+        subject.brokers.delete_topic(name)
 
-    def test_limits_are_those_of_existing_topics(self, ground: BrokersGround) -> None:
-        small = ground.topic(config={"max.message.bytes": "70000"})
-        compacted = ground.topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
+    def test_limits_are_those_of_existing_topics(self, subject: BrokersUnderTest) -> None:
+        small = subject.topic(config={"max.message.bytes": "70000"})
+        compacted = subject.topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
 
-        assert ground.brokers.limits([small, compacted, MISSING_TOPIC]) == {
+        assert subject.brokers.limits([small, compacted, MISSING_TOPIC]) == {
             small: TopicLimits(70_000, compacted=False),
             compacted: TopicLimits(3_000_000, compacted=True),
         }
-        assert ground.brokers.limits([]) == {}
+        assert subject.brokers.limits([]) == {}
 
 
 class UnreachableBrokersContract:

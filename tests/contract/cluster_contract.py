@@ -1,6 +1,6 @@
-"""The suite of the console's cluster port: the fake cluster and a real API server pass it.
+"""The contract of console.cluster.Cluster: one suite for the fake, and for a real API server.
 
-A subclass provides the fixture `subject`. tests/contract uses the fake, tests/cluster a real API server.
+A subclass defines the fixture `subject`. tests/contract runs the suite on the fake, tests/cluster on a real API server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The contract of engine.port.Engine: one suite for the fake, and for Spark with a real broker.
 
-A subclass defines the fixture `ground`. tests/contract runs the suite on the fake, tests/kafka on Spark.
+A subclass defines the fixture `subject`. tests/contract runs the suite on the fake, tests/kafka on Spark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.pipeline import plan_text
 from lsql_runner.types import LONG, STRING, Field, Struct
 
@@ -20,7 +20,7 @@ KIND = Struct((Field("g", STRING), Field("a", LONG)))
 VALUE = b'{"g": "x", "a": 3}'
 
 
-class EngineGround(Protocol):
+class EngineUnderTest(Protocol):
     """An engine, and brokers with a source topic of two partitions and a target."""
 
     engine: Engine
@@ -53,100 +53,100 @@ class Batches:
 
 
 def job(
-    ground: EngineGround, batches: Batches, starts: Mapping[Partition, int] | None = None, reset: str = "earliest"
+    subject: EngineUnderTest, batches: Batches, starts: Mapping[Partition, int] | None = None, reset: str = "earliest"
 ) -> Job:
     """A job that copies the source to the target."""
-    schema = TopicSchema(ground.source, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
-    text = f"INSERT INTO `{ground.target}` SELECT STREAM * FROM `{ground.source}`"
-    planned = plan_text(text, Catalog({ground.source: schema}))
-    source = SourceOptions(ground.connection, "contract", reset, starts or {}, {ground.source: 2})
-    output = OutputOptions(ground.connection, "contract")
-    return Job(planned.plan, source, output, ground.folder / "checkpoints", batches.ended.append)
+    schema = TopicSchema(subject.source, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
+    text = f"INSERT INTO `{subject.target}` SELECT STREAM * FROM `{subject.source}`"
+    planned = plan_text(text, Catalog({subject.source: schema}))
+    source = SourceOptions(subject.connection, "contract", reset, starts or {}, {subject.source: 2})
+    output = OutputOptions(subject.connection, "contract")
+    return Job(planned.plan, source, output, subject.folder / "checkpoints", batches.ended.append)
 
 
 class EngineContract:
-    def partitions(self, ground: EngineGround) -> tuple[Partition, Partition]:
-        return Partition(ground.source, 0), Partition(ground.source, 1)
+    def partitions(self, subject: EngineUnderTest) -> tuple[Partition, Partition]:
+        return Partition(subject.source, 0), Partition(subject.source, 1)
 
-    def read(self, ground: EngineGround, started: Job, batches: Batches, records: int) -> None:
+    def read(self, subject: EngineUnderTest, started: Job, batches: Batches, records: int) -> None:
         """Runs a job until it has read a number of records, and stops it."""
-        ground.engine.start(started)
-        ground.read(lambda: batches.records >= records)
-        ground.engine.stop()
+        subject.engine.start(started)
+        subject.read(lambda: batches.records >= records)
+        subject.engine.stop()
 
-    def test_a_job_reads_to_the_ends_and_reports_positions(self, ground: EngineGround) -> None:
-        ground.produce(2)
-        ground.produce(1, partition=1)
+    def test_a_job_reads_to_the_ends_and_reports_positions(self, subject: EngineUnderTest) -> None:
+        subject.produce(2)
+        subject.produce(1, partition=1)
         batches = Batches()
 
-        self.read(ground, job(ground, batches), batches, 3)
+        self.read(subject, job(subject, batches), batches, 3)
 
-        first, second = self.partitions(ground)
+        first, second = self.partitions(subject)
         assert (batches.records, batches.positions) == (3, {first: 2, second: 1})
         assert {batch.query for batch in batches.ended} == {"stateless"}
 
     def test_an_empty_checkpoint_begins_at_the_starts_and_other_partitions_at_the_first_record(
-        self, ground: EngineGround
+        self, subject: EngineUnderTest
     ) -> None:
-        ground.produce(5)
-        ground.produce(4, partition=1)
+        subject.produce(5)
+        subject.produce(4, partition=1)
         batches = Batches()
 
-        self.read(ground, job(ground, batches, {self.partitions(ground)[0]: 3}), batches, 6)
+        self.read(subject, job(subject, batches, {self.partitions(subject)[0]: 3}), batches, 6)
 
         assert batches.records == 6
 
-    def test_an_empty_checkpoint_begins_at_the_end_with_the_reset_latest(self, ground: EngineGround) -> None:
-        ground.produce(5)
+    def test_an_empty_checkpoint_begins_at_the_end_with_the_reset_latest(self, subject: EngineUnderTest) -> None:
+        subject.produce(5)
         batches = Batches()
-        first = self.partitions(ground)[0]
+        first = self.partitions(subject)[0]
 
-        self.read(ground, job(ground, batches, {first: 3}, "latest"), batches, 2)
+        self.read(subject, job(subject, batches, {first: 3}, "latest"), batches, 2)
 
         assert (batches.records, batches.positions[first]) == (2, 5)
 
-    def test_a_checkpoint_takes_precedence_over_the_starts(self, ground: EngineGround) -> None:
-        ground.produce(3)
+    def test_a_checkpoint_takes_precedence_over_the_starts(self, subject: EngineUnderTest) -> None:
+        subject.produce(3)
         before, after = Batches(), Batches()
-        self.read(ground, job(ground, before), before, 3)
-        ground.produce(2)
+        self.read(subject, job(subject, before), before, 3)
+        subject.produce(2)
 
-        self.read(ground, job(ground, after, {self.partitions(ground)[0]: 1}), after, 2)
+        self.read(subject, job(subject, after, {self.partitions(subject)[0]: 1}), after, 2)
 
         assert after.records == 2
         assert after.ended[-1].batch_id > before.ended[-1].batch_id
 
-    def test_a_checkpoint_has_offsets_after_a_batch(self, ground: EngineGround) -> None:
+    def test_a_checkpoint_has_offsets_after_a_batch(self, subject: EngineUnderTest) -> None:
         """The runtime uses them to detect lost state."""
-        ground.produce(1)
+        subject.produce(1)
         batches = Batches()
 
-        self.read(ground, job(ground, batches), batches, 1)
+        self.read(subject, job(subject, batches), batches, 1)
 
-        offsets = ground.folder / "checkpoints" / "stateless" / "offsets"
+        offsets = subject.folder / "checkpoints" / "stateless" / "offsets"
         assert [file.name for file in offsets.iterdir() if file.name.isdigit()]
 
-    def test_a_running_job_and_no_job_report_no_death(self, ground: EngineGround) -> None:
-        ground.produce(1)
+    def test_a_running_job_and_no_job_report_no_death(self, subject: EngineUnderTest) -> None:
+        subject.produce(1)
         batches = Batches()
-        ground.engine.start(job(ground, batches))
-        ground.read(lambda: batches.records >= 1)
+        subject.engine.start(job(subject, batches))
+        subject.read(lambda: batches.records >= 1)
 
-        assert ground.engine.death(batches.positions, {}) is None
-        ground.engine.stop()
-        assert ground.engine.death(batches.positions, {}) is None
-        assert ground.engine.jvm_death() is None
+        assert subject.engine.death(batches.positions, {}) is None
+        subject.engine.stop()
+        assert subject.engine.death(batches.positions, {}) is None
+        assert subject.engine.jvm_death() is None
 
-    def test_the_reason_of_an_exception_is_one_line(self, ground: EngineGround) -> None:
-        assert ground.engine.reason_of(ValueError("no such topic\nat line 1")) == "no such topic"
+    def test_the_reason_of_an_exception_is_one_line(self, subject: EngineUnderTest) -> None:
+        assert subject.engine.reason_of(ValueError("no such topic\nat line 1")) == "no such topic"
 
-    def test_a_stop_without_a_job_does_nothing(self, ground: EngineGround) -> None:
-        ground.engine.stop()
-        ground.engine.stop()
+    def test_a_stop_without_a_job_does_nothing(self, subject: EngineUnderTest) -> None:
+        subject.engine.stop()
+        subject.engine.stop()
 
-    def test_a_job_without_final_results_has_no_newest_time(self, ground: EngineGround) -> None:
+    def test_a_job_without_final_results_has_no_newest_time(self, subject: EngineUnderTest) -> None:
         batches = Batches()
-        ground.engine.start(job(ground, batches))
+        subject.engine.start(job(subject, batches))
 
-        assert ground.engine.newest_ms() == {}
-        ground.engine.stop()
+        assert subject.engine.newest_ms() == {}
+        subject.engine.stop()

@@ -16,7 +16,7 @@ from tests.contract.brokers_contract import (
 )
 
 
-class FakeGround:
+class FakeBrokersUnderTest:
     def __init__(self) -> None:
         self.brokers = FakeBrokers()
 
@@ -33,8 +33,8 @@ class FakeGround:
 
 
 @pytest.fixture
-def ground() -> FakeGround:
-    return FakeGround()
+def subject() -> FakeBrokersUnderTest:
+    return FakeBrokersUnderTest()
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 
 from devkit.fake_brokers import SERVERS, FakeBrokers
 from devkit.fake_engine import FakeEngine
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from tests.contract.engine_contract import VALUE, EngineContract
 
 
-class FakeGround:
+class FakeEngineUnderTest:
     connection = KafkaConnection(SERVERS)
     source, target = "in", "out"
 
@@ -33,8 +33,8 @@ class FakeGround:
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> FakeGround:
-    return FakeGround(tmp_path)
+def subject(tmp_path: Path) -> FakeEngineUnderTest:
+    return FakeEngineUnderTest(tmp_path)
 
 
 class TestEngine(EngineContract):

@@ -14,7 +14,7 @@ from devkit.broker_clients import CLIENTS, ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import Brokers
 from tests.conftest import TopicFactory
 from tests.contract.brokers_contract import (
@@ -38,7 +38,7 @@ def brokers(broker: Broker, client: ClientFactory) -> Iterator[Brokers]:
         yield found
 
 
-class RealGround:
+class RealBrokersUnderTest:
     """Prepares a real broker with the clients of the devkit."""
 
     def __init__(self, brokers: Brokers, broker: Broker, make_topic: TopicFactory) -> None:
@@ -57,8 +57,8 @@ class RealGround:
 
 
 @pytest.fixture
-def ground(brokers: Brokers, broker: Broker, topic: TopicFactory) -> RealGround:
-    return RealGround(brokers, broker, topic)
+def subject(brokers: Brokers, broker: Broker, topic: TopicFactory) -> RealBrokersUnderTest:
+    return RealBrokersUnderTest(brokers, broker, topic)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: ClientFactor
         assert "only" in until_reachable(brokers.topics)
 
 
-def test_it_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: ClientFactory) -> None:
+def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: ClientFactory) -> None:
     with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 3)) as brokers:
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])

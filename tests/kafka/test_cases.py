@@ -16,7 +16,7 @@ from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.cases.run import find_cases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def kafka_cases(broker: Broker, registry: Registry, engine: SparkEngine) -> Iter
     settings = read_settings(variables)
     assert settings.registry is not None
     with (
-        closing(KafkaBrokers(settings.connection)) as brokers,
+        closing(LibrdkafkaBrokers(settings.connection)) as brokers,
         closing(RestRegistry(settings.registry)) as schemas,
     ):
         yield KafkaCases(settings, engine, brokers, schemas, pytest.fail)

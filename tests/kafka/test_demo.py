@@ -39,8 +39,10 @@ class Demo:
         self.lines = self._child.stdout
 
     def read_until(self, pattern: str) -> str:
-        """The output up to the first line that matches the pattern. AssertionError, with all output, if the demo ends
-        before.
+        """The output up to the first line that matches the pattern.
+
+        Raises:
+            AssertionError: the demo ended before; the message is all of its output.
         """
         seen = ""
         for line in self.lines:
@@ -60,8 +62,8 @@ class Demo:
         self.wait()
         self.lines.close()
 
-    def kill(self, number: signal.Signals) -> None:
-        """Send a signal to the demo."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal, and let the demo end without the watchdog."""
         self._watchdog.cancel()
         self._child.send_signal(number)
 
@@ -92,7 +94,7 @@ def response_of(seen: str, path: str) -> dict[str, Any]:
     return found
 
 
-def pictured() -> dict[str, Any]:
+def stream_in_picture() -> dict[str, Any]:
     """The response of /stream at the time when the picture of the docs was taken."""
     found: dict[str, Any] = json.loads((ROOT / "docs/images/processor-page.json").read_text(encoding="utf-8"))
     return found["stream"]  # type: ignore[no-any-return]
@@ -107,18 +109,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.timeout(180)
-def test_it_shows_output_and_an_interrupt_ends_everything(folder: Path) -> None:
+def test_the_demo_shows_output_and_an_interrupt_ends_everything(folder: Path) -> None:
     demo = Demo(folder)
     try:
         seen = demo.read_until(r"first output after [\d.]+ s")
         stream = response_of(seen, "stream")
-        demo.kill(signal.SIGINT)
+        demo.send_signal(signal.SIGINT)
         code = demo.wait()
     finally:
         demo.close()
 
     assert code == 0
-    assert stream["deliveryGuarantee"] == pictured()["deliveryGuarantee"], "take it again: make pictures"
+    assert stream["deliveryGuarantee"] == stream_in_picture()["deliveryGuarantee"], "take it again: make pictures"
     assert demo.remaining() == []
 
 
@@ -128,7 +130,7 @@ def test_no_signal_leaves_anything_running(folder: Path, number: signal.Signals)
     demo = Demo(folder)
     try:
         demo.read_until("the broker runs")
-        demo.kill(number)
+        demo.send_signal(number)
         code = demo.wait()
     finally:
         demo.close()

@@ -11,7 +11,7 @@ import pytest
 from devkit.broker import Broker
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from tests.conftest import TopicFactory
 from tests.contract.engine_contract import VALUE, EngineContract
 
@@ -21,7 +21,7 @@ DEADLINE_S = 60.0
 POLL_S = 0.02
 
 
-class RealGround:
+class SparkUnderTest:
     def __init__(self, engine: SparkEngine, broker: Broker, topic: TopicFactory, folder: Path) -> None:
         self.engine = engine
         self.connection = KafkaConnection(broker.bootstrap)
@@ -40,8 +40,8 @@ class RealGround:
 
 
 @pytest.fixture
-def ground(engine: SparkEngine, broker: Broker, topic: TopicFactory, tmp_path: Path) -> Iterator[RealGround]:
-    yield RealGround(engine, broker, topic, tmp_path)
+def subject(engine: SparkEngine, broker: Broker, topic: TopicFactory, tmp_path: Path) -> Iterator[SparkUnderTest]:
+    yield SparkUnderTest(engine, broker, topic, tmp_path)
     engine.stop()
 
 

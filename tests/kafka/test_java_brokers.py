@@ -18,7 +18,7 @@ from devkit.jars import jar_folder
 from devkit.process import POLL_S
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import JavaBrokers
 
 pytestmark = pytest.mark.timeout(120)
@@ -28,7 +28,7 @@ WAITS_FOR_BROKERS = """
 import sys
 from pathlib import Path
 from threading import Thread
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
 brokers = JavaBrokers(KafkaConnection(sys.argv[1]), BrokersJvm(Path(sys.argv[2])), 30)
 Thread(target=brokers.topics).start()

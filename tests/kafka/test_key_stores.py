@@ -12,10 +12,10 @@ from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.choice import open_brokers
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.client_choice import open_brokers
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 pytestmark = pytest.mark.timeout(120)
@@ -33,7 +33,7 @@ def client_key(tmp_path_factory: pytest.TempPathFactory) -> KeyStore:
 
 @pytest.fixture(scope="module")
 def tls_broker(broker_key: KeyStore, client_key: KeyStore) -> Iterator[Broker]:
-    asks_back = {
+    client_auth = {
         "ssl.client.auth": "required",
         "ssl.truststore.location": str(client_key.trust("JKS")),
         "ssl.truststore.type": "JKS",
@@ -41,7 +41,7 @@ def tls_broker(broker_key: KeyStore, client_key: KeyStore) -> Iterator[Broker]:
     }
     listeners = {
         "tls": Listener("SSL", settings=broker_key.settings()),
-        "mutual": Listener("SSL", settings=broker_key.settings() | asks_back),
+        "mutual": Listener("SSL", settings=broker_key.settings() | client_auth),
     }
     with Broker(listeners=listeners) as own:
         own.create_topic("seen")
@@ -50,6 +50,7 @@ def tls_broker(broker_key: KeyStore, client_key: KeyStore) -> Iterator[Broker]:
 
 
 def trusting(store: Path, kind: str | None, password: str | None = PASSWORD) -> dict[str, str]:
+    """Settings of a client with this trust store; `kind` is the type that the settings name."""
     return {
         "ssl.truststore.location": str(store),
         **({} if kind is None else {"ssl.truststore.type": kind}),
@@ -57,7 +58,8 @@ def trusting(store: Path, kind: str | None, password: str | None = PASSWORD) -> 
     }
 
 
-def opened(address: str, settings: dict[str, str]) -> Brokers:
+def open_tls(address: str, settings: dict[str, str]) -> Brokers:
+    """A client that connects with TLS."""
     keys = {"security.protocol": "SSL"} | settings
     return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokersJvm(jar_folder("jars")), 5)
 
@@ -68,14 +70,14 @@ def opened(address: str, settings: dict[str, str]) -> Brokers:
         ("PKCS12", "PKCS12", JavaBrokers),
         ("JKS", "JKS", JavaBrokers),
         ("JKS", None, JavaBrokers),  # Kafka's default
-        ("PEM", "PEM", KafkaBrokers),
+        ("PEM", "PEM", LibrdkafkaBrokers),
     ],
 )
 def test_a_client_with_a_trust_store_connects(
     tls_broker: Broker, broker_key: KeyStore, kind: str, named: str | None, client: type[Brokers]
 ) -> None:
     password = None if kind == "PEM" else PASSWORD
-    with closing(opened(tls_broker.addresses["tls"], trusting(broker_key.trust(kind), named, password))) as brokers:
+    with closing(open_tls(tls_broker.addresses["tls"], trusting(broker_key.trust(kind), named, password))) as brokers:
         assert isinstance(brokers, client)
         assert brokers.ends([Partition("seen", 0)]) == {Partition("seen", 0): 1}
         assert [record.value for record in brokers.sample("seen", 1)] == [b"v"]
@@ -84,14 +86,14 @@ def test_a_client_with_a_trust_store_connects(
 def test_a_key_store_authenticates_the_client(tls_broker: Broker, broker_key: KeyStore, client_key: KeyStore) -> None:
     settings = trusting(broker_key.trust("PKCS12"), "PKCS12") | client_key.settings()
 
-    with closing(opened(tls_broker.addresses["mutual"], settings)) as brokers:
+    with closing(open_tls(tls_broker.addresses["mutual"], settings)) as brokers:
         assert "seen" in brokers.topics()
 
 
 def test_a_client_without_the_required_certificate_is_refused(tls_broker: Broker, broker_key: KeyStore) -> None:
     settings = trusting(broker_key.trust("PKCS12"), "PKCS12")
 
-    with closing(opened(tls_broker.addresses["mutual"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+    with closing(open_tls(tls_broker.addresses["mutual"], settings)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
@@ -100,7 +102,7 @@ def test_a_client_without_the_required_certificate_is_refused(tls_broker: Broker
 def test_brokers_with_an_untrusted_certificate_are_refused(tls_broker: Broker, client_key: KeyStore) -> None:
     settings = trusting(client_key.trust("PKCS12"), "PKCS12")
 
-    with closing(opened(tls_broker.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
+    with closing(open_tls(tls_broker.addresses["tls"], settings)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
 
     assert caught.value.code == "BROKER_REFUSED"
@@ -115,7 +117,7 @@ def test_a_store_that_cannot_be_read_is_reported_with_the_reason(
     broker_key: KeyStore, kind: str, password: str, why: str
 ) -> None:
     with pytest.raises(LsqlError) as caught:
-        opened("127.0.0.1:1", trusting(broker_key.trust(kind), "PKCS12", password))
+        open_tls("127.0.0.1:1", trusting(broker_key.trust(kind), "PKCS12", password))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
     assert why in str(caught.value.params["reason"])

@@ -35,7 +35,7 @@ from lsql_runner.cases.on_kafka import KafkaCases
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.registry import RestRegistry
 
 pytestmark = pytest.mark.timeout(240)
@@ -92,11 +92,11 @@ class CaseFile:
         return [f"{self.source}-value", f"{self.out}-value"]
 
 
-Writing = Callable[..., CaseFile]
+WriteCase = Callable[..., CaseFile]
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Writing:
+def write_case(tmp_path: Path) -> WriteCase:
     """Writes a case file."""
 
     def write(text: str = CASE, twice: int = 40) -> CaseFile:
@@ -139,7 +139,7 @@ def unchanged(resources: BrokersAndRegistry) -> Iterator[None]:
     assert resources.names() == before
 
 
-def command(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+def run_lsql_test(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
     argv = [str(LSQL), "test", *map(str, arguments)]
     return subprocess.run(argv, env=dict(os.environ) | env, capture_output=True, text=True, timeout=200, check=False)
 
@@ -153,11 +153,11 @@ def on_brokers(broker: Broker, registry: Registry) -> list[str]:
 
 @pytest.mark.usefixtures("unchanged")
 def test_cases_run_on_brokers_and_everything_is_deleted(
-    broker: Broker, registry: Registry, written: Writing, tmp_path: Path
+    broker: Broker, registry: Registry, write_case: WriteCase, tmp_path: Path
 ) -> None:
-    good, wrong, report = written(), written(twice=41), tmp_path / "report.xml"
+    good, wrong, report = write_case(), write_case(twice=41), tmp_path / "report.xml"
 
-    result = command(good.path, wrong.path, *on_brokers(broker, registry), "--junit", report)
+    result = run_lsql_test(good.path, wrong.path, *on_brokers(broker, registry), "--junit", report)
 
     assert (result.returncode, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
@@ -177,9 +177,9 @@ def test_cases_run_on_brokers_and_everything_is_deleted(
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.usefixtures("unchanged")
 def test_a_signal_ends_a_run_and_everything_is_deleted(
-    broker: Broker, registry: Registry, written: Writing, resources: BrokersAndRegistry, number: int, code: int
+    broker: Broker, registry: Registry, write_case: WriteCase, resources: BrokersAndRegistry, number: int, code: int
 ) -> None:
-    file = written()
+    file = write_case()
     argv = [str(LSQL), "test", str(file.path), *on_brokers(broker, registry)]
     running = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
@@ -194,8 +194,8 @@ def test_a_signal_ends_a_run_and_everything_is_deleted(
     assert (running.returncode, out, err) == (code, "", "")
 
 
-def test_unreachable_brokers_are_reported_without_a_stack_trace(written: Writing) -> None:
-    result = command(written(STRING_CASE).path, "--kafka", f"127.0.0.1:{free_port()}")
+def test_unreachable_brokers_are_reported_without_a_stack_trace(write_case: WriteCase) -> None:
+    result = run_lsql_test(write_case(STRING_CASE).path, "--kafka", f"127.0.0.1:{free_port()}")
 
     assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_UNREACHABLE")
     assert "Traceback" not in result.stderr
@@ -218,28 +218,28 @@ def credentials(broker: Broker, password: str) -> dict[str, str]:
     }
 
 
-def test_wrong_credentials_are_reported_without_a_stack_trace(secured: Broker, written: Writing) -> None:
+def test_wrong_credentials_are_reported_without_a_stack_trace(secured: Broker, write_case: WriteCase) -> None:
     env = credentials(secured, "wrong")
 
-    result = command(written(STRING_CASE).path, "--kafka", secured.addresses["secured"], **env)
+    result = run_lsql_test(write_case(STRING_CASE).path, "--kafka", secured.addresses["secured"], **env)
 
     assert (result.returncode, result.stdout, result.stderr.split(":")[0]) == (3, "", "BROKER_REFUSED")
     assert "Traceback" not in result.stderr
 
 
-# --- what it runs on ---
+# --- topics and subjects ---
 
-Opening = Callable[..., KafkaCases]
+OpenCases = Callable[..., KafkaCases]
 
 
 @pytest.fixture
-def opened(engine: SparkEngine) -> Iterator[Opening]:
+def open_cases(engine: SparkEngine) -> Iterator[OpenCases]:
     """Opens engines for cases, with environment variables of a processor; their warnings fail the test."""
     with ExitStack() as stack:
 
         def cases(warned: list[str] | None = None, **env: str) -> KafkaCases:
             settings = read_settings({"SQL": ""} | env)
-            brokers = stack.enter_context(closing(KafkaBrokers(settings.connection, 5)))
+            brokers = stack.enter_context(closing(LibrdkafkaBrokers(settings.connection, 5)))
             known = settings.registry
             schemas = None if known is None else stack.enter_context(closing(RestRegistry(known, 5)))
             return KafkaCases(settings, engine, brokers, schemas, pytest.fail if warned is None else warned.append)
@@ -248,8 +248,8 @@ def opened(engine: SparkEngine) -> Iterator[Opening]:
 
 
 @pytest.fixture
-def cases(opened: Opening, broker: Broker, registry: Registry) -> KafkaCases:
-    return opened(SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=registry.url)
+def cases(open_cases: OpenCases, broker: Broker, registry: Registry) -> KafkaCases:
+    return open_cases(SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=registry.url)
 
 
 def refusal(file: CaseFile, cases: KafkaCases) -> LsqlError:
@@ -261,9 +261,9 @@ def refusal(file: CaseFile, cases: KafkaCases) -> LsqlError:
 
 @pytest.mark.parametrize("which", ["source", "out"])
 def test_an_existing_topic_is_refused_and_not_changed(
-    cases: KafkaCases, broker: Broker, written: Writing, which: str
+    cases: KafkaCases, broker: Broker, write_case: WriteCase, which: str
 ) -> None:
-    file = written()
+    file = write_case()
     topic = getattr(file, which)
     broker.create_topic(topic)
     broker.produce(topic, [Record(b"k", b"theirs")])
@@ -280,9 +280,9 @@ def test_an_existing_topic_is_refused_and_not_changed(
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.usefixtures("unchanged")
 def test_an_existing_subject_is_refused_and_not_changed(
-    cases: KafkaCases, registry: Registry, written: Writing, which: int
+    cases: KafkaCases, registry: Registry, write_case: WriteCase, which: int
 ) -> None:
-    file = written()
+    file = write_case()
     subject = file.subjects[which]
     registry.register(subject)
     try:
@@ -298,10 +298,10 @@ def test_an_existing_subject_is_refused_and_not_changed(
 
 @pytest.mark.usefixtures("unchanged")
 def test_a_subject_that_is_only_soft_deleted_is_refused_and_not_changed(
-    cases: KafkaCases, registry: Registry, written: Writing
+    cases: KafkaCases, registry: Registry, write_case: WriteCase
 ) -> None:
     """Its permanent deletion would also delete the versions that existed before."""
-    file = written()
+    file = write_case()
     subject = file.subjects[0]
     registry.register(subject)
     registry.delete(subject)
@@ -316,22 +316,22 @@ def test_a_subject_that_is_only_soft_deleted_is_refused_and_not_changed(
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_avro_needs_a_registry(opened: Opening, broker: Broker, written: Writing) -> None:
-    file = written()
+def test_avro_needs_a_registry(open_cases: OpenCases, broker: Broker, write_case: WriteCase) -> None:
+    file = write_case()
 
-    error = refusal(file, opened(SQL_BOOTSTRAP_SERVERS=broker.bootstrap))
+    error = refusal(file, open_cases(SQL_BOOTSTRAP_SERVERS=broker.bootstrap))
 
     assert (error.code, error.params["topic"]) == ("REGISTRY_MISSING", file.source)
 
 
 @pytest.mark.usefixtures("unchanged")
 def test_only_subjects_remain_if_the_registry_becomes_unavailable(
-    opened: Opening, broker: Broker, written: Writing
+    open_cases: OpenCases, broker: Broker, write_case: WriteCase
 ) -> None:
     """It becomes unavailable between the check of its subjects and their registration."""
     warned: list[str] = []
     with Registry() as own:
-        cases = opened(warned, SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=own.url)
+        cases = open_cases(warned, SQL_BOOTSTRAP_SERVERS=broker.bootstrap, SQL_SCHEMA_REGISTRY_URL=own.url)
         registry = cases._registry
         assert registry is not None
         is_taken = registry.is_taken
@@ -343,7 +343,7 @@ def test_only_subjects_remain_if_the_registry_becomes_unavailable(
             return found
 
         registry.is_taken = request_and_stop  # type: ignore[method-assign]
-        error = refusal(file := written(), cases)
+        error = refusal(file := write_case(), cases)
 
     assert error.code == "REGISTRY_UNREACHABLE"
     assert [
@@ -353,19 +353,19 @@ def test_only_subjects_remain_if_the_registry_becomes_unavailable(
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, written: Writing) -> None:
+def test_a_program_that_reads_what_it_writes_is_refused(cases: KafkaCases, write_case: WriteCase) -> None:
     again = "; INSERT INTO copy-{out} SELECT STREAM n FROM {out}\n"
     also = "topics:\n  {out}: {{key: {{format: STRING}}, value: {{format: JSON, schema: {{n: long}}}}}}\n"
     text = STRING_CASE.replace("FROM {source}\n", "FROM {source}" + again).replace("topics:\n", also)
 
-    error = refusal(written(text), cases)
+    error = refusal(write_case(text), cases)
 
     assert error.code == "CASE_READS_TARGET"
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_the_input_is_read_also_if_the_program_starts_at_the_end(cases: KafkaCases, written: Writing) -> None:
-    file = written(STRING_CASE.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
+def test_the_input_is_read_also_if_the_program_starts_at_the_end(cases: KafkaCases, write_case: WriteCase) -> None:
+    file = write_case(STRING_CASE.replace("SET autocreate=true;", "SET autocreate=true; SET auto.offset.reset=latest;"))
 
     assert run_case(load_case(file.path), cases) == []
 
@@ -388,27 +388,27 @@ expect:
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_position_without_state_does_not_count_as_lost_state(cases: KafkaCases, written: Writing) -> None:
-    assert run_case(load_case(written(COUNT_CASE).path), cases) == []
+def test_a_position_without_state_does_not_count_as_lost_state(cases: KafkaCases, write_case: WriteCase) -> None:
+    assert run_case(load_case(write_case(COUNT_CASE).path), cases) == []
 
 
 @pytest.mark.usefixtures("unchanged")
 def test_topics_that_the_program_creates_have_its_settings(
-    cases: KafkaCases, resources: BrokersAndRegistry, written: Writing, monkeypatch: pytest.MonkeyPatch
+    cases: KafkaCases, resources: BrokersAndRegistry, write_case: WriteCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = written()
-    made: dict[str, int] = {}
+    file = write_case()
+    partitions: dict[str, int] = {}
     process = KafkaCases._process
 
     def listing(*arguments: object) -> object:
         topics = AdminClient({"bootstrap.servers": resources.broker.bootstrap}).list_topics(timeout=30).topics
-        made.update({name: len(topics[name].partitions) for name in (file.source, file.out)})
+        partitions.update({name: len(topics[name].partitions) for name in (file.source, file.out)})
         return process(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(KafkaCases, "_process", listing)
 
     assert run_case(load_case(file.path), cases) == []
-    assert made == {file.source: 1, file.out: 2}
+    assert partitions == {file.source: 1, file.out: 2}
 
 
 # --- rights ---
@@ -425,12 +425,14 @@ def allow(broker: Broker, kind: ResourceType, *operations: AclOperation) -> None
         future.result(30)
 
 
-def test_missing_permissions_are_reported_one_by_one(opened: Opening, secured: Broker, written: Writing) -> None:
+def test_missing_permissions_are_reported_one_by_one(
+    open_cases: OpenCases, secured: Broker, write_case: WriteCase
+) -> None:
     """In the order in which a run needs them."""
     topic, group = ResourceType.TOPIC, ResourceType.GROUP
     warned: list[str] = []
-    cases = opened(warned, **credentials(secured, PASSWORD))
-    file = written(STRING_CASE)
+    cases = open_cases(warned, **credentials(secured, PASSWORD))
+    file = write_case(STRING_CASE)
 
     assert refusal(file, cases).code == "TOPIC_REFUSED"
 
@@ -441,7 +443,7 @@ def test_missing_permissions_are_reported_one_by_one(opened: Opening, secured: B
     ] == [True, True]
 
     allow(secured, topic, AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
-    file = written(STRING_CASE)
+    file = write_case(STRING_CASE)
     [first, *_] = run_case(load_case(file.path), cases)
     assert first.startswith("BROKER_REFUSED: ")  # to commit its position
     assert len(warned) == 2

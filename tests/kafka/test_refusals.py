@@ -23,7 +23,7 @@ from devkit.broker_clients import CLIENTS, ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicRequest
 
 pytestmark = pytest.mark.timeout(120)

@@ -1,4 +1,4 @@
-"""Compacted targets on a real broker: tables have them, and a record without a key is handled there."""
+"""Compacted target topics on a real broker: tables are written to them, and records without a key are not."""
 
 from __future__ import annotations
 

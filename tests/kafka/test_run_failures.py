@@ -33,8 +33,8 @@ def values(*ids: int, **more: str) -> list[Record]:
     return [Record(None, json.dumps({"id": number, "n": "1"} | more).encode(), partition=1) for number in ids]
 
 
-def allow(broker: Broker, topic: str, max_bytes: int) -> None:
-    """Set the largest record that a topic accepts."""
+def set_max_message_bytes(broker: Broker, topic: str, max_bytes: int) -> None:
+    """Set the size of the largest batch of records that a topic accepts."""
     entry = ConfigEntry("max.message.bytes", str(max_bytes), incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
@@ -85,7 +85,7 @@ def casting(broker: Broker, engine: SparkEngine, tmp_path: Path) -> Casting:
 def test_a_target_that_refuses_a_record_is_retried(casting: Casting) -> None:
     with casting.run() as running:
         running.read_to(2)
-        allow(casting.broker, casting.target, 400)
+        set_max_message_bytes(casting.broker, casting.target, 400)
         casting.feed(*values(3))
         running.read_to(3)
         casting.feed(*values(4, text=LONG))
@@ -95,7 +95,7 @@ def test_a_target_that_refuses_a_record_is_retried(casting: Casting) -> None:
         assert status.reason is not None
         assert (status.reason.code, "larger" in status.reason.message) == ("QUERY_FAILED", True)
         assert codes(running) == ["query-died"]
-        allow(casting.broker, casting.target, 1_000_000)
+        set_max_message_bytes(casting.broker, casting.target, 1_000_000)
         recovered = running.read_to(4)
         assert recovered.restarts >= 1
         assert set(casting.written()) == {1, 2, 3, 4}
@@ -104,7 +104,7 @@ def test_a_target_that_refuses_a_record_is_retried(casting: Casting) -> None:
 
 def test_good_records_in_a_batch_with_one_that_is_too_large_are_written(casting: Casting) -> None:
     """The producer puts them into one batch, and must split the batch."""
-    allow(casting.broker, casting.target, 400)
+    set_max_message_bytes(casting.broker, casting.target, 400)
     casting.feed(*values(*range(3, 100)), *values(100, text=LONG))
 
     with casting.run() as running:
@@ -112,7 +112,7 @@ def test_good_records_in_a_batch_with_one_that_is_too_large_are_written(casting:
 
         assert status.reason is not None
         assert "larger" in status.reason.message
-        allow(casting.broker, casting.target, 1_000_000)
+        set_max_message_bytes(casting.broker, casting.target, 1_000_000)
         running.read_to(100)
     assert set(casting.written()) == set(range(1, 101))
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(400)
 OUTAGE_S = 60
 
 
-def test_it_survives_an_outage_of_its_broker_and_a_paused_jvm(tmp_path: Path) -> None:
+def test_a_processor_survives_an_outage_of_its_broker_and_a_paused_jvm(tmp_path: Path) -> None:
     own = Broker()
     with own:
         own.create_topic("seen")
@@ -70,4 +70,4 @@ def reasons(stream: dict[str, object]) -> list[str]:
 def position(stream: dict[str, object]) -> int:
     offsets = stream["offsets"]
     assert isinstance(offsets, list)
-    return sum(place["position"] or 0 for place in offsets)
+    return sum(offset["position"] or 0 for offset in offsets)

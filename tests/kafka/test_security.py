@@ -28,13 +28,13 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
 pytestmark = pytest.mark.timeout(120)
 
 Authentication = Callable[[SecuredBroker, Credentials], dict[str, str]]
-"""Makes the environment variables of a processor, including the address."""
+"""Returns the environment variables of a processor, including the address."""
 
 KEY_PASSWORD = 'k"e\\y'
 ANY_NAME = {"SSL_ENDPOINT_IDENTIFICATION_ALGORITHM": ""}
@@ -46,7 +46,8 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
         yield running
 
 
-def to(secured: SecuredBroker, listener: str, *variables: dict[str, str]) -> dict[str, str]:
+def variables_for(secured: SecuredBroker, listener: str, *variables: dict[str, str]) -> dict[str, str]:
+    """The environment variables of a processor that connects to a listener of the broker."""
     protocol = "SASL_SSL" if listener == "login" else "SSL"
     found = {"SQL_BOOTSTRAP_SERVERS": secured.broker.addresses[listener], "SECURITY_PROTOCOL": protocol}
     for more in variables:
@@ -61,28 +62,32 @@ def connection(variables: dict[str, str]) -> KafkaConnection:
 def with_encrypted_key(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
     own = secured.authority.issue(CLIENT_NAME)
     client = credentials.client(own, own.encrypted_key(KEY_PASSWORD), KEY_PASSWORD)
-    return to(secured, "mutual", credentials.trust(secured.authority), client)
+    return variables_for(secured, "mutual", credentials.trust(secured.authority), client)
 
 
 def with_key_of_cert_manager(secured: SecuredBroker, credentials: Credentials) -> dict[str, str]:
     own = secured.authority.issue(CLIENT_NAME)
     client = credentials.client(own, own.traditional_key)
-    return to(secured, "mutual", credentials.trust(secured.authority), client)
+    return variables_for(secured, "mutual", credentials.trust(secured.authority), client)
 
 
 def user(mechanism: str, name: str, password: str = PASSWORD) -> Authentication:
-    return lambda s, c: to(s, "login", c.trust(s.authority), c.user(mechanism, name, password))
+    return lambda s, c: variables_for(s, "login", c.trust(s.authority), c.user(mechanism, name, password))
 
 
 def client(secret: str = CLIENT_SECRET, scope: str = "") -> Authentication:
-    return lambda s, c: to(s, "login", c.trust(s.authority), c.oauth(s.tokens.token_url, CLIENT, secret, scope))
+    return lambda s, c: variables_for(
+        s, "login", c.trust(s.authority), c.oauth(s.tokens.token_url, CLIENT, secret, scope)
+    )
 
 
 AUTHENTICATIONS: dict[str, Authentication] = {
-    "tls": lambda s, c: to(s, "tls", c.trust(s.authority)),
-    "tls-by-one-of-two-authorities": lambda s, c: to(s, "tls", c.trust(Authority(), s.authority)),
-    "tls-of-any-name": lambda s, c: to(s, "misnamed", c.trust(s.authority), ANY_NAME),
-    "mutual-tls": lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))),
+    "tls": lambda s, c: variables_for(s, "tls", c.trust(s.authority)),
+    "tls-by-one-of-two-authorities": lambda s, c: variables_for(s, "tls", c.trust(Authority(), s.authority)),
+    "tls-of-any-name": lambda s, c: variables_for(s, "misnamed", c.trust(s.authority), ANY_NAME),
+    "mutual-tls": lambda s, c: variables_for(
+        s, "mutual", c.trust(s.authority), c.client(s.authority.issue(CLIENT_NAME))
+    ),
     "mutual-tls-encrypted-key": with_encrypted_key,
     "mutual-tls-key-of-cert-manager": with_key_of_cert_manager,
     "plain": user("PLAIN", USER),
@@ -100,7 +105,7 @@ def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEn
     secured.broker.create_topic(target)
     secured.broker.produce(source, [Record(b"k", name.encode())])
 
-    brokers = KafkaBrokers(found)
+    brokers = LibrdkafkaBrokers(found)
     assert brokers.topics()[source] == 1
     assert brokers.ends([Partition(source, 0)]) == {Partition(source, 0): 1}
     assert [record.value for record in brokers.sample(source, 1)] == [name.encode()]
@@ -116,7 +121,7 @@ def test_both_clients_request_the_scope(secured: SecuredBroker, engine: SparkEng
     found = connection(client(scope=scope)(secured, Credentials(tmp_path)))
     secured.tokens.granted.clear()
 
-    KafkaBrokers(found).topics()
+    LibrdkafkaBrokers(found).topics()
     assert secured.tokens.granted == [(CLIENT, scope)]
 
     engine.session.read.format("kafka").options(**found.spark(), subscribe="scoped").load().collect()
@@ -129,11 +134,11 @@ _UNWANTED = ("bad certificate|unknown", "SslAuthenticationException")
 _INVALID = ("invalid credentials", "SaslAuthenticationException.*invalid credentials")
 
 REFUSED: dict[str, tuple[Authentication, str, str]] = {
-    "certificate-of-another-name": (lambda s, c: to(s, "misnamed", c.trust(s.authority)), *_UNVERIFIED),
-    "authority-of-a-stranger": (lambda s, c: to(s, "tls", c.trust(Authority())), *_UNVERIFIED),
-    "no-client-certificate": (lambda s, c: to(s, "mutual", c.trust(s.authority)), *_UNWANTED),
-    "client-certificate-of-a-stranger": (
-        lambda s, c: to(s, "mutual", c.trust(s.authority), c.client(Authority().issue(CLIENT_NAME))),
+    "certificate-of-another-name": (lambda s, c: variables_for(s, "misnamed", c.trust(s.authority)), *_UNVERIFIED),
+    "unknown-authority": (lambda s, c: variables_for(s, "tls", c.trust(Authority())), *_UNVERIFIED),
+    "no-client-certificate": (lambda s, c: variables_for(s, "mutual", c.trust(s.authority)), *_UNWANTED),
+    "client-certificate-of-an-unknown-authority": (
+        lambda s, c: variables_for(s, "mutual", c.trust(s.authority), c.client(Authority().issue(CLIENT_NAME))),
         *_UNWANTED,
     ),
     "plain-password": (
@@ -145,17 +150,17 @@ REFUSED: dict[str, tuple[Authentication, str, str]] = {
     "scram-512-password": (user("SCRAM-SHA-512", SCRAM_USER, "wrong"), *_INVALID),
     "oauth-secret": (client("wrong"), "invalid_client", "invalid_client"),
 }
-"""The way, and the reasons that librdkafka and the engine report."""
+"""Wrong credentials, and patterns of the errors of librdkafka and of the engine."""
 
 ONE_ATTEMPT = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
 """By default Spark tries three times, a second apart."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_has_its_reason(name: str, secured: SecuredBroker, tmp_path: Path) -> None:
-    way, why, _ = REFUSED[name]
+def test_librdkafka_reports_the_reason_of_a_refusal(name: str, secured: SecuredBroker, tmp_path: Path) -> None:
+    authentication, reason, _ = REFUSED[name]
 
-    assert re.search(why, refusal(connection(way(secured, Credentials(tmp_path)))))
+    assert re.search(reason, refusal(connection(authentication(secured, Credentials(tmp_path)))))
 
 
 def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBroker, tmp_path: Path) -> None:
@@ -163,15 +168,15 @@ def test_a_wrong_key_password_is_reported_before_connecting(secured: SecuredBrok
     Path(variables["SSL_KEY_PASSWORD_FILE"]).write_text("wrong")
 
     with pytest.raises(LsqlError) as caught:
-        KafkaBrokers(connection(variables))
+        LibrdkafkaBrokers(connection(variables))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
     assert "ssl.key.pem" in str(caught.value.params["reason"])
 
 
-def refusal(to: KafkaConnection) -> str:
-    """Connect until there is another error than a timeout: a short deadline may pass before the handshake ends."""
-    brokers = KafkaBrokers(to, request_timeout_s=0.5)
+def refusal(refused: KafkaConnection) -> str:
+    """The reason of a BROKER_REFUSED. Requests are repeated: a short deadline may pass before the handshake ends."""
+    brokers = LibrdkafkaBrokers(refused, request_timeout_s=0.5)
     deadline = time.monotonic() + 30
     while True:
         with pytest.raises(LsqlError) as caught:
@@ -182,14 +187,14 @@ def refusal(to: KafkaConnection) -> str:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_engine_is_refused_with_the_same_reason(
+def test_the_engine_reports_the_reason_of_a_refusal(
     name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path
 ) -> None:
-    way, _, why = REFUSED[name]
-    found = connection(way(secured, Credentials(tmp_path)))
+    authentication, _, reason = REFUSED[name]
+    found = connection(authentication(secured, Credentials(tmp_path)))
     reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_ATTEMPT, subscribe="nothing")
 
-    with pytest.raises(Py4JJavaError, match=why):
+    with pytest.raises(Py4JJavaError, match=reason):
         reader.load().collect()
 
 

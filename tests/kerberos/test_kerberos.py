@@ -15,7 +15,7 @@ from devkit.records import Record
 from devkit.runner import FAST_COMPILER, LSQL, Runner
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 
 pytestmark = pytest.mark.timeout(180)
 

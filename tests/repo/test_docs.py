@@ -81,7 +81,7 @@ def test_every_name_is_on_its_page(page: str, names: list[str]) -> None:
 
 
 def test_every_error_has_a_way_out() -> None:
-    assert [code for code, kind in CATALOGUE.items() if not kind.found.endswith(".") or not kind.do] == []
+    assert [code for code, kind in CATALOGUE.items() if not kind.message.endswith(".") or not kind.way_out] == []
 
 
 @pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: str(path.relative_to(ROOT)))

@@ -38,7 +38,7 @@ def variables(postgres: Postgres, redis: Redis | None = None) -> dict[str, str]:
 
 
 class NumberedSource:
-    """A topic of two partitions, and how often each number was written to it."""
+    """A topic of two partitions with numbered records, the count of its records, and the name of a table for them."""
 
     def __init__(self, broker: Broker) -> None:
         mark = uuid.uuid4().hex[:8]
@@ -163,8 +163,8 @@ def test_a_row_that_the_server_refuses_stops_the_processor_until_the_table_accep
     with Runner(broker.bootstrap, sql, f"refused-{source.topic}", tmp_path, **variables(postgres)) as runner:
         failed = runner.reach("failed", DEADLINE_S)
         assert failed["reason"]["code"] == "SINK_RECORD_REFUSED"
-        place = failed["reason"]["params"]
-        assert (place["topic"], place["partition"], place["offset"]) == (source.topic, 0, 2)
+        params = failed["reason"]["params"]
+        assert (params["topic"], params["partition"], params["offset"]) == (source.topic, 0, 2)
 
         postgres.sql(f"ALTER TABLE {source.table} DROP CONSTRAINT {source.table}_n_check")
         assert runner.post("/start").status == 202

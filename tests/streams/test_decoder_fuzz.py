@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from devkit.column_evaluator import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
-from lsql_runner.cases.proto_values import encode_message
+from lsql_runner.cases.proto_values import proto_schema
 from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import classify
@@ -50,10 +50,9 @@ PROTO = """
     enum E { X = 0; Y = 1; }
     message N { string x = 1; repeated N2 n2 = 2; message N2 { optional int64 y = 1; } }
 """
-MESSAGE = encode_message(
+MESSAGE = proto_schema(PROTO).encode(
     {"id": -1, "d": 0.5, "f": 0.5, "who": "grün", "raw": "cafe", "e": "Y", "ids": [1, -1], "at": 1500, "a": {"x": "z"}}
     | {"n": 2, "ns": [{"x": "x", "n2": [{"y": 1}]}], "m": {"5": {"x": "y"}}},
-    PROTO,
     None,
 )
 

@@ -45,6 +45,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
   (list "SECURITY_PROTOCOL" $protocol)
 -}}
+{{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
 {{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
 {{- if $values.user -}}{{- $set = append $set (list "LSQL_USER" $values.user) -}}{{- end -}}

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,12 +18,12 @@ from flask import Flask
 from lsql_runner.api.app import create_app
 from lsql_runner.bind.settings import bind_settings
 from lsql_runner.config.settings import Settings, read_settings
-from lsql_runner.container.limits import BROKERS_JVM_MIB, heap_mib, memory_limit_bytes
+from lsql_runner.container.budget import MemoryBudget, budget
+from lsql_runner.container.limits import memory_limit_bytes
 from lsql_runner.engine.port import Engine
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.errors import RUNTIME, LsqlError, render
+from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions
-from lsql_runner.kafka.choice import java_only_setting
 from lsql_runner.observe.event_log import EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.observe.metrics import Metrics
@@ -30,6 +31,7 @@ from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.file_watch import FileWatch
+from lsql_runner.runtime.memory_need import second_jvm_mib
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Supervisor
@@ -86,7 +88,9 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
     bind_settings(program.settings)
     with closing(StateDir(settings.state_dir, settings.app_id)) as state:
         # The JVM starts while the program is planned.
-        engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
+        options = options or jvm_options(settings)
+        state_stores_mib = memory_budget(settings).state_stores_mib
+        engine = SparkEngine(settings.app_id, options, settings.threads, state_stores_mib)
         with closing(engine), connections(settings) as (brokers, registry):
             identity = _identity(settings)
             supervisor = Supervisor(
@@ -147,13 +151,20 @@ def processor_without_api(
             yield supervisor
 
 
+def memory_budget(settings: Settings) -> MemoryBudget:
+    """How a processor with these settings divides the memory of its container."""
+    limit = memory_limit_bytes()
+    divided = budget(None if limit is None else limit >> 20, second_jvm_mib(settings))
+    return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
+
+
 def jvm_options(settings: Settings) -> JvmOptions:
     """The options of the JVM for a processor with these settings."""
-    # Some settings of Kafka need its Java client: then a second, small JVM sends the requests to the brokers.
-    second_jvm_mib = 0 if java_only_setting(settings.connection) is None else BROKERS_JVM_MIB
+    memory = memory_budget(settings)
     return JvmOptions(
         jars=settings.jars_dir,
-        heap_mib=settings.heap_mib or heap_mib(memory_limit_bytes(), second_jvm_mib),
+        heap_mib=memory.heap_mib,
+        code_cache_mib=memory.code_cache_mib,
         java_options=tuple(settings.java_options.split()),
         class_archive=settings.class_archive,
         log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
@@ -179,6 +190,6 @@ def _stop_for_restart(changed: Path) -> None:
 
 def _end_with_the_jvm() -> None:
     """End the process because its JVM has ended, after a delay in which a probe can read the reason."""
-    timer = threading.Timer(_EXIT_DELAY_S, os._exit, [RUNTIME])
+    timer = threading.Timer(_EXIT_DELAY_S, os._exit, [EXIT_RUNTIME])
     timer.daemon = True
     timer.start()

@@ -82,6 +82,7 @@ def test_tombstones_delete_rows_if_pk_is_computed_from_the_record_key(sql: str, 
         "SELECT TABLE _key.*, ms FROM clicks PK user, page",
         "SELECT TABLE _key AS id, ms FROM clicks PK id",
         "SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency PK currency",
+        "SELECT TABLE _key AS id, COUNT(*) AS n FROM payments GROUP BY _key PK id",
         "SELECT TABLE currency AS c, ok, COUNT(*) AS n FROM payments GROUP BY currency, ok PK ok, c",
         "SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency HAVING COUNT(*) > 1 PK currency",
         "SELECT TABLE a._key AS id, b.amount FROM payments AS a JOIN payments AS b PK id",
@@ -117,6 +118,7 @@ def test_rows_that_leave_a_table_are_deleted(select: str) -> None:
             "SELECT STREAM id, COUNT(*) AS n FROM payments WINDOW BY TUMBLE 1m GROUP BY id HAVING COUNT(*) > 1 PK id",
             "SINK_ROW_IDENTITY_MISSING",
         ),
+        ("SELECT TABLE COUNT(*) AS n FROM payments PK n", "SINK_ROW_IDENTITY_MISSING"),
     ],
 )
 def test_pk_must_identify_rows_that_can_be_deleted(select: str, code: str) -> None:

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsql_runner.cases.avro_values import AvroSchema
-from lsql_runner.cases.codecs import Writer
-from lsql_runner.cases.scalars import Day, Instant, InvalidValue, Single, natural
-from lsql_runner.cases.values import as_written, checked_expectation, decode_value, encode_value, same_value
+from lsql_runner.cases.codecs import WriterSchema
+from lsql_runner.cases.scalars import Day, Instant, InvalidValue, Single, yaml_value
+from lsql_runner.cases.values import checked_expectation, decode_value, encode_value, in_notation_of, same_value
 from lsql_runner.formats.catalog import Format
 
 MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
@@ -239,8 +239,8 @@ def test_an_encoded_value_decodes_to_an_equal_value(pair: tuple[Any, Any]) -> No
     found = avro(schema).decode(avro(schema).encode(value))
     assert same_value(value, found)
     # The notation of the value is an equal value in a case.
-    assert same_value(natural(found), found)
-    assert as_written(value, found) == value
+    assert same_value(yaml_value(found), found)
+    assert in_notation_of(value, found) == value
 
 
 # --- comparing ---
@@ -279,7 +279,7 @@ def test_equality_of_typed_values(expected: Any, actual: Any, same: bool) -> Non
 def test_a_written_value_is_shown_in_the_notation_of_the_case_where_they_are_equal() -> None:
     expected = {"at": 0, "n": 1, "list": [1, "1970-01-01"], "gone": True}
     actual = {"at": Instant(0), "n": 2, "list": [1, Day(1), Decimal("1.50")], "new": b"\x01"}
-    assert as_written(expected, actual) == {"at": 0, "n": 2, "list": [1, "1970-01-02", "1.50"], "new": "01"}
+    assert in_notation_of(expected, actual) == {"at": 0, "n": 2, "list": [1, "1970-01-02", "1.50"], "new": "01"}
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_times_and_days_are_shown_as_iso_text(value: Instant | Day, text: str) -
 
 @pytest.mark.parametrize("value", [0.1, 1.0, 3.4e38, 16777216.0, -2.5e-40, float("inf")])
 def test_a_float_is_shown_with_the_shortest_digits(value: float) -> None:
-    assert natural(avro("float").decode(avro("float").encode(value))) == value
+    assert yaml_value(avro("float").decode(avro("float").encode(value))) == value
 
 
 # --- the wire format ---
@@ -309,15 +309,15 @@ AVRO, WINDOWED = Format("AVRO"), Format("TW", "AVRO")
 SCHEMAS = {1: '"long"', 7: json.dumps(record(field("id", "int")))}
 
 
-def test_a_record_names_its_schema() -> None:
-    data = encode_value({"id": 1}, AVRO, Writer(7, SCHEMAS[7]))
+def test_a_record_begins_with_the_id_of_its_schema() -> None:
+    data = encode_value({"id": 1}, AVRO, WriterSchema(7, SCHEMAS[7]))
     assert data == b"\0\0\0\0\x07\x02"
     assert decode_value(data, AVRO, SCHEMAS) == {"id": 1}
 
 
 def test_a_windowed_key_has_the_window_after_the_key() -> None:
     key = {"key": {"id": 1}, "window_start": 2}
-    data = encode_value(key, WINDOWED, Writer(7, SCHEMAS[7]))
+    data = encode_value(key, WINDOWED, WriterSchema(7, SCHEMAS[7]))
     assert data == b"\0\0\0\0\x07\x02" + b"\0" * 7 + b"\x02"
     assert decode_value(data, WINDOWED, SCHEMAS) == key
 

@@ -118,7 +118,7 @@ def test_everything_that_a_case_created_is_deleted() -> None:
     assert registry.latest("t-value") is None
 
 
-def test_a_failed_deletion_is_reported_and_the_rest_is_deleted() -> None:
+def test_a_failed_deletion_is_reported_and_the_other_resources_are_deleted() -> None:
     brokers = DeletingBrokers({"t": "BROKER_REFUSED"})
     [error] = cleanup(brokers).run()
     assert (error.code, error.params["resource"], error.params["name"]) == ("CASE_CLEANUP_FAILED", "topic", "t")

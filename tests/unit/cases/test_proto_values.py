@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.cases.proto_values import decode_message, encode_message
+from lsql_runner.cases.proto_values import proto_schema
 from lsql_runner.cases.scalars import Instant, InvalidValue
 from lsql_runner.cases.values import same_value
 
-SCHEMA_ID = b"\0\0\0\0\7"
 TEXT = """
     syntax = "proto3";
     import "google/protobuf/timestamp.proto";
@@ -28,7 +27,7 @@ TEXT = """
 
 
 def round_trip(value: Any, name: str | None = None) -> Any:
-    return decode_message(SCHEMA_ID + encode_message(value, TEXT, name), TEXT)
+    return proto_schema(TEXT).decode(proto_schema(TEXT).encode(value, name))
 
 
 EMPTY: dict[str, Any] = {
@@ -72,15 +71,15 @@ def test_a_decoded_value_equals_the_encoded_value(part: dict[str, Any]) -> None:
 
 
 def test_bytes_are_as_in_the_specification() -> None:
-    assert encode_message({"i": 150}, TEXT, None) == bytes.fromhex("00089601")
-    assert encode_message({"s": -2, "at": 1500}, TEXT, None) == bytes.fromhex("00100382010808011080cab5ee01")
-    assert encode_message({"v": 1}, TEXT, "N.In") == bytes.fromhex("040200" + "0801")
+    assert proto_schema(TEXT).encode({"i": 150}, None) == bytes.fromhex("00089601")
+    assert proto_schema(TEXT).encode({"s": -2, "at": 1500}, None) == bytes.fromhex("00100382010808011080cab5ee01")
+    assert proto_schema(TEXT).encode({"v": 1}, "N.In") == bytes.fromhex("040200" + "0801")
 
 
 def test_the_indexes_of_a_record_select_the_message() -> None:
     assert round_trip({"v": 1}, "N.In") == {"v": 1}
     with pytest.raises(InvalidValue):
-        decode_message(SCHEMA_ID + b"\x02\x09", TEXT)
+        proto_schema(TEXT).decode(b"\x02\x09")
 
 
 @pytest.mark.parametrize(
@@ -105,11 +104,21 @@ def test_the_indexes_of_a_record_select_the_message() -> None:
 )
 def test_an_invalid_value_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValue):
-        encode_message(value, TEXT, None)
+        proto_schema(TEXT).encode(value, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [({"n": {"k": "x"}}, "n.k"), ({"y": "xyz"}, "y"), ({"at": "noon"}, "at"), ({"ri": ["1"]}, "ri[]")],
+)
+def test_an_invalid_value_is_refused_with_its_place(value: Any, path: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        proto_schema(TEXT).encode(value, None)
+    assert caught.value.reason.params["place"] == path
 
 
 def test_packed_and_unpacked_values_are_equal_and_the_last_field_of_a_oneof_is_used() -> None:
-    found = decode_message(SCHEMA_ID + bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"), TEXT)
+    found = proto_schema(TEXT).decode(bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"))
     assert (found["ri"], found["x"], found["z"]) == ([1, 2, 3], None, {"k": 0})
 
 
@@ -120,7 +129,7 @@ def test_times_are_instants() -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
-        found = decode_message(SCHEMA_ID + data, TEXT)
+        found = proto_schema(TEXT).decode(data)
     except InvalidValue:
         return
     assert isinstance(found, dict)
@@ -138,8 +147,8 @@ PROTO2 = """
 
 def test_proto2_has_no_zeros_and_no_defaults() -> None:
     empty: dict[str, Any] = {"must": None, "may": None, "es": [], "ins": {}, "own": None}
-    assert decode_message(SCHEMA_ID + encode_message({}, PROTO2, "M"), PROTO2) == empty
-    assert decode_message(SCHEMA_ID + encode_message({"es": ["Y"], "may": 0}, PROTO2, "M"), PROTO2) == {
+    assert proto_schema(PROTO2).decode(proto_schema(PROTO2).encode({}, "M")) == empty
+    assert proto_schema(PROTO2).decode(proto_schema(PROTO2).encode({"es": ["Y"], "may": 0}, "M")) == {
         **empty,
         "es": ["Y"],
         "may": 0,
@@ -148,12 +157,12 @@ def test_proto2_has_no_zeros_and_no_defaults() -> None:
 
 def test_a_type_name_is_resolved_in_the_innermost_scope() -> None:
     value = {"ins": {"k": {"outer": True}}, "own": {"inner": True}}
-    found = decode_message(SCHEMA_ID + encode_message(value, PROTO2, "M"), PROTO2)
+    found = proto_schema(PROTO2).decode(proto_schema(PROTO2).encode(value, "M"))
     assert (found["ins"], found["own"]) == ({"k": {"outer": True}}, {"inner": True})
 
 
 @pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])
 def test_an_invalid_file_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue) as caught:
-        encode_message({}, text, None)
+        proto_schema(text).encode({}, None)
     assert caught.value.reason.code == "NOT_A_FILE"

@@ -8,7 +8,7 @@ import pytest
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.types import describe
 
@@ -147,7 +147,8 @@ def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
         ("ROOT_LOG_LEVEL", "LOUD"),
         ("SECURITY_PROTOCOL", "TLS"),
         ("LSQL_STATE_ON_LOSS", "ignore"),
-        ("LSQL_HEAP_MIB", "319"),
+        ("LSQL_HEAP_MIB", "159"),
+        ("LSQL_MEMORY_LIMIT", "768MB"),
         ("SQL_METRIC_FREQUENCY", "1"),
     ],
 )
@@ -241,8 +242,16 @@ def test_topics_are_declared_as_json() -> None:
 
 def test_the_heap_is_zero_or_at_least_the_minimum_of_spark() -> None:
     assert settings().heap_mib == 0
-    assert settings(LSQL_HEAP_MIB="320").heap_mib == 320
-    assert refused(LSQL_HEAP_MIB="319").params["name"] == "LSQL_HEAP_MIB"
+    assert settings(LSQL_HEAP_MIB="160").heap_mib == 160
+    assert refused(LSQL_HEAP_MIB="159").params["name"] == "LSQL_HEAP_MIB"
+
+
+@pytest.mark.parametrize(
+    ("text", "mib"),
+    [("", None), ("768Mi", 768), ("1Gi", 1024), ("1.5Gi", 1536), ("805306368", 768), ("800M", 762), ("1G", 953)],
+)
+def test_the_memory_limit_is_a_quantity_of_kubernetes(text: str, mib: int | None) -> None:
+    assert settings(LSQL_MEMORY_LIMIT=text).memory_limit_mib == mib
 
 
 def test_the_files_with_values_are_listed(tmp_path: Path) -> None:

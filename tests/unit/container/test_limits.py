@@ -1,18 +1,11 @@
-"""The limits of a container in control groups of both versions, and the size of the heap."""
+"""The limits of a container in control groups of both versions."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from lsql_runner.container.limits import (
-    BROKERS_JVM_MIB,
-    SMALLEST_HEAP_MIB,
-    cores,
-    heap_mib,
-    memory_kills,
-    memory_limit_bytes,
-)
+from lsql_runner.container.limits import cores, memory_kills, memory_limit_bytes
 
 MIB = 1 << 20
 
@@ -71,22 +64,3 @@ def test_cores_are_the_cpu_quota_rounded_up_and_at_most_those_of_the_process(
 )
 def test_processes_that_the_kernel_killed_are_counted(tmp_path: Path, files: dict[str, str], kills: int) -> None:
     assert memory_kills(groups(tmp_path, **files)) == kills
-
-
-def test_a_larger_limit_gives_a_larger_heap_and_more_memory_outside_it() -> None:
-    limits = [limit * MIB for limit in (512, 768, 1024, 2048, 8192)]
-    heaps = [heap_mib(limit) for limit in limits]
-
-    assert heaps[0] == SMALLEST_HEAP_MIB
-    assert heaps == sorted(heaps)
-    assert all(limit // MIB - heap >= 250 for limit, heap in list(zip(limits, heaps, strict=True))[1:])
-
-
-def test_other_programs_make_the_heap_smaller_down_to_its_minimum() -> None:
-    assert (heap_mib(768 * MIB), heap_mib(768 * MIB, BROKERS_JVM_MIB)) == (440, 344)
-    assert heap_mib(640 * MIB, BROKERS_JVM_MIB) == SMALLEST_HEAP_MIB
-    assert heap_mib(None, BROKERS_JVM_MIB) == heap_mib(None)
-
-
-def test_without_a_memory_limit_the_heap_has_512_mib() -> None:
-    assert heap_mib(None) == 512

@@ -12,7 +12,7 @@ PROSE_ALLOWED = {
 }
 """By package and code, or class of the exception: why a literal text may be an argument.
 
-Texts of libraries and brokers are no literals of this package, so they need no row: they are passed as values.
+Texts of libraries and brokers are not literals of this package, so they need no row: they are passed as values.
 """
 
 
@@ -49,7 +49,7 @@ def test_no_parameter_is_an_english_sentence() -> None:
     assert found == []
 
 
-def test_every_exception_for_english_is_needed() -> None:
+def test_every_row_of_prose_allowed_is_needed() -> None:
     assert {row_of(error) for error in error_calls() if any(error.prose())} == PROSE_ALLOWED.keys()
 
 
@@ -88,8 +88,8 @@ def test_an_error_takes_exactly_its_values() -> None:
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_messages_are_complete_sentences(code: str) -> None:
     kind = CATALOGUE[code]
-    assert kind.found.endswith(".")
-    assert kind.do.endswith((".", "{way_out}"))
+    assert kind.message.endswith(".")
+    assert kind.way_out.endswith((".", "{way_out}"))
 
 
 def test_transient_errors_are_waited_for_or_retried() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from devkit.avro_schemas import REFUSED, TYPED, record
 from lsql_runner.formats.avro_schema import read_avro, write_avro
-from lsql_runner.formats.avro_text import narrowed_avro, whole_avro
+from lsql_runner.formats.avro_text import inline_references, narrowed_avro
 from lsql_runner.formats.spec import FieldNameError, FormatError
 from lsql_runner.types import (
     BOOLEAN,
@@ -187,7 +187,7 @@ def test_referenced_definitions_are_inlined_where_they_are_first_used() -> None:
         {"name": "lines", "type": {"type": "array", "items": "Line"}}, {"name": "total", "type": "com.pay.Money"}
     )
 
-    whole = whole_avro(json.dumps(order), [json.dumps(line), json.dumps(money)])
+    whole = inline_references(json.dumps(order), [json.dumps(line), json.dumps(money)])
 
     assert describe(read_avro(whole)[0]) == (
         "struct<lines: array<struct<price: struct<amount: double not null> not null, "
@@ -200,7 +200,7 @@ def test_a_reference_in_the_same_namespace_needs_no_namespace() -> None:
     money = record({"name": "amount", "type": "double"}, name="Money", namespace="com.pay")
     order = record({"name": "total", "type": "Money"}, namespace="com.pay")
 
-    assert kind_of(json.loads(whole_avro(json.dumps(order), [json.dumps(money)]))) == (
+    assert kind_of(json.loads(inline_references(json.dumps(order), [json.dumps(money)]))) == (
         "struct<total: struct<amount: double not null> not null>"
     )
 
@@ -209,7 +209,7 @@ def test_a_reference_in_the_same_namespace_needs_no_namespace() -> None:
 def test_a_schema_without_references_is_unchanged(kind: DataType) -> None:
     text = write_avro(kind, False, "r", "a.b")
 
-    assert whole_avro(text) == text
+    assert inline_references(text) == text
 
 
 def test_the_null_type_is_written() -> None:

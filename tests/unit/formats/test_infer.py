@@ -11,7 +11,7 @@ from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_format import json_type
 from lsql_runner.formats.json_types import merged, settled, widened
-from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, describe, parse_type
+from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, Struct, describe, parse_type
 
 
 def inferred(*values: Any) -> str:
@@ -41,7 +41,7 @@ def test_a_value_has_a_type(value: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "kind"),
+    ("first", "second", "kind"),
     [
         (1, 2.5, "double"),
         (1, "x", "string"),
@@ -55,8 +55,8 @@ def test_a_value_has_a_type(value: Any, kind: str) -> None:
         ({"a": None}, {"a": {"b": 1}}, "struct<a: struct<b: long>>"),
     ],
 )
-def test_two_values_have_a_common_type(one: Any, other: Any, kind: str) -> None:
-    assert inferred({"v": one}, {"v": other}) == f"struct<v: {kind}>"
+def test_two_values_have_a_common_type(first: Any, second: Any, kind: str) -> None:
+    assert inferred({"v": first}, {"v": second}) == f"struct<v: {kind}>"
 
 
 def test_fields_are_in_the_order_of_their_first_occurrence() -> None:
@@ -131,12 +131,18 @@ def test_repeated_values_do_not_change_the_type(values: list[Any]) -> None:
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=3), OBJECTS)
-def test_pinned_fields_keep_their_types(values: list[Any], more: Any) -> None:
+def test_pinned_fields_keep_their_types_and_only_new_fields_are_added(values: list[Any], more: Any) -> None:
     pinned = settled(json_type(values))
+    assert isinstance(pinned, Struct)
 
-    assert widened(pinned, pinned) == pinned
     grown = widened(pinned, settled(json_type([more])))
+
+    assert isinstance(grown, Struct)
+    assert grown.names[: len(pinned.names)] == pinned.names
+    for before, after in zip(pinned.fields, grown.fields, strict=False):
+        assert after.type == before.type or isinstance(before.type, Struct | Array)
     assert widened(grown, pinned) == grown
+    assert widened(pinned, pinned) == pinned
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=3))

@@ -58,9 +58,13 @@ def test_a_field_has_a_type_that_holds_all_allowed_values(schema: Any, kind: str
     assert read(objects(a=schema)) == f"struct<a: {kind}>"
 
 
-@pytest.mark.parametrize("schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"title": "anything"}])
-def test_a_schema_that_allows_any_value_has_no_type(schema: Any) -> None:
-    assert read(schema) in (None, "string")
+@pytest.mark.parametrize("schema", [True, {}, {"type": "object"}, {"type": "null"}, {"title": "anything"}])
+def test_a_schema_without_fields_or_another_type_does_not_determine_the_type(schema: Any) -> None:
+    assert read(schema) is None
+
+
+def test_a_schema_that_refers_only_to_itself_is_text() -> None:
+    assert read({"$ref": "#"}) == "string"
 
 
 def test_fields_keep_their_order() -> None:

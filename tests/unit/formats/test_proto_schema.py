@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsql_runner.formats.proto_file import print_proto
-from lsql_runner.formats.proto_names import message_names, message_place
+from lsql_runner.formats.proto_imports import inline_imports
+from lsql_runner.formats.proto_names import indexes_of_record, message_indexes
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import descriptor, read_proto
 from lsql_runner.formats.proto_text import parse_proto
-from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import Struct, describe, parse_type
 
@@ -110,16 +110,22 @@ def test_an_invalid_or_unsupported_file_is_refused(text: str, reason: str) -> No
     assert caught.value.reason == reason
 
 
-def test_a_message_is_found_by_its_name_and_its_place() -> None:
+def test_a_message_is_found_by_its_name_and_has_indexes() -> None:
     text = "message A { message B {} map<string, B> m = 1; message C { message D {} } } service S {} message E {}"
-    assert message_names(parse_proto(text)) == {"A": (0,), "A.B": (0, 0), "A.C": (0, 1), "A.C.D": (0, 1, 0), "E": (1,)}
+    assert message_indexes(parse_proto(text)) == {
+        "A": (0,),
+        "A.B": (0, 0),
+        "A.C": (0, 1),
+        "A.C.D": (0, 1, 0),
+        "E": (1,),
+    }
     assert read_proto(text).name == "A"
     with pytest.raises(FormatError):
         read_proto(text, "F")
 
 
 @pytest.mark.parametrize(
-    ("data", "place"),
+    ("data", "indexes"),
     [
         (b"\0", (0,)),
         (b"\x02\0", (0,)),
@@ -131,8 +137,8 @@ def test_a_message_is_found_by_its_name_and_its_place() -> None:
         (b"\xff" * 9, None),
     ],
 )
-def test_the_place_of_a_message_follows_the_schema_id(data: bytes, place: tuple[int, ...] | None) -> None:
-    assert message_place(SCHEMA_ID + data) == place
+def test_the_indexes_of_a_message_follow_the_schema_id(data: bytes, indexes: tuple[int, ...] | None) -> None:
+    assert indexes_of_record(SCHEMA_ID + data) == indexes
 
 
 def test_imported_types_become_part_of_the_file() -> None:
@@ -144,19 +150,19 @@ def test_imported_types_become_part_of_the_file() -> None:
         'syntax = "proto3"; package s; import public "m.proto"; import "google/protobuf/timestamp.proto";'
         "message Order { c.Money total = 1; google.protobuf.Timestamp at = 2; int32 n = 3; oneof o { int32 a = 4; } }"
     )
-    whole = whole_proto(text, {"m.proto": money, "k.proto": kinds})
+    whole = inline_imports(text, {"m.proto": money, "k.proto": kinds})
     assert describe(read_proto(whole).type) == (
         "struct<total: struct<units: long, k: string>, at: timestamp, n: int not null, a: int>"
     )
     assert print_proto(parse_proto(whole)) == whole
     with pytest.raises(FormatError) as caught:
-        whole_proto(text, {"m.proto": money})
+        inline_imports(text, {"m.proto": money})
     assert (caught.value.reason.code, caught.value.reason.params) == ("IMPORT_MISSING", {"name": "k.proto"})
 
 
 def test_a_file_without_imports_is_unchanged() -> None:
     text = 'syntax = "proto3"; // kept\nmessage A {}'
-    assert whole_proto(text, {"other.proto": "message B {}"}) == text
+    assert inline_imports(text, {"other.proto": "message B {}"}) == text
 
 
 TYPES = [
@@ -186,7 +192,7 @@ def test_a_written_file_reads_back_as_the_same_type(kind: str) -> None:
         ("struct<`a b`: int>", "`a b` is not a valid field name: use letters, digits and _"),
     ],
 )
-def test_a_type_that_protobuf_does_not_have_is_refused(kind: str, reason: str) -> None:
+def test_a_type_that_protobuf_cannot_hold_is_refused(kind: str, reason: str) -> None:
     with pytest.raises(FormatError) as caught:
         write_proto(parse_type(kind), "M", "")
     assert caught.value.reason == reason
@@ -238,7 +244,7 @@ def test_the_descriptor_for_the_jvm_has_every_property_of_a_field() -> None:
     )
     assert json.loads(descriptor(text, "M")) == {
         "name": "M",
-        "place": [1],
+        "indexes": [1],
         "fields": [
             {"name": "e", "number": 5, "kind": "enum", "presence": "optional", "oneof": "o", "symbols": [["A", 1]]},
             {"name": "m", "number": 6, "kind": "int32", "presence": "map", "key": "bool"},
@@ -265,7 +271,7 @@ def test_any_text_is_a_file_or_refused(words: list[str]) -> None:
 @given(st.text(max_size=60))
 def test_any_characters_are_a_file_or_refused(text: str) -> None:
     try:
-        names = message_names(parse_proto(text))
+        indexes = message_indexes(parse_proto(text))
     except FormatError:
         return
-    assert isinstance(names, dict)
+    assert all(indexes.values())

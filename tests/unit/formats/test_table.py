@@ -12,7 +12,7 @@ from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.spec import FormatRow
-from lsql_runner.formats.table import FORMATS, ROWS, SCHEMA_SETTINGS, names_schema, parse_format, readable_as
+from lsql_runner.formats.table import FORMATS, ROWS, SCHEMA_SETTINGS, parse_format, readable_as, records_have_schema_id
 from lsql_runner.types import parse_type
 
 EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -64,11 +64,11 @@ def test_windowed_formats_are_formats_of_keys() -> None:
     assert set(readable_as("value")) - set(readable_as("key")) == {"CSV", "XML"}
 
 
-def test_records_of_avro_and_protobuf_always_name_their_schema_and_json_may() -> None:
+def test_records_of_avro_and_protobuf_always_have_a_schema_id_and_json_may() -> None:
     kind = parse_type("struct<a: long>")
-    assert [name for name in FORMATS if names_schema(Serde(Format(name), kind))] == ["AVRO", "PROTOBUF"]
-    assert names_schema(Serde(Format("JSON"), kind, has_schema_id=True))
-    assert names_schema(Serde(Format("SW", "PROTOBUF"), kind))
+    assert [name for name in FORMATS if records_have_schema_id(Serde(Format(name), kind))] == ["AVRO", "PROTOBUF"]
+    assert records_have_schema_id(Serde(Format("JSON"), kind, has_schema_id=True))
+    assert records_have_schema_id(Serde(Format("SW", "PROTOBUF"), kind))
 
 
 @pytest.mark.parametrize("name", ["AVRO", "PROTOBUF", "CSV", "XML"])

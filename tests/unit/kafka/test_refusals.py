@@ -4,7 +4,7 @@ import pytest
 from confluent_kafka import KafkaError
 
 from lsql_runner.errors import Detail
-from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
+from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 
 ALERT = (
     "ssl://k:1/bootstrap: Receive failed: error:0A000412:SSL routines::ssl/tls alert bad certificate: "
@@ -31,13 +31,13 @@ def test_refusals_are_distinguished_from_missing_responses(code: int, text: str,
     assert is_refusal(KafkaError(code, text)) is expected
 
 
-def test_missing_rights_do_not_end_the_handshake() -> None:
-    assert not ends_handshake(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, ""))
-    assert ends_handshake(KafkaError(KafkaError._TRANSPORT, ALERT))
+def test_missing_permissions_are_no_error_of_the_handshake() -> None:
+    assert not is_handshake_error(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, ""))
+    assert is_handshake_error(KafkaError(KafkaError._TRANSPORT, ALERT))
 
 
 def test_an_alert_names_the_variables_of_the_client_certificate() -> None:
-    found = reason(KafkaError(KafkaError._TRANSPORT, ALERT))
+    found = refusal_reason(KafkaError(KafkaError._TRANSPORT, ALERT))
 
     assert isinstance(found, Detail)
     assert (found.code, found.params) == ("TLS_ALERT", {"alert": "bad certificate"})
@@ -45,7 +45,7 @@ def test_an_alert_names_the_variables_of_the_client_certificate() -> None:
 
 
 def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> None:
-    found = reason(KafkaError(KafkaError._SSL, UNVERIFIED))
+    found = refusal_reason(KafkaError(KafkaError._SSL, UNVERIFIED))
 
     assert isinstance(found, Detail)
     assert found.code == "CERTIFICATE_UNTRUSTED"
@@ -54,6 +54,6 @@ def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> No
 
 
 def test_other_errors_are_reported_unchanged() -> None:
-    assert reason(KafkaError(KafkaError._AUTHENTICATION, "Invalid username or password")) == (
+    assert refusal_reason(KafkaError(KafkaError._AUTHENTICATION, "Invalid username or password")) == (
         "Invalid username or password"
     )

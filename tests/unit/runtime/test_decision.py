@@ -54,6 +54,8 @@ class Case:
     incompatibility: str | None = None
     on_change: str = "fail"
     on_loss: str = "fail"
+    needed_mib: int = 640
+    container_mib: int | None = None
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -76,6 +78,8 @@ def decision_of(case: Case) -> StartDecision:
         committed=case.committed,
         saved=saved,
         versions={},
+        needed_mib=case.needed_mib,
+        memory_limit_mib=case.container_mib,
     )
     settings = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
     return decide(situation, read_settings(settings))
@@ -197,3 +201,13 @@ def test_a_schema_is_registered_with_its_kind_and_text() -> None:
 
     assert isinstance(action, RegisterSchema)
     assert (action.schema.kind, action.schema.subject, '"a"' in action.schema.text) == ("AVRO", "o-value", True)
+
+
+@pytest.mark.parametrize(("container_mib", "warnings"), [(None, 0), (639, 1), (640, 0)])
+def test_a_container_that_is_too_small_is_a_warning_while_the_processor_runs(
+    container_mib: int | None, warnings: int
+) -> None:
+    decision = decision_of(Case(FILTER, container_mib=container_mib))
+
+    assert len(decision.warnings) == warnings
+    assert all("needs about 640 MiB" in warning for warning in decision.warnings)

@@ -17,7 +17,7 @@ from lsql_runner.formats.catalog import (
     JSON_FORMAT,
     STRING_FORMAT,
     Format,
-    Origin,
+    SchemaOrigin,
     Serde,
     TopicSchema,
 )
@@ -43,7 +43,7 @@ def brokers_with(*records: tuple[bytes | None, bytes | None]) -> FakeBrokers:
     return brokers
 
 
-def known(schema: str, origin: Origin) -> dict[str, TopicSchema]:
+def known(schema: str, origin: SchemaOrigin) -> dict[str, TopicSchema]:
     value = Serde(JSON_FORMAT, parse_type(schema))
     return {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin)}
 

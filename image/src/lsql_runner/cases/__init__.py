@@ -1,1 +1,1 @@
-"""Case files: a program, input records, expected records. They run without Kafka (`lsql test`) and, in tests, on it."""
+"""Case files: a program, input records, expected records. `lsql test` runs them in memory or on brokers."""

@@ -39,7 +39,7 @@ def run_case(case: Case, engine: CaseEngine) -> list[str]:
     """Run a case. Returns the differences as lines; empty if it passed.
 
     Raises:
-        LsqlError: CASE_INVALID; errors of the engine itself.
+        LsqlError: the case file is invalid, or the engine cannot run the case.
     """
     try:
         prepared = prepare_case(case)

@@ -26,7 +26,7 @@ _REASONS = DetailTable(
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class WriterSchema:
     """The schema with which a value is written, and its id in the registry."""
 
     id: int
@@ -54,14 +54,14 @@ class SchemaCodec:
 
     check: Callable[[str], None]
     """Checks that values can be written with a schema."""
-    encode: Callable[[Any, Writer], bytes]
+    encode: Callable[[Any, WriterSchema], bytes]
     decode: Callable[[bytes, str], Any]
     """Takes the bytes after the id, and the schema with which they were written."""
     schema_text: Callable[[Any], str]
     """Returns the text of a schema of a case file."""
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A value for an error."""
     return json.dumps(value, ensure_ascii=False)
 
@@ -74,14 +74,14 @@ def is_whole(value: Any, size: int) -> bool:
 
 def _string(value: Any) -> bytes:
     if not isinstance(value, str):
-        raise InvalidValue(_REASONS("NOT_TEXT", value=shown(value)))
+        raise InvalidValue(_REASONS("NOT_TEXT", value=_shown(value)))
     return value.encode()
 
 
 def _whole(name: str, size: int) -> PlainCodec:
     def encode(value: Any) -> bytes:
         if not is_whole(value, size):
-            raise InvalidValue(_REASONS("NOT_WHOLE", format=name, size=size, value=shown(value)))
+            raise InvalidValue(_REASONS("NOT_WHOLE", format=name, size=size, value=_shown(value)))
         return int(value).to_bytes(size, "big", signed=True)
 
     def decode(data: bytes) -> int:
@@ -101,7 +101,7 @@ def _record_text(name: str) -> PlainCodec:
 
     def encode(value: Any) -> bytes:
         if not isinstance(value, str):
-            raise InvalidValue(_REASONS("NOT_RECORD_TEXT", format=name, value=shown(value)))
+            raise InvalidValue(_REASONS("NOT_RECORD_TEXT", format=name, value=_shown(value)))
         return value.encode()
 
     return PlainCodec(encode=encode, decode=bytes.decode)
@@ -116,7 +116,7 @@ def _check_avro(text: str) -> None:
     avro_schema(text)
 
 
-def _encode_avro(value: Any, writer: Writer) -> bytes:
+def _encode_avro(value: Any, writer: WriterSchema) -> bytes:
     from lsql_runner.cases.avro_values import avro_schema
 
     return avro_schema(writer.schema).encode(value)
@@ -134,7 +134,7 @@ def _check_proto(text: str) -> None:
     proto_schema(text)
 
 
-def _encode_proto(value: Any, writer: Writer) -> bytes:
+def _encode_proto(value: Any, writer: WriterSchema) -> bytes:
     from lsql_runner.cases.proto_values import proto_schema
 
     return proto_schema(writer.schema).encode(value, writer.options.get("message"))

@@ -10,15 +10,15 @@ from itertools import zip_longest
 from typing import Any
 
 from lsql_runner.cases.model import Case, CaseRecord, ExpectedError, Headers
-from lsql_runner.cases.scalars import InvalidValue, natural
+from lsql_runner.cases.scalars import InvalidValue, yaml_value
 from lsql_runner.cases.values import (
     NO_SCHEMAS,
     Schemas,
-    as_written,
     checked_expectation,
     decode_value,
     encode_value,
     has_schema,
+    in_notation_of,
     same_value,
 )
 from lsql_runner.errors import DetailTable, LsqlError, render, report
@@ -46,11 +46,12 @@ class ActualRecord:
     headers: Headers = ()
 
 
-Forms = Mapping[str, tuple[Format, Format]]
+OutputFormats = Mapping[str, tuple[Format, Format]]
+"""The formats of keys and values, by target."""
 
 
-def output_formats(case: Case, plan: Plan) -> Forms:
-    """The formats of each target's key and value.
+def output_formats(case: Case, plan: Plan) -> OutputFormats:
+    """The formats of all targets.
 
     Raises:
         LsqlError: CASE_FORMATS_DIFFER.
@@ -132,9 +133,9 @@ class _Written:
     def line(self, expected: _Expected | None) -> str:
         """The record in the notation of the case. Timestamp and headers are left out if the case does not give them."""
         if expected is None:
-            value = "tombstone" if self.raw is None else _json(natural(self.value))
+            value = "tombstone" if self.raw is None else _json(yaml_value(self.value))
             return _line(value, self.timestamp_ms, self.headers)
-        value = "tombstone" if self.raw is None else _json(as_written(expected.value, self.value))
+        value = "tombstone" if self.raw is None else _json(in_notation_of(expected.value, self.value))
         if expected.text is not None and self.raw is not None:
             value = _text(self.raw)
         time = None if expected.timestamp_ms is None else self.timestamp_ms
@@ -160,15 +161,18 @@ class _Changelog:
         pairs = zip_longest(self.written, self.expected[: len(self.written)])
         written_lines = [record.line(expected) for record, expected in pairs]
         shown = [line for line in ndiff(expected_lines, written_lines) if not line.startswith("? ")]
-        return [f"{self.topic}, key {_json(natural(self.key))}: - expected, + found", *(f"  {line}" for line in shown)]
+        return [
+            f"{self.topic}, key {_json(yaml_value(self.key))}: - expected, + found",
+            *(f"  {line}" for line in shown),
+        ]
 
 
 def _changelogs(expected: Sequence[_Expected], written: Sequence[_Written]) -> list[_Changelog]:
     """The records by topic and key: first the expected keys in the order of the case, then the unexpected ones."""
     by_key: dict[tuple[str, str], _Changelog] = {}
     for record in written:
-        place = record.topic, _json(natural(record.key))
-        by_key.setdefault(place, _Changelog(record.topic, record.key)).written.append(record)
+        topic_and_key = record.topic, _json(yaml_value(record.key))
+        by_key.setdefault(topic_and_key, _Changelog(record.topic, record.key)).written.append(record)
     ordered: dict[int, _Changelog] = {}
     missing: dict[tuple[str, str], _Changelog] = {}
     for one in expected:
@@ -182,7 +186,7 @@ def _changelogs(expected: Sequence[_Expected], written: Sequence[_Written]) -> l
     return list((ordered | {id(log): log for log in by_key.values()}).values())
 
 
-def _expected(case: Case, forms: Forms) -> list[_Expected]:
+def _expected(case: Case, forms: OutputFormats) -> list[_Expected]:
     found = []
     for number, record in enumerate(case.expected or ()):
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -14,7 +14,6 @@ from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import TopicSchema
 
 Headers = tuple[tuple[str, bytes | None], ...]
-M = TypeVar("M", bound=BaseModel)
 _REASONS = DetailTable(
     {
         "HEADERS": "expected names and texts, as {{source: web}}",
@@ -58,7 +57,7 @@ class _Strict(BaseModel):
 
 
 class CaseRecord(_Strict):
-    """A record of a topic. `*_text` gives its bytes as UTF-8 text, for example for a malformed record."""
+    """A record of a topic. `key_text` and `value_text` are bytes as UTF-8 text, for example of a malformed record."""
 
     topic: str = ""
     key: Any = None
@@ -77,7 +76,7 @@ class CaseRecord(_Strict):
 
 
 class InputRecord(CaseRecord):
-    """`*_writer` names the schema with which a part is written, if it is not the schema of the topic."""
+    """`key_writer` and `value_writer` name the schema with which a part is written, if it is not that of the topic."""
 
     partition: Annotated[int, Field(ge=0)] = 0
     key_writer: str | None = None
@@ -111,6 +110,8 @@ class IdleMark(_Strict):
 
 
 class CaseDocument(_Strict):
+    """A case file, with `topics` and `input` not yet checked."""
+
     name: str | None = None
     sql: str | None = None
     topics: dict[str, dict[str, Any]] = {}

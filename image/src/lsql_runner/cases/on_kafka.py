@@ -122,7 +122,7 @@ class KafkaCases:
         topics, subjects = required_topics(case, prepared), required_subjects(case, prepared)
         if subjects and self._registry is None:
             raise LsqlError("REGISTRY_MISSING", topic=next(iter(subjects.values())))
-        self._refuse_what_exists(case, topics, subjects)
+        self._refuse_existing(case, topics, subjects)
         cleanup = Cleanup(case.path, self._brokers, self._registry, subjects=list(subjects))
         try:
             self._create(case, topics, cleanup)
@@ -135,9 +135,9 @@ class KafkaCases:
             raise
         return CaseRun(records, error, schemas, cleanup.run())
 
-    # --- names ---
+    # --- topics and subjects ---
 
-    def _refuse_what_exists(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
+    def _refuse_existing(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
         existing = self._brokers.topics()
         found = [("topic", topic.name) for topic in topics if topic.name in existing]
         if self._registry is not None:

@@ -8,7 +8,7 @@ from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.bind.source_formats import SourceFormats, source_formats
-from lsql_runner.cases.codecs import Writer
+from lsql_runner.cases.codecs import WriterSchema
 from lsql_runner.cases.model import Case, Headers, InputRecord
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.cases.scalars import InvalidValue
@@ -74,23 +74,23 @@ def prepare_case(case: Case) -> PreparedCase:
     return PreparedCase(replace(planned, plan=register_output_schemas(planned.plan, registry)), batches, registry)
 
 
-WritersOf = Mapping[tuple[str, str, str | None], Writer]
-"""By topic, part and the writer that a record names; None for the schema of the topic."""
+RegisteredWriters = Mapping[tuple[str, str, str | None], WriterSchema]
+"""By topic, part and the writer that a record names; the writer None has the schema of the topic."""
 
 
-def register_writers(case: Case, registry: SchemaRegistry) -> WritersOf:
+def register_writers(case: Case, registry: SchemaRegistry) -> RegisteredWriters:
     """Register the schemas of a case as versions of its topics' subjects; the schema of a topic becomes the newest.
 
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
-    found: dict[tuple[str, str, str | None], Writer] = {}
+    found: dict[tuple[str, str, str | None], WriterSchema] = {}
     for topic, part, serde in declared_schemas(case):
         assert serde.schema is not None
         kind = registry_row(serde.format).kind
         for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
             schema_id = registry.register(subject_of(topic, part), kind, text)
-            found[topic, part, name] = Writer(schema_id, text, dict(serde.options))
+            found[topic, part, name] = WriterSchema(schema_id, text, dict(serde.options))
     return found
 
 
@@ -100,7 +100,7 @@ def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
 
-def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batches:
+def encode_batches(case: Case, program: ast.Program, writers: RegisteredWriters) -> Batches:
     """The encoded input records in their order, with offsets counted for each partition.
 
     The format of a part is the declared format, else the format that the program names, else the format that the value
@@ -113,7 +113,7 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
     declared = {**case.declared, **program_schemas(program)}
     offsets: dict[tuple[str, int], int] = {}
     timestamp_ms = 0
-    place = 0
+    number = 0
     batches: list[tuple[EncodedRecord, ...]] = []
     for batch in case.batches:
         encoded: list[EncodedRecord] = []
@@ -122,17 +122,22 @@ def encode_batches(case: Case, program: ast.Program, writers: WritersOf) -> Batc
             offset = offsets.get((record.topic, record.partition), 0)
             offsets[record.topic, record.partition] = offset + 1
             formats = named.get(record.topic, SourceFormats())
-            key, value = _parts(case, record, declared.get(record.topic), formats, writers, place)
+            number += 1
+            key, value = _parts(case, record, declared.get(record.topic), formats, writers, number)
             encoded.append(
                 EncodedRecord(record.topic, key, value, record.headers or (), timestamp_ms, record.partition, offset)
             )
-            place += 1
         batches.append(tuple(encoded))
     return tuple(batches)
 
 
 def _parts(
-    case: Case, record: InputRecord, schema: TopicSchema | None, named: SourceFormats, writers: WritersOf, place: int
+    case: Case,
+    record: InputRecord,
+    schema: TopicSchema | None,
+    named: SourceFormats,
+    writers: RegisteredWriters,
+    number: int,
 ) -> tuple[bytes | None, bytes | None]:
     forms = (named.key, named.value) if schema is None else (schema.key.format, schema.value.format)
     values = (
@@ -150,7 +155,7 @@ def _parts(
             found.append(None if value is None else encode_value(value, form or _guessed(value), schema_writer))
         except InvalidValue as error:
             path, reason = str(case.path), error.reason
-            raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=place + 1, reason=reason) from None
+            raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=number, reason=reason) from None
     return found[0], found[1]
 
 

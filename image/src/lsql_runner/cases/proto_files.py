@@ -1,4 +1,4 @@
-"""Gives Google's library the messages of a `.proto` file. The library takes 0.1 s to load."""
+"""The messages of a `.proto` file as descriptors of Google's library, which takes 0.1 s to load."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import FormatError
 
 _REASONS = DetailTable({"NOT_A_FILE": "not a .proto file ({problem})"})
-Place = tuple[int, ...]
+MessageIndexes = tuple[int, ...]
 """The message of a record: its index among the outermost messages of the file, then the indexes of nested messages."""
 SCALARS = {
     name.removeprefix("TYPE_").lower(): number
@@ -40,8 +40,8 @@ _WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, tim
 _FILE = "case.proto"
 
 
-def read_messages(text: str) -> tuple[dict[Place, Descriptor], str]:
-    """The messages of a file by their place, and the prefix of their full names: its package with a dot.
+def read_messages(text: str) -> tuple[dict[MessageIndexes, Descriptor], str]:
+    """The messages of a file by their indexes, and the prefix of their full names: its package with a dot.
 
     Raises:
         InvalidValue: the text is not a valid `.proto` file.
@@ -56,17 +56,18 @@ def read_messages(text: str) -> tuple[dict[Place, Descriptor], str]:
         raise InvalidValue(_REASONS("NOT_A_FILE", problem=error.reason)) from None
     except (TypeError, ValueError) as error:
         raise InvalidValue(_REASONS("NOT_A_FILE", problem=str(error))) from None
-    found: dict[Place, Descriptor] = {}
+    found: dict[MessageIndexes, Descriptor] = {}
     for number, descriptor in enumerate(file.message_types_by_name.values()):
-        found.update(_placed((number,), descriptor))
+        found.update(_with_indexes((number,), descriptor))
     return found, f"{file.package}." if file.package else ""
 
 
-def _placed(place: Place, descriptor: Descriptor) -> Iterator[tuple[Place, Descriptor]]:
-    yield place, descriptor
+def _with_indexes(indexes: MessageIndexes, descriptor: Descriptor) -> Iterator[tuple[MessageIndexes, Descriptor]]:
+    """A message and the messages inside it."""
+    yield indexes, descriptor
     declared = [inner for inner in descriptor.nested_types if not inner.GetOptions().map_entry]
     for number, inner in enumerate(declared):
-        yield from _placed((*place, number), inner)
+        yield from _with_indexes((*indexes, number), inner)
 
 
 def _file(file: ProtoFile) -> FileDescriptorProto:

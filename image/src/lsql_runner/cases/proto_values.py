@@ -7,27 +7,27 @@ bytes and times as in all case files. A decoded message has all fields, includin
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf import wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from lsql_runner.cases.proto_files import SCALARS, Place, read_messages
+from lsql_runner.cases.proto_files import SCALARS, MessageIndexes, read_messages
 from lsql_runner.cases.scalars import Instant, InvalidValue, Single, bytes_of
 from lsql_runner.errors import DetailTable
-from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES
 
+T = TypeVar("T")
 _Field = Any
 """A FieldDescriptor. The library has two such classes, and its stubs mix them."""
 _TIMESTAMP = "google.protobuf.Timestamp"
 _WRAPPERS = {f"google.protobuf.{name}" for name in wrappers_pb2.DESCRIPTOR.message_types_by_name}
 _NAMES: dict[int, str] = {number: name for name, number in SCALARS.items()}
 _FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
-_LARGEST_FLOAT = 3.4028235677973366e38
+_FLOAT_OVERFLOW = 3.4028235677973366e38
 """From here on, infinity is the nearest 32-bit floating-point number."""
 _NANOS = 1_000_000_000
 _REASONS = DetailTable(
@@ -57,7 +57,7 @@ class ProtoSchema:
         self._messages, self._prefix = read_messages(text)
 
     def encode(self, value: Any, name: str | None) -> bytes:
-        """The place of a message and its bytes, which follow the schema id in a record.
+        """The indexes of a message and its bytes, which follow the schema id in a record.
 
         Args:
             name: the message, as `Outer.Inner`; None, or a name that the file does not have, stands for the first one.
@@ -67,12 +67,11 @@ class ProtoSchema:
         """
         if not self._messages:
             raise InvalidValue(_REASONS("MESSAGE_MISSING"))
-        places = {found.full_name.removeprefix(self._prefix): place for place, found in self._messages.items()}
-        place = places.get(name or "", (0,))
-        message = GetMessageClass(self._messages[place])()
+        by_name = {found.full_name.removeprefix(self._prefix): indexes for indexes, found in self._messages.items()}
+        indexes = by_name.get(name or "", (0,))
+        message = GetMessageClass(self._messages[indexes])()
         _fill(message, value, "")
-        numbers = b"\0" if place == (0,) else b"".join(_varint(number << 1) for number in (len(place), *place))
-        return numbers + message.SerializePartialToString(deterministic=True)
+        return _encoded_indexes(indexes) + message.SerializePartialToString(deterministic=True)
 
     def decode(self, data: bytes) -> Any:
         """The value of a message, from the bytes that follow the schema id in a record.
@@ -80,10 +79,10 @@ class ProtoSchema:
         Raises:
             InvalidValue: the bytes are not a message of the file.
         """
-        place, at = _place(data)
-        if place not in self._messages:
-            raise InvalidValue(_REASONS("MESSAGE_UNKNOWN", indexes=", ".join(map(str, place))))
-        message = GetMessageClass(self._messages[place])()
+        indexes, at = _decoded_indexes(data)
+        if indexes not in self._messages:
+            raise InvalidValue(_REASONS("MESSAGE_UNKNOWN", indexes=", ".join(map(str, indexes))))
+        message = GetMessageClass(self._messages[indexes])()
         try:
             message.ParseFromString(data[at:])
             return _value(message)
@@ -101,17 +100,11 @@ def proto_schema(text: str) -> ProtoSchema:
     return ProtoSchema(text)
 
 
-def encode_message(value: Any, text: str, name: str | None) -> bytes:
-    """As `ProtoSchema.encode`, for the file with this text."""
-    return proto_schema(text).encode(value, name)
+# --- indexes of messages ---
 
 
-def decode_message(record: bytes, text: str) -> Any:
-    """As `ProtoSchema.decode`, for a record with its schema id."""
-    return proto_schema(text).decode(record[SCHEMA_ID_BYTES:])
-
-
-# --- places of messages ---
+def _encoded_indexes(indexes: MessageIndexes) -> bytes:
+    return b"\0" if indexes == (0,) else b"".join(_varint(number << 1) for number in (len(indexes), *indexes))
 
 
 def _varint(number: int) -> bytes:
@@ -122,9 +115,9 @@ def _varint(number: int) -> bytes:
     return bytes((*found, number))
 
 
-def _place(data: bytes) -> tuple[Place, int]:
-    """The place at the beginning of some bytes, and its length: a count and as many indexes, in zigzag encoding. The
-    count 0 stands for (0,)."""
+def _decoded_indexes(data: bytes) -> tuple[MessageIndexes, int]:
+    """The indexes at the beginning of some bytes, and the number of bytes that they take: a count and as many indexes,
+    in zigzag encoding. The count 0 stands for (0,)."""
     at = 0
 
     def number() -> int:
@@ -151,7 +144,7 @@ def _fill(message: Message, value: Any, place: str) -> None:
     fields = message.DESCRIPTOR.fields_by_name
     message.SetInParent()
     if message.DESCRIPTOR.full_name == _TIMESTAMP:
-        seconds, nanos = divmod(Instant.of(value).nanos, _NANOS)
+        seconds, nanos = divmod(_read_at(place, Instant.of, value).nanos, _NANOS)
         value = {"seconds": seconds, "nanos": nanos}
     elif message.DESCRIPTOR.full_name in _WRAPPERS:
         value = {"value": value}
@@ -208,10 +201,10 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     if kind == FieldDescriptor.TYPE_ENUM:
         return _enum_number(value, field, place)
     if kind == FieldDescriptor.TYPE_BYTES:
-        return bytes_of(value)
+        return _read_at(place, bytes_of, value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if kind in _FLOATS:
-        is_too_large = is_number and kind == FieldDescriptor.TYPE_FLOAT and _LARGEST_FLOAT <= abs(value) < math.inf
+        is_too_large = is_number and kind == FieldDescriptor.TYPE_FLOAT and _FLOAT_OVERFLOW <= abs(value) < math.inf
         fits = is_number and not is_too_large
     elif kind == FieldDescriptor.TYPE_BOOL:
         fits = isinstance(value, bool)
@@ -222,6 +215,14 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     if not fits:
         raise InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=_NAMES[kind]), place)
     return value
+
+
+def _read_at(place: str, read: Callable[[Any], T], value: Any) -> T:
+    """The result of `read`, whose InvalidValue gets the path of the field."""
+    try:
+        return read(value)
+    except InvalidValue as error:
+        raise InvalidValue(error.reason, place) from None
 
 
 def _in_range(value: int, kind: int) -> bool:

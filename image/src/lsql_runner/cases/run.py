@@ -19,8 +19,8 @@ Echo = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class OnBrokers:
-    """The brokers and the schema registry on which cases run. Credentials and other settings are in the environment."""
+class ServerAddresses:
+    """The addresses of the brokers and the schema registry. Credentials and other settings are in the environment."""
 
     servers: str
     """As in SQL_BOOTSTRAP_SERVERS."""
@@ -28,14 +28,16 @@ class OnBrokers:
     """As in SQL_SCHEMA_REGISTRY_URL; None uses that variable."""
 
 
-def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, place: SparkJvm | OnBrokers, warn: Echo) -> int:
+def run_cases(
+    paths: Sequence[Path], junit: Path | None, echo: Echo, runs_on: SparkJvm | ServerAddresses, warn: Echo
+) -> int:
     """Run cases. Returns the exit code: 1 if a case failed, else 0.
 
     Args:
         paths: case files, and folders with case files.
         junit: the file for a JUnit report; None for no report.
         echo: receives the lines of output.
-        place: run the cases on brokers, or in memory in this JVM, which is ended after the cases.
+        runs_on: the brokers; or the JVM in which cases run in memory, and which is ended after them.
         warn: receives problems that are not results of cases.
 
     Raises:
@@ -43,7 +45,7 @@ def run_cases(paths: Sequence[Path], junit: Path | None, echo: Echo, place: Spar
     """
     results: list[CaseResult] = []
     files = find_cases(paths)
-    with _in_memory(place) if isinstance(place, SparkJvm) else _on_brokers(place, os.environ, warn) as engine:
+    with _in_memory(runs_on) if isinstance(runs_on, SparkJvm) else _on_brokers(runs_on, os.environ, warn) as engine:
         for path in files:
             result = _run_file(path, engine)
             echo(as_text(result))
@@ -64,10 +66,12 @@ def _in_memory(jvm: SparkJvm) -> Iterator[CaseEngine]:
         yield MemoryCases(engine)
 
 
-def _on_brokers(brokers: OnBrokers, environment: Mapping[str, str], warn: Echo) -> AbstractContextManager[CaseEngine]:
+def _on_brokers(
+    addresses: ServerAddresses, environment: Mapping[str, str], warn: Echo
+) -> AbstractContextManager[CaseEngine]:
     from lsql_runner.cases.on_kafka import kafka_cases
 
-    return kafka_cases(environment, brokers.servers, brokers.registry, warn)
+    return kafka_cases(environment, addresses.servers, addresses.registry, warn)
 
 
 def find_cases(paths: Iterable[Path]) -> list[Path]:

@@ -185,8 +185,8 @@ def same_scalar(expected: Any, actual: Any) -> bool | None:
     return None
 
 
-def natural(value: Any) -> Any:
-    """A decoded value as a case file would write it."""
+def yaml_value(value: Any) -> Any:
+    """A decoded value as a value of YAML, as a case file would contain it."""
     match value:
         case Instant() | Day() | Decimal():
             return str(value)
@@ -195,7 +195,7 @@ def natural(value: Any) -> Any:
         case Single():
             return value.shortest
         case dict():
-            return {name: natural(part) for name, part in value.items()}
+            return {name: yaml_value(part) for name, part in value.items()}
         case list():
-            return [natural(part) for part in value]
+            return [yaml_value(part) for part in value]
     return value

@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from lsql_runner.cases.codecs import PLAIN, WITH_SCHEMA, Writer, is_whole
-from lsql_runner.cases.scalars import InvalidValue, natural, same_scalar
+from lsql_runner.cases.codecs import PLAIN, WITH_SCHEMA, WriterSchema, is_whole
+from lsql_runner.cases.scalars import InvalidValue, same_scalar, yaml_value
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format
 from lsql_runner.formats.schema_id import SCHEMA_ID_BYTES, schema_id_of, schema_id_prefix, starts_with_schema_id
@@ -35,7 +35,7 @@ _REASONS = DetailTable(
 )
 
 
-def encode_value(value: Any, form: Format, writer: Writer | None = None) -> bytes | None:
+def encode_value(value: Any, form: Format, writer: WriterSchema | None = None) -> bytes | None:
     """The bytes of a value.
 
     Args:
@@ -60,7 +60,7 @@ def _bounds(form: Format) -> tuple[str, ...]:
     return tuple(f"window_{bound}" for bound in WINDOW_BOUNDS[form.name])
 
 
-def _encode_windowed(value: Any, form: Format, writer: Writer | None) -> bytes:
+def _encode_windowed(value: Any, form: Format, writer: WriterSchema | None) -> bytes:
     _check_windowed(value, form)
     key = encode_value(value["key"], form.bare, writer) or b""
     return key + b"".join(int(value[name]).to_bytes(_BOUND_BYTES, "big", signed=True) for name in _bounds(form))
@@ -128,7 +128,7 @@ def _decode_with_schema(data: bytes, form: Format, schemas: Schemas) -> Any:
 
 
 def has_schema(form: Format) -> bool:
-    """Whether records name their schema, so that those of one topic may have several; also inside a windowed key."""
+    """Whether records in a format begin with the id of their schema; for a windowed key, whether its key does."""
     return form.bare.name in WITH_SCHEMA
 
 
@@ -162,19 +162,19 @@ def same_value(expected: Any, actual: Any) -> bool:
     return (type(expected) is type(actual) and bool(expected == actual)) or _same_number(expected, actual)
 
 
-def as_written(expected: Any, actual: Any) -> Any:
+def in_notation_of(expected: Any, actual: Any) -> Any:
     """The actual value in the notation of the case: the expected value where the two are equal."""
     if same_value(expected, actual):
         return expected
     if isinstance(expected, dict) and isinstance(actual, dict):
         return {
-            name: as_written(expected[name], part) if name in expected else natural(part)
+            name: in_notation_of(expected[name], part) if name in expected else yaml_value(part)
             for name, part in actual.items()
         }
     if isinstance(expected, list) and isinstance(actual, list):
-        shared = [as_written(one, part) for one, part in zip(expected, actual, strict=False)]
-        return [*shared, *natural(actual[len(shared) :])]
-    return natural(actual)
+        shared = [in_notation_of(one, part) for one, part in zip(expected, actual, strict=False)]
+        return [*shared, *yaml_value(actual[len(shared) :])]
+    return yaml_value(actual)
 
 
 def _same_number(a: Any, b: Any) -> bool:

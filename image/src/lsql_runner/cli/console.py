@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lsql_runner.cli.exit_codes import exits_with_code
-from lsql_runner.errors import RUNTIME, LsqlError, render
+from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -67,7 +67,7 @@ def recover(path: Path) -> int:
     fields = {"processors": len(document.processors), "states": summary(document), "adopted": outcome.adopted}
     broken = sum(bool(entry.violations) for entry in document.processors)
     LOG.info("published", extra={**fields, "with_violations": broken, "unassigned": outcome.unassigned})
-    return 0 if outcome.complete else RUNTIME
+    return 0 if outcome.complete else EXIT_RUNTIME
 
 
 @cli.command()

@@ -93,6 +93,7 @@ def validate(path: str | None) -> int:
     sources = ", ".join(source.topic for source in planned.plan.sources)
     targets = ", ".join((*planned.plan.targets, *(write.name for write in planned.plan.sink_writes)))
     click.echo(f"ok: {sources} -> {targets}")
+    click.echo(f"The program needs about {found.needed_mib} MiB of memory.")
     click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
     for action in found.decision.actions:
         click.echo(f"- {describe(action)}")
@@ -103,11 +104,10 @@ def validate(path: str | None) -> int:
 @_file
 @_reports_errors
 def explain(path: str | None) -> int:
-    """Print the plan."""
-    from lsql_runner.plan.explain import explain as explain_plan
-    from lsql_runner.runtime.dry_run import plan_from_environment
+    """Print the plan, and the memory that it needs."""
+    from lsql_runner.runtime.dry_run import explain_from_environment
 
-    click.echo(explain_plan(plan_from_environment(_environment(path)).plan), nl=False)
+    click.echo(explain_from_environment(_environment(path)), nl=False)
     return 0
 
 
@@ -159,10 +159,10 @@ def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registr
         raise click.UsageError("--registry requires --kafka: without brokers schemas are in memory.")
     jvm = _case_jvm() if servers is None else None  # starts during the imports, which take as long
 
-    from lsql_runner.cases.run import OnBrokers, run_cases
+    from lsql_runner.cases.run import ServerAddresses, run_cases
 
     report = None if junit is None else Path(junit)
-    target = jvm or OnBrokers(servers or "", registry)
+    target = jvm or ServerAddresses(servers or "", registry)
     return run_cases([Path(path) for path in paths], report, click.echo, target, _warn)
 
 

@@ -10,17 +10,18 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from lsql_runner.config.addresses import broker_addresses
+from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
 from lsql_runner.config.variables import read_variables
-from lsql_runner.container.limits import SMALLEST_HEAP_MIB
+from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
 from lsql_runner.errors import DetailError, DetailTable, LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 
 _APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
@@ -30,6 +31,7 @@ _EXPECTED = DetailTable(
         "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
         "LOG_LEVEL": "TRACE, DEBUG, INFO, WARN or ERROR",
         "HEAP": "0, or at least {least}",
+        "MEMORY": "an amount of memory, such as 768Mi",
     }
 )
 
@@ -49,6 +51,12 @@ def _level(value: str) -> str:
 def _heap(value: int) -> int:
     if value != 0 and value < SMALLEST_HEAP_MIB:
         raise DetailError(_EXPECTED("HEAP", least=SMALLEST_HEAP_MIB))
+    return value
+
+
+def _memory(value: str) -> str:
+    if value and mebibytes(value) is None:
+        raise DetailError(_EXPECTED("MEMORY"))
     return value
 
 
@@ -150,8 +158,14 @@ class Settings(BaseModel):
     heap_mib: Annotated[int, AfterValidator(_heap)] = Field(
         0,
         alias="LSQL_HEAP_MIB",
-        description="Heap of the JVM in MiB, at least 320 (Spark refuses less); 0 derives it from the container's "
-        "memory limit, or is 512 without a limit.",
+        description=f"Heap of the JVM in MiB, at least {SMALLEST_HEAP_MIB}; 0 derives it from the container's memory "
+        f"limit, or is {budget(None).heap_mib} without a limit.",
+    )
+    memory_limit: Annotated[str, AfterValidator(_memory)] = Field(
+        "",
+        alias="LSQL_MEMORY_LIMIT",
+        description="Memory limit of the container of the processor, for example `768Mi`. `lsql validate` refuses a "
+        "program that needs more; `lsql run` reads the limit of its own container.",
     )
     threads: int = Field(
         0,
@@ -210,6 +224,11 @@ class Settings(BaseModel):
         addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
         security = {"security.protocol": protocol} | dict(self.client_keys)
         return KafkaConnection(addresses, tuple(security.items()))
+
+    @property
+    def memory_limit_mib(self) -> int | None:
+        """LSQL_MEMORY_LIMIT in MiB; None if it is not set."""
+        return mebibytes(self.memory_limit) if self.memory_limit else None
 
     @property
     def registry(self) -> RegistryConnection | None:

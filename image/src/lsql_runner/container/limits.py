@@ -12,22 +12,6 @@ from pathlib import Path
 CGROUPS = Path("/sys/fs/cgroup")
 """The control groups of the container."""
 
-SMALLEST_HEAP_MIB = 320
-"""Spark's minimum: one and a half times what it reserves, plus what a collector keeps free."""
-UNLIMITED_HEAP_MIB = 512
-"""The heap without a memory limit: enough for stateless programs and small state."""
-
-_OUTSIDE_MIB = 288
-"""Memory outside the heap, measured in the image: Python 95, classes and compiled code 130; buffers, threads, garbage
-collector."""
-_HEAP_SHARE = 0.75
-"""The heap's share of the memory above the smallest limit. The rest is for the state stores."""
-_SMALLEST_LIMIT_MIB = SMALLEST_HEAP_MIB + _OUTSIDE_MIB
-_MIB = 1 << 20
-
-BROKERS_JVM_MIB = 128
-"""The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
-
 
 def memory_limit_bytes(cgroups: Path = CGROUPS) -> int | None:
     """The memory limit of the container; None if there is no limit."""
@@ -58,19 +42,6 @@ def memory_kills(cgroups: Path = CGROUPS) -> int:
             if key == "oom_kill" and value.strip().isdigit():
                 return int(value)
     return 0
-
-
-def heap_mib(limit_bytes: int | None, others_mib: int = 0) -> int:
-    """The JVM's heap in MiB for a container with a memory limit.
-
-    Args:
-        limit_bytes: the limit; None if there is none.
-        others_mib: the memory of other programs in the container.
-    """
-    if limit_bytes is None:
-        return UNLIMITED_HEAP_MIB
-    more = limit_bytes // _MIB - others_mib - _SMALLEST_LIMIT_MIB
-    return SMALLEST_HEAP_MIB + max(0, int(more * _HEAP_SHARE))
 
 
 def _read(path: Path) -> str:

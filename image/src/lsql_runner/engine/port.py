@@ -14,7 +14,7 @@ from typing import Protocol
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.queries import Plan

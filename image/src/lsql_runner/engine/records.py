@@ -17,7 +17,7 @@ from lsql_runner.engine.topic_writer import FIXED
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java_entries import TOPIC_SINK
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 
 _SHORT_TIMEOUTS = {
     "kafka.max.block.ms": "30000",

@@ -12,7 +12,7 @@ from lsql_runner.engine.port import SourceOptions, qualified_name
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.java_entries import TOPIC_SOURCE
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 
 _TUNED = {
     # Measured: more records in a poll and larger fetches had the largest effect.

@@ -6,12 +6,12 @@ from lsql_runner.errors.catalogue import CATALOGUE
 from lsql_runner.errors.details import Detail, DetailError, DetailTable, Value
 from lsql_runner.errors.error import ErrorReport, LsqlError, render, report
 from lsql_runner.errors.files import file_error
-from lsql_runner.errors.kinds import RUNTIME, USER, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, EXIT_USER, ErrorKind, Recovery
 
 __all__ = [
     "CATALOGUE",
-    "RUNTIME",
-    "USER",
+    "EXIT_RUNTIME",
+    "EXIT_USER",
     "Detail",
     "DetailError",
     "DetailTable",

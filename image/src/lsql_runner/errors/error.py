@@ -33,7 +33,7 @@ class LsqlError(Exception):
         self.params = params
         super().__init__(code, params)
 
-    def but(self, **params: Value) -> LsqlError:
+    def with_params(self, **params: Value) -> LsqlError:
         """The same error with some parameters replaced."""
         return LsqlError(self.code, self.span, self.related, **{**self.params, **params})
 
@@ -44,12 +44,12 @@ class LsqlError(Exception):
     @property
     def message(self) -> str:
         """One sentence that describes the error."""
-        return self.kind.found.format_map(self.params)
+        return self.kind.message.format_map(self.params)
 
     @property
     def way_out(self) -> str:
-        """One sentence that says how to correct it."""
-        return self.kind.do.format_map(self.params)
+        """One or more sentences that say how to correct it."""
+        return self.kind.way_out.format_map(self.params)
 
     @property
     def exit_code(self) -> int:

@@ -7,16 +7,16 @@ from enum import StrEnum
 from http import HTTPStatus
 from string import Formatter
 
-USER = 1
+EXIT_USER = 1
 """Exit code: the SQL or the configuration is wrong."""
-RUNTIME = 3
+EXIT_RUNTIME = 3
 """Exit code: something outside the program failed."""
 
 
 class Recovery(StrEnum):
     """What the supervisor does after an error.
 
-    An error with WAIT that ends a running query restarts it, as with RETRY: the new start then waits.
+    If an error with WAIT ends a running query, the query is restarted, as with RETRY, and the new start waits.
     """
 
     WAIT = "wait"
@@ -32,8 +32,8 @@ class ErrorKind:
     """A row of the catalogue.
 
     Attributes:
-        found: one sentence that describes the error, with slots for parameters.
-        do: one sentence that says how to correct it, also with slots.
+        message: one sentence that describes the error, with slots for parameters.
+        way_out: one or more sentences that say how to correct it, also with slots.
         exit_code: the exit code of a command that ends with the error.
         recovery: what the supervisor does.
         http_status: the status of the response to a request that fails with the error.
@@ -44,9 +44,9 @@ class ErrorKind:
         is_of_case: whether the case file is invalid, and not its program.
     """
 
-    found: str
-    do: str
-    exit_code: int = USER
+    message: str
+    way_out: str
+    exit_code: int = EXIT_USER
     recovery: Recovery = Recovery.FINAL
     http_status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     is_transient: bool = False
@@ -57,7 +57,7 @@ class ErrorKind:
     @property
     def slots(self) -> frozenset[str]:
         """The names of the parameters that the sentences take."""
-        return slots_of(self.found, self.do)
+        return slots_of(self.message, self.way_out)
 
 
 def slots_of(*texts: str) -> frozenset[str]:

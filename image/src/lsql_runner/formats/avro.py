@@ -8,7 +8,7 @@ from typing import Any
 
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.avro_schema import avro_serde, write_avro
-from lsql_runner.formats.avro_text import whole_avro
+from lsql_runner.formats.avro_text import inline_references
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.spec import (
     Declaration,
@@ -44,7 +44,7 @@ def _from_columns(form: Format, kind: DataType) -> Serde:
 
 
 def _read(registered: RegisteredText) -> Serde:
-    return avro_serde(AVRO_FORMAT, whole_avro(registered.text, registered.references.values()))
+    return avro_serde(AVRO_FORMAT, inline_references(registered.text, registered.references.values()))
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:

@@ -78,11 +78,11 @@ def read_avro(text: str) -> tuple[DataType, bool]:
         FormatError: the text is not an Avro schema, or it uses something that the language has no type for.
         RecursiveTypeError: a type of the schema contains itself.
     """
-    return _Reader().read(parsed(text), "", "")
+    return _Reader().read(parse_schema(text), "", "")
 
 
 def avro_serde(form: Format, text: str) -> Serde:
-    """The serde of a part in AVRO, alone or inside a windowed key.
+    """The serde of a part in AVRO, or of a windowed key whose key is in AVRO.
 
     Raises:
         FormatError: as `read_avro`.
@@ -139,7 +139,7 @@ class _Reader:
         self.named[name] = None
         fields = []
         for one in schema.get("fields") or ():
-            path = below(place, str(one["name"]))
+            path = _field_path(place, str(one["name"]))
             kind, nullable = self.read(one.get("type"), path, inner)
             fields.append(Field(one["name"], kind, nullable))
         self.named[name] = found = Struct(tuple(fields))
@@ -154,7 +154,7 @@ class _Reader:
             return NULL, True
         if len(present) == 1:
             return self.read(present[0], place, namespace)[0], nullable
-        read = [self.read(branch, below(place, f"member{n}"), namespace)[0] for n, branch in enumerate(present)]
+        read = [self.read(branch, _field_path(place, f"member{n}"), namespace)[0] for n, branch in enumerate(present)]
         kinds = set(read)
         if len(read) == 2 and not any(map(_is_logical_number, present)):
             if kinds == {INT, LONG}:
@@ -164,8 +164,8 @@ class _Reader:
         return Struct(tuple(Field(f"member{n}", kind) for n, kind in enumerate(read))), nullable
 
 
-def below(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+def _field_path(outer: str, name: str) -> str:
+    return f"{outer}.{name}" if outer else name
 
 
 def _is_null(branch: Any) -> bool:
@@ -177,7 +177,11 @@ def _is_logical_number(branch: Any) -> bool:
 
 
 def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
-    """The name of a record, enum or fixed, with its namespace or that of the enclosing definition."""
+    """The name of a record, enum or fixed, with its namespace or that of the enclosing definition.
+
+    Raises:
+        FormatError: it has no name.
+    """
     name = schema.get("name")
     if not isinstance(name, str) or not name:
         raise FormatError(_REASONS("NAME_MISSING", type=str(schema.get("type"))), place)
@@ -211,8 +215,12 @@ def _digits(size: Any) -> int:
     return len(str((1 << (8 * size - 1)) - 1)) - 1 if isinstance(size, int) and size > 0 else 0
 
 
-def parsed(text: str) -> Any:
-    """The JSON of a schema."""
+def parse_schema(text: str) -> Any:
+    """The JSON of a schema.
+
+    Raises:
+        FormatError: the text is not JSON.
+    """
     try:
         return json.loads(text)
     except ValueError:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lsql_runner.formats.avro_schema import PRIMITIVES, full_name, parsed
+from lsql_runner.formats.avro_schema import PRIMITIVES, full_name, parse_schema
 from lsql_runner.types import Array, DataType, Map, Struct
 
 
-def whole_avro(text: str, references: Iterable[str] = ()) -> str:
+def inline_references(text: str, references: Iterable[str] = ()) -> str:
     """The schema with each referenced definition inlined where its name first occurs.
 
     Args:
@@ -18,11 +18,11 @@ def whole_avro(text: str, references: Iterable[str] = ()) -> str:
         references: all schemas that it refers to, directly or not, in any order.
 
     Raises:
-        FormatError: one of them is not JSON.
+        FormatError: one of them is not JSON, or a definition in it has no name.
     """
-    others = [parsed(one) for one in references]
+    others = [parse_schema(one) for one in references]
     known = {full_name(one, "", ""): one for one in others if isinstance(one, dict) and "name" in one}
-    return json.dumps(_completed(parsed(text), known, set(), ""), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_completed(parse_schema(text), known, set(), ""), separators=(",", ":"), ensure_ascii=False)
 
 
 def _completed(schema: Any, known: Mapping[str, Any], defined: set[str], namespace: str) -> Any:

@@ -8,8 +8,8 @@ from typing import Literal as OneOf
 
 from lsql_runner.types import DataType
 
-Origin = OneOf["declared", "pinned", "registry", "sampled", "program"]
-
+SchemaOrigin = OneOf["declared", "pinned", "registry", "sampled", "program"]
+"""`declared`: in LSQL_TOPICS or a case file; `program`: by CREATE TABLE, or computed for a target."""
 
 WINDOW_BOUNDS = {"TW": ("start",), "SW": ("end", "start")}
 """Formats of windowed keys: the key is followed by the start of a time window, or by the end and the start of a
@@ -64,12 +64,15 @@ class Serde:
 
 @dataclass(frozen=True, slots=True)
 class TopicSchema:
-    """The serdes of a topic's keys and values, and their origin."""
+    """The serdes of a topic's keys and values, and their origin.
+
+    `partitions` is the number of partitions; None without brokers.
+    """
 
     topic: str
     key: Serde
     value: Serde
-    origin: Origin = "declared"
+    origin: SchemaOrigin = "declared"
     partitions: int | None = None
 
 

@@ -109,7 +109,7 @@ def as_declaration(schemas: Mapping[str, TopicSchema]) -> dict[str, Any]:
 
 
 def _origin(schema: TopicSchema) -> dict[str, str]:
-    """The origin of a schema that was not declared; empty for others."""
+    """`sampled` for every schema that was not declared; empty for others."""
     return {} if schema.origin == "declared" else {"origin": "sampled"}
 
 

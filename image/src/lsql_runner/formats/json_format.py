@@ -54,10 +54,10 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
 
 
 def _read(registered: RegisteredText) -> Serde | None:
-    """A schema that allows values of any type leaves the type to the sample.
+    """If the schema does not determine the type, the sample does.
 
-    Records have schema ids if a record of the sample has one, or if there are no records: clients of registries write
-    them.
+    Records have schema ids if a record of the sample has one, or if there are no records, because clients of registries
+    write schema ids.
     """
     samples = registered.samples
     has_schema_id = not samples or any(map(starts_with_schema_id, samples))

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> DataType | None:
-    """The type of the values that a schema allows; None if it allows values of any type.
+    """The type of the values that a schema allows; None if the schema does not determine it.
 
     Args:
         text: the schema.
@@ -85,37 +85,40 @@ def _parsed(text: str) -> Any:
 
 @dataclass
 class _Reader:
-    """Reads one schema. None as a type stands for values of any type."""
+    """Reads one schema. None as a type stands for values of any type.
+
+    `place` is the path of a field, for errors; `enclosing` are the `id()`s of the schemas that contain the one to read.
+    """
 
     _read: int = 0
 
-    def read(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType | None:
+    def read(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType | None:
         """The type of a schema. Where a schema contains itself, the type is text: the JSON of the value."""
         schema = here.schema
         self._read += 1
-        if self._read > _MAX_SUBSCHEMAS or len(around) > _MAX_DEPTH:
+        if self._read > _MAX_SUBSCHEMAS or len(enclosing) > _MAX_DEPTH:
             raise FormatError(_REASONS("TOO_LARGE", subschemas=_MAX_SUBSCHEMAS, depth=_MAX_DEPTH))
         if isinstance(schema, bool):
             return None if schema else NULL
         if not isinstance(schema, Mapping):
             raise FormatError(_REASONS("NOT_A_SCHEMA"), place)
-        if id(schema) in around:
+        if id(schema) in enclosing:
             return STRING
-        around = (*around, id(schema))
+        enclosing = (*enclosing, id(schema))
         parts = []
         if "$ref" in schema:
-            parts.append(self.read(_target(here, schema["$ref"], place), place, around))
+            parts.append(self.read(_target(here, schema["$ref"], place), place, enclosing))
             if here.ignores_siblings:
                 return parts[0]
-        parts.append(self._own(here, place, around))
-        parts += [self.read(here.inside(one), place, around) for one in _list(schema, "allOf", place)]
+        parts.append(self._own(here, place, enclosing))
+        parts += [self.read(here.inside(one), place, enclosing) for one in _list(schema, "allOf", place)]
         for word in ("anyOf", "oneOf"):
-            branches = [self.read(here.inside(one), place, around) for one in _list(schema, word, place)]
+            branches = [self.read(here.inside(one), place, enclosing) for one in _list(schema, word, place)]
             if branches:
                 parts.append(_any(branches))
         return _all(parts)
 
-    def _own(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType | None:
+    def _own(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType | None:
         """The type that `const`, `enum` or `type` gives, else the types to which other keywords apply."""
         schema = here.schema
         for word in ("const", "enum"):
@@ -129,20 +132,20 @@ class _Reader:
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, list):
             raise FormatError(_REASONS("TYPE_INVALID", type=repr(names)), place)
-        return _any([self._kind(name, here, place, around) for name in names])
+        return _any([self._kind(name, here, place, enclosing) for name in names])
 
-    def _kind(self, name: Any, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
+    def _kind(self, name: Any, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType:
         match name:
             case "object":
-                return self._object(here, place, around)
+                return self._object(here, place, enclosing)
             case "array":
-                return self._array(here, place, around)
+                return self._array(here, place, enclosing)
         found = _KINDS.get(name) if isinstance(name, str) else None
         if found is None:
             raise FormatError(_REASONS("TYPE_INVALID", type=repr(name)), place)
         return found
 
-    def _object(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
+    def _object(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType:
         """A struct if the schema has properties, else a map."""
         schema = here.schema
         properties = schema.get("properties", {})
@@ -151,7 +154,7 @@ class _Reader:
         if properties:
             return Struct(
                 tuple(
-                    Field(name, _known(self.read(here.inside(one), _below(place, name), around)))
+                    Field(name, _known(self.read(here.inside(one), _below(place, name), enclosing)))
                     for name, one in properties.items()
                 )
             )
@@ -161,16 +164,16 @@ class _Reader:
             others.append(schema["additionalProperties"])
         if not others and not place:
             return Struct(())  # the schema says nothing about the record
-        return Map(_known(_any([self.read(here.inside(one), f"{place}{{}}", around) for one in others])))
+        return Map(_known(_any([self.read(here.inside(one), f"{place}{{}}", enclosing) for one in others])))
 
-    def _array(self, here: LocatedSchema, place: str, around: tuple[int, ...]) -> DataType:
+    def _array(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType:
         schema = here.schema
         items = schema.get("items", True)
         several = [*items] if isinstance(items, list) else [items]
         prefix = _list(schema, "prefixItems", place)
         if prefix:
             several = [*prefix, *(several if isinstance(items, Mapping) else [])]
-        return Array(_known(_any([self.read(here.inside(one), f"{place}[]", around) for one in several])))
+        return Array(_known(_any([self.read(here.inside(one), f"{place}[]", enclosing) for one in several])))
 
 
 def _target(here: LocatedSchema, reference: Any, place: str) -> LocatedSchema:

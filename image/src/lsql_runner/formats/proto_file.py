@@ -1,4 +1,4 @@
-"""A `.proto` file as frozen data, as far as it determines the bytes of messages, and its text."""
+"""The parts of a `.proto` file that determine the bytes of messages, as frozen data, and their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in `.proto` files: resolves type names, and lists messages with the places by which records refer to them."""
+"""Names in `.proto` files: resolves type names, and lists messages with the indexes by which records refer to them."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ WELL_KNOWN = parse_proto(
 _LONGEST_SHIFT = 28
 
 
-def message_names(file: ProtoFile) -> dict[str, tuple[int, ...]]:
-    """Every message of a file, by its name without the package (`Outer.Inner`), with its place: the indexes of its
-    enclosing messages and its own, with which its records begin."""
+def message_indexes(file: ProtoFile) -> dict[str, tuple[int, ...]]:
+    """The indexes of every message of a file, by its name without the package (`Outer.Inner`): those of its enclosing
+    messages, and its own. Its records begin with them, after the schema id."""
     found: dict[str, tuple[int, ...]] = {}
 
-    def add(messages: tuple[ProtoMessage, ...], outer: str, place: tuple[int, ...]) -> None:
+    def add(messages: tuple[ProtoMessage, ...], outer: str, enclosing: tuple[int, ...]) -> None:
         for number, message in enumerate(messages):
             name = full_name(outer, message.name)
-            found[name] = (*place, number)
+            found[name] = (*enclosing, number)
             add(message.messages, name, found[name])
 
     add(file.messages, "", ())
     return found
 
 
-def is_first(text: str, name: str | None) -> bool:
-    """Whether a message is the first of its file. None means the first."""
-    return name in (None, next(iter(message_names(parse_proto(text))), None))
+def is_first_message(text: str, name: str | None) -> bool:
+    """Whether a message is the first of the file with this text. None means the first."""
+    return name in (None, next(iter(message_indexes(parse_proto(text))), None))
 
 
-def message_place(data: bytes) -> tuple[int, ...] | None:
-    """The place of a record's message in its file, by the numbers after the schema id; None if they are invalid."""
+def indexes_of_record(data: bytes) -> tuple[int, ...] | None:
+    """The indexes after the schema id of a record; None if they are invalid."""
     at = SCHEMA_ID_BYTES
     numbers: list[int] = []
     count = None

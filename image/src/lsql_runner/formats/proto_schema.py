@@ -13,7 +13,7 @@ from typing import Literal
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_file import Presence, ProtoEnum, ProtoField, ProtoFile, ProtoMessage
-from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, message_names, presence, resolved, types_of
+from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, message_indexes, presence, resolved, types_of
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import FormatError, RecursiveTypeError
 from lsql_runner.types import (
@@ -65,8 +65,8 @@ _REASONS = DetailTable(
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """A field, with everything that is needed to read and write it.
+class FieldSpec:
+    """A field of a message with its resolved type, as the JVM reads and writes it.
 
     Args:
         kind: the name of a scalar type, `enum`, `message`, `timestamp` or `wrapper`.
@@ -83,11 +83,12 @@ class Slot:
     oneof: str | None = None
     key: str | None = None
     symbols: tuple[tuple[str, int], ...] = ()
-    inner: tuple[Slot, ...] = ()
+    inner: tuple[FieldSpec, ...] = ()
 
     @property
     def member(self) -> Field:
-        """The field of the struct type. Arrays and maps are never null: Protobuf has empty ones instead."""
+        """The field of a struct with the values of this field. Arrays and maps are never null: Protobuf has empty ones
+        instead."""
         one = self._one
         if self.presence == "repeated":
             return Field(self.name, Array(one), False)
@@ -105,24 +106,24 @@ class Slot:
             case "wrapper":
                 return self.inner[0]._one
             case "message":
-                return Struct(tuple(slot.member for slot in self.inner))
+                return Struct(tuple(spec.member for spec in self.inner))
         return SCALAR_TYPES[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A message of a file: its name (`Outer.Inner`), its place in the file, its fields."""
+class MessageSpec:
+    """A message of a file: its name (`Outer.Inner`), its indexes in the file, its fields."""
 
     name: str
-    place: tuple[int, ...]
-    slots: tuple[Slot, ...]
+    indexes: tuple[int, ...]
+    fields: tuple[FieldSpec, ...]
 
     @property
     def type(self) -> Struct:
-        return Struct(tuple(slot.member for slot in self.slots))
+        return Struct(tuple(spec.member for spec in self.fields))
 
 
-def read_proto(text: str, name: str | None = None) -> Message:
+def read_proto(text: str, name: str | None = None) -> MessageSpec:
     """A message of a file that imports only the well-known types; the first message if `name` is None.
 
     Raises:
@@ -130,18 +131,18 @@ def read_proto(text: str, name: str | None = None) -> Message:
         RecursiveTypeError: the message contains itself.
     """
     file = parse_proto(text)
-    names = message_names(file)
-    if not names:
+    indexes = message_indexes(file)
+    if not indexes:
         raise FormatError(_REASONS("MESSAGE_MISSING"))
-    chosen = next(iter(names)) if name is None else name
-    if chosen not in names:
-        raise FormatError(_REASONS("MESSAGE_UNKNOWN", name=chosen, known=", ".join(names)))
+    chosen = next(iter(indexes)) if name is None else name
+    if chosen not in indexes:
+        raise FormatError(_REASONS("MESSAGE_UNKNOWN", name=chosen, known=", ".join(indexes)))
     full = full_name(file.package, chosen)
-    return Message(chosen, names[chosen], _Reader(file).slots(full, "", ()))
+    return MessageSpec(chosen, indexes[chosen], _Reader(file).fields(full, "", ()))
 
 
 def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
-    """The serde of a part in PROTOBUF, alone or inside a windowed key.
+    """The serde of a part in PROTOBUF, or of a windowed key whose key is in PROTOBUF.
 
     Raises:
         FormatError: as `read_proto`.
@@ -151,30 +152,34 @@ def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
 
 
 def descriptor(text: str, name: str | None = None) -> str:
-    """A message for the JVM, as JSON: its name, its place in the file, its fields."""
+    """A message for the JVM (com.lsqlrunner.protobuf.MessageSpec), as JSON.
+
+    Raises:
+        FormatError: as `read_proto`.
+    """
     message = read_proto(text, name)
     return json.dumps(
-        {"name": message.name, "place": message.place, "fields": [_described(slot) for slot in message.slots]},
+        {"name": message.name, "indexes": message.indexes, "fields": [_described(spec) for spec in message.fields]},
         separators=(",", ":"),
         ensure_ascii=False,
     )
 
 
-def _described(slot: Slot) -> dict[str, object]:
+def _described(spec: FieldSpec) -> dict[str, object]:
     found: dict[str, object] = {
-        "name": slot.name,
-        "number": slot.number,
-        "kind": slot.kind,
-        "presence": slot.presence,
+        "name": spec.name,
+        "number": spec.number,
+        "kind": spec.kind,
+        "presence": spec.presence,
     }
-    if slot.oneof is not None:
-        found["oneof"] = slot.oneof
-    if slot.key is not None:
-        found["key"] = slot.key
-    if slot.symbols:
-        found["symbols"] = slot.symbols
-    if slot.inner:
-        found["fields"] = [_described(one) for one in slot.inner]
+    if spec.oneof is not None:
+        found["oneof"] = spec.oneof
+    if spec.key is not None:
+        found["key"] = spec.key
+    if spec.symbols:
+        found["symbols"] = spec.symbols
+    if spec.inner:
+        found["fields"] = [_described(one) for one in spec.inner]
     return found
 
 
@@ -187,29 +192,31 @@ class _Reader:
         for one in (WELL_KNOWN, file):
             self._known |= {name: (one, kind) for name, kind in types_of(one).items()}
 
-    def slots(self, full: str, place: str, around: tuple[str, ...]) -> tuple[Slot, ...]:
-        """The fields of the message with this full name."""
+    def fields(self, full: str, path: str, enclosing: tuple[str, ...]) -> tuple[FieldSpec, ...]:
+        """The fields of the message with this full name, inside the messages `enclosing`; `path` is for errors."""
         file, message = self._known[full]
         assert isinstance(message, ProtoMessage)
-        if full in around:
-            raise RecursiveTypeError(full, place)
+        if full in enclosing:
+            raise RecursiveTypeError(full, path)
         return tuple(
-            self._slot(field, file, full, f"{place}.{field.name}" if place else field.name, (*around, full))
+            self._field(field, file, full, f"{path}.{field.name}" if path else field.name, (*enclosing, full))
             for field in message.fields
         )
 
-    def _slot(self, field: ProtoField, file: ProtoFile, scope: str, place: str, around: tuple[str, ...]) -> Slot:
-        slot = Slot(field.name, field.number, field.type, presence(field, file), field.oneof, field.key)
+    def _field(
+        self, field: ProtoField, file: ProtoFile, scope: str, path: str, enclosing: tuple[str, ...]
+    ) -> FieldSpec:
+        spec = FieldSpec(field.name, field.number, field.type, presence(field, file), field.oneof, field.key)
         if field.key is not None and (field.key not in SCALAR_TYPES or field.key in _NOT_MAP_KEYS):
-            raise FormatError(_REASONS("MAP_KEY_TYPE", type=field.key), place)
+            raise FormatError(_REASONS("MAP_KEY_TYPE", type=field.key), path)
         if field.type in SCALAR_TYPES:
-            return slot
+            return spec
         full = resolved(field.type, scope, self._known)
         if full is None:
-            raise FormatError(_REASONS("TYPE_UNKNOWN", type=field.type), place)
+            raise FormatError(_REASONS("TYPE_UNKNOWN", type=field.type), path)
         kind = self._known[full][1]
         if isinstance(kind, ProtoEnum):
-            return replace(slot, kind="enum", symbols=kind.values)
-        if slot.presence == "implicit":
-            slot = replace(slot, presence="optional")
-        return replace(slot, kind=_SHAPES.get(full, "message"), inner=self.slots(full, place, around))
+            return replace(spec, kind="enum", symbols=kind.values)
+        if spec.presence == "implicit":
+            spec = replace(spec, presence="optional")
+        return replace(spec, kind=_SHAPES.get(full, "message"), inner=self.fields(full, path, enclosing))

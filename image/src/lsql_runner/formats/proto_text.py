@@ -49,7 +49,7 @@ _REASONS = DetailTable(
 
 
 def parse_proto(text: str) -> ProtoFile:
-    """The file with this text.
+    """The data of a file with this text.
 
     Raises:
         FormatError: it is not a .proto file of proto2 or proto3, or it has groups.
@@ -215,9 +215,8 @@ class _Parser:
             if not depth:
                 return
 
-    def _peek(self, ahead: int = 0) -> str:
-        place = self._at + ahead
-        return self._tokens[place] if place < len(self._tokens) else ""
+    def _peek(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
 
     def _next(self) -> str:
         if self._at >= len(self._tokens):

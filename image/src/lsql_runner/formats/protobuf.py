@@ -1,4 +1,4 @@
-"""PROTOBUF: the id of a `.proto` file in a schema registry, the place of a message in the file, and the message."""
+"""PROTOBUF: the id of a `.proto` file in a schema registry, the indexes of a message in the file, and the message."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.proto_names import is_first, message_names, message_place
+from lsql_runner.formats.proto_imports import inline_imports
+from lsql_runner.formats.proto_names import indexes_of_record, is_first_message, message_indexes
 from lsql_runner.formats.proto_output import renumbered, write_proto
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.proto_text import parse_proto
-from lsql_runner.formats.proto_whole import whole_proto
 from lsql_runner.formats.spec import (
     Declaration,
     DeclarationError,
@@ -43,7 +43,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
     if message is not None and not isinstance(message, str):
         raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}.options")
     try:
-        return proto_serde(form, whole_proto(body, {}), message)
+        return proto_serde(form, inline_imports(body, {}), message)
     except FormatError as error:
         raise DeclarationError(_EXPECTED("FILE", reason=error.reason), place) from None
 
@@ -51,27 +51,28 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
 def _read(registered: RegisteredText) -> Serde:
     """The serde of the message that an earlier start determined, else of the newest record's message, else of the first
     message."""
-    text = whole_proto(registered.text, registered.references)
+    text = inline_imports(registered.text, registered.references)
     return proto_serde(PROTOBUF_FORMAT, text, registered.options.get("message") or _sampled_message(registered, text))
 
 
 def _sampled_message(registered: RegisteredText, text: str) -> str | None:
-    names = message_names(parse_proto(text))
+    names = message_indexes(parse_proto(text)).keys()
     if len(names) < 2 or not registered.samples:
         return None
     writer = registered.writer()
     try:
-        places = {} if writer is None else {place: name for name, place in message_names(parse_proto(writer)).items()}
+        indexes = {} if writer is None else message_indexes(parse_proto(writer))
     except FormatError:
         return None
-    found = places.get(message_place(registered.samples[-1]) or ())
+    by_indexes = {found: name for name, found in indexes.items()}
+    found = by_indexes.get(indexes_of_record(registered.samples[-1]) or ())
     return found if found in names else None
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:
     """A part that passes through unchanged keeps its file if its message is the first: records are written with the
     first message only."""
-    if serde.schema is not None and is_first(serde.schema, dict(serde.options).get("message")):
+    if serde.schema is not None and is_first_message(serde.schema, dict(serde.options).get("message")):
         return serde
     message, package = output.settings.get(_MESSAGE, output.name), output.settings.get(_PACKAGE, "")
     return replace(serde, schema=write_proto(serde.type, message, package), options=())
@@ -80,7 +81,7 @@ def _write(serde: Serde, output: OutputSchema) -> Serde:
 FORMATS = (
     FormatRow(
         name="PROTOBUF",
-        doc="a Protobuf message, preceded by its schema id and its place in the file",
+        doc="a Protobuf message, preceded by its schema id and its message indexes",
         keeps_structs=True,
         fits=lambda kind: isinstance(kind, Struct),
         declare=_declare,

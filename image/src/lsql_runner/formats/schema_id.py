@@ -23,5 +23,5 @@ def schema_id_of(data: bytes) -> int:
 
 
 def without_schema_id(data: bytes) -> bytes:
-    """JSON without its schema id, if it has one."""
+    """The bytes after the schema id; all of them if they do not begin with one."""
     return data[SCHEMA_ID_BYTES:] if starts_with_schema_id(data) else data

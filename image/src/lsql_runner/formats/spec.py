@@ -1,6 +1,6 @@
 """The row of a format in the table of formats: the functions and properties in which formats differ.
 
-The rest of the package uses only the row: nothing outside of `formats` compares a format's name. Two tables with the
+Other packages use only the row: nothing outside of `formats` compares a format's name. Two tables with the
 same keys read and write the bytes: `engine.codecs` in Spark, `cases.codecs` in Python.
 """
 
@@ -143,11 +143,11 @@ class FormatRow:
     """Returns the `schema` of the declaration from which `declare` returns this serde."""
     has_options: bool = False
     from_columns: Callable[[Format, DataType], Serde] | None = None
-    """Returns the serde of a CREATE TABLE with these columns; None if columns do not determine the schema. Raises
-    FormatError."""
+    """Returns the serde of a CREATE TABLE with these columns; None for formats whose schema needs more than columns.
+    Raises FormatError."""
     infer: Callable[[Sequence[bytes], Format], Serde | None] | None = None
-    """Returns the serde of some records; its result is None if there are no records and a schema is needed. None if
-    records do not determine the type."""
+    """Takes some records, and returns their serde; it returns None if there are no records and a schema is needed. None
+    for formats whose type is not determined by records."""
     recognizes: Callable[[Sequence[bytes]], bool] | None = None
     """Whether the records of a topic without a declared format have this one."""
     registry: RegistryRow | None = None

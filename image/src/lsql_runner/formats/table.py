@@ -22,7 +22,7 @@ REGISTRY_KINDS: dict[str, FormatRow] = {row.registry.kind: row for row in ROWS i
 
 SCHEMA_SETTINGS = tuple(setting for row in ROWS for setting in row.settings)
 
-OF_KEYS = tuple(row.name for row in ROWS if row.is_of_keys)
+KEY_FORMATS = tuple(row.name for row in ROWS if row.is_of_keys)
 READABLE = (*FORMATS, *WINDOW_BOUNDS)
 """Formats of sources, including windowed keys."""
 WRITABLE = tuple(row.name for row in ROWS if row.is_written)
@@ -33,7 +33,7 @@ def row_of(form: Format) -> FormatRow:
     return FORMATS[form.bare.name]
 
 
-def names_schema(serde: Serde) -> bool:
+def records_have_schema_id(serde: Serde) -> bool:
     """Whether records of a part begin with the id of a schema, in any format."""
     return serde.has_schema_id or row_of(serde.format).needs_registry
 
@@ -50,14 +50,14 @@ def parse_format(text: str) -> Format | None:
     outer, _, inner = text.strip().upper().partition("[")
     inner = inner.removesuffix("]")
     is_windowed = outer in WINDOW_BOUNDS
-    if outer not in READABLE or is_windowed != bool(inner) or (inner and inner not in OF_KEYS):
+    if outer not in READABLE or is_windowed != bool(inner) or (inner and inner not in KEY_FORMATS):
         return None
     return Format(outer, inner or None)
 
 
 def readable_as(part: OneOf["key", "value"]) -> tuple[str, ...]:
     """Names of the formats that keys or values of a source may have."""
-    return tuple(name for name in READABLE if part == "value" or name in OF_KEYS or name in WINDOW_BOUNDS)
+    return tuple(name for name in READABLE if part == "value" or name in KEY_FORMATS or name in WINDOW_BOUNDS)
 
 
 def known_formats(names: Iterable[str]) -> str:

@@ -53,6 +53,9 @@ class JvmOptions:
     java_options: tuple[str, ...] = ()
     class_archive: Path | None = None
     """Parsed, verified and linked classes (image/recipe/train.py); without the file the JVM starts slower."""
+    code_cache_mib: int = 240
+    """The most memory for compiled code; 240 is the JVM's default with both compilers. A JVM whose code cache is full
+    compiles nothing more: 48 MiB are full after a hundred programs."""
     exit_s: float = 10.0
     """The deadline of an orderly end."""
     log_level: str = "OFF"
@@ -67,9 +70,6 @@ def short_lived(jars: Path, class_archive: Path | None = None, heap_mib: int = 0
 _SHORT_LIVED_HEAP_MIB = 768
 _QUICK = (
     "-XX:TieredStopAtLevel=1",
-    # With one compiler the JVM reserves 48 MiB for compiled code. A hundred programs fill it, and then the JVM compiles
-    # nothing more. 240 MiB is the default with both compilers; reserved memory that is not used costs nothing.
-    "-XX:ReservedCodeCacheSize=240m",
     # Planning creates many short-lived objects: half of the heap is for new objects, and loading classes triggers no
     # collection. With the options of a processor, garbage collections take a tenth of the time.
     "-XX:NewRatio=1",
@@ -198,6 +198,8 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         "-XX:+ExitOnOutOfMemoryError",  # the JVM may be in any state after a failed allocation
         _collector(),
         _YOUNG_GENERATION,
+        *_SHRINKING_HEAP,
+        f"-XX:ReservedCodeCacheSize={options.code_cache_mib}m",
         f"-Dlog4j2.configurationFile={log_config}",
         f"-Djava.io.tmpdir={scratch}",
         "-XX:+PerfDisableSharedMem",  # no file for jps, which would be in /tmp and not in `scratch`
@@ -222,6 +224,11 @@ def _collector() -> str:
 _YOUNG_GENERATION = "-XX:NewRatio=4"
 """A fifth of the heap for new objects instead of a third: a stateless processor needs 50 MiB less after a million
 records, and is as fast. Objects of a batch are garbage when it ends; a larger young generation only collects later."""
+
+
+_SHRINKING_HEAP = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
+"""After a full collection, which Spark requests once a minute, the heap shrinks to its objects and 15 to 30 % in
+addition. By default it only grows: after some minutes a stateless processor would use all of -Xmx for garbage."""
 
 
 _LATE_OPTIMIZING = (

@@ -25,8 +25,8 @@ from lsql_runner.jvm.java_entries import (
     TOPIC_EXISTS,
 )
 from lsql_runner.jvm.java_error import JavaError, read_error
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaSilentError
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaTimeoutError
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
@@ -39,7 +39,7 @@ _SPARK_JARS = (
     *("jackson-annotations", "jackson-core", "jackson-databind", "slf4j-api"),
     *("lz4-java", "snappy-java", "zstd-jni"),
 )
-"""Jars of Spark that Kafka's client and our class use: JSON, compression, and the logging API without a logger."""
+"""Jars of Spark that Kafka's client and BrokerRequests use: JSON, compression, and the logging API without a logger."""
 _OWN_JARS = ("kafka-clients", "lsql-jvm")
 _SPARK_ONLY_PREFIXES = ("spark-", "commons-pool2-", "woodstox-core-", "stax2-api-")
 """Jars of the jar folder that only Spark uses. Other jars may hold login modules that a user has added."""
@@ -57,8 +57,8 @@ class BrokersJvm:
 class JavaBrokers(RangeReader):
     """The Brokers port on Kafka's Java client.
 
-    Sends one request at a time: two threads send at most a few requests a second, and when the brokers do not answer
-    one of them, they do not answer the other either.
+    Sends one request at a time. This is enough: two threads send at most a few requests a second, and brokers that do
+    not answer one request do not answer another one either.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING from the constructor; BROKER_UNREACHABLE or
@@ -131,7 +131,7 @@ class JavaBrokers(RangeReader):
         return self._offsets("begin", partitions)
 
     def _offsets(self, at: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        asked = _places(partitions)
+        asked = _as_rows(partitions)
         if not asked:
             return {}
         found = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
@@ -140,7 +140,7 @@ class JavaBrokers(RangeReader):
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        asked = _places(partitions)
+        asked = _as_rows(partitions)
         if not asked:
             return {}
         return _by_partition(self._request({"ask": "positions", "group": group, "partitions": asked}))
@@ -152,7 +152,7 @@ class JavaBrokers(RangeReader):
     def close(self) -> None:
         self._closed = True
         if (process := self._process) is not None:
-            process.hang_up()  # ends a request in progress
+            process.close_input()  # ends a request in progress
         with self._lock:
             self._end_jvm()
 
@@ -186,17 +186,17 @@ class JavaBrokers(RangeReader):
 
     def _ask(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
         # The JVM enforces the deadline itself; after twice as long it is stuck, for example in a login.
-        silence_s = self._request_timeout_s * 2
+        line_timeout_s = self._request_timeout_s * 2
         used = self._process is not None
         try:
-            return self._running().ask(request, silence_s)
-        except JavaSilentError:
+            return self._running().ask(request, line_timeout_s)
+        except JavaTimeoutError:
             raise
         except JavaGoneError:
             if self._closed or not used:
                 raise
             self._end_jvm()  # it had ended after an earlier request
-            return self._running().ask(request, silence_s)
+            return self._running().ask(request, line_timeout_s)
 
     def _running(self) -> JavaProcess:
         if self._process is not None and self._process.runs:
@@ -267,7 +267,7 @@ def class_path(jars: Path) -> list[str]:
     return [str(path) for path in found]
 
 
-def _places(partitions: Iterable[Partition]) -> list[list[Any]]:
+def _as_rows(partitions: Iterable[Partition]) -> list[list[Any]]:
     return [[p.topic, p.partition] for p in partitions]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from lsql_runner.errors import Detail
 from lsql_runner.jvm.java import OUT_OF_HEAP
-from lsql_runner.kafka.reasons import DEATHS
+from lsql_runner.kafka.reasons import EXITS
 
 _EXIT_S = 5.0
 
@@ -38,7 +38,7 @@ class JavaGoneError(Exception):
         self.reason = reason
 
 
-class JavaSilentError(JavaGoneError):
+class JavaTimeoutError(JavaGoneError):
     """The process did not answer in time and was killed."""
 
 
@@ -77,31 +77,31 @@ class JavaProcess:
     def runs(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: Line, silence_s: float) -> list[dict[str, Any]]:
+    def ask(self, request: Line, line_timeout_s: float) -> list[dict[str, Any]]:
         """The lines of the response; the last has `ok` or `error`.
 
         Raises:
             JavaGoneError: the process ended.
-            JavaSilentError: no line arrived within `silence_s`; the process was killed.
+            JavaTimeoutError: no line arrived within `line_timeout_s`; the process was killed.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
-        except (OSError, ValueError):  # the process ended, or `hang_up` closed its input
+        except (OSError, ValueError):  # the process ended, or `close_input` closed its input
             raise self._gone() from None
         lines: list[dict[str, Any]] = []
         while not lines or not ("ok" in lines[-1] or "error" in lines[-1]):
-            lines.append(json.loads(self._line(time.monotonic() + silence_s)))
+            lines.append(json.loads(self._line(time.monotonic() + line_timeout_s)))
         return lines
 
-    def hang_up(self) -> None:
+    def close_input(self) -> None:
         """Close its input, so that it ends. A thread that waits for a response gets JavaGoneError."""
         with suppress(OSError):
             self._input.close()
 
     def close(self) -> None:
         """Close its input and wait for its end; kill it if it does not end in time."""
-        self.hang_up()
+        self.close_input()
         try:
             self._process.wait(_EXIT_S)
         except subprocess.TimeoutExpired:
@@ -116,7 +116,7 @@ class JavaProcess:
         while b"\n" not in parts[-1]:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self._process.kill()
-                raise JavaSilentError(DEATHS("TIMEOUT"))
+                raise JavaTimeoutError(EXITS("TIMEOUT"))
             part = os.read(self._output.fileno(), 1 << 16)
             if not part:
                 raise self._gone()
@@ -129,7 +129,7 @@ class JavaProcess:
             self._process.wait(_EXIT_S)
         code = self._process.poll()
         if code == OUT_OF_HEAP:
-            return JavaGoneError(DEATHS("HEAP_TOO_SMALL"))
+            return JavaGoneError(EXITS("HEAP_TOO_SMALL"))
         if code is not None and code < 0:
-            return JavaGoneError(DEATHS("SIGNAL", signal=-code))
-        return JavaGoneError(DEATHS("EXIT_CODE", code=str(code)))
+            return JavaGoneError(EXITS("SIGNAL", signal=-code))
+        return JavaGoneError(EXITS("EXIT_CODE", code=str(code)))

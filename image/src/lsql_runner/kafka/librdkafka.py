@@ -24,18 +24,18 @@ from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS
-from lsql_runner.kafka.refusals import ends_handshake, is_refusal, reason
+from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 
 # If structlog is installed, stamina logs retries through it by default. structlog prints to stdout until it is
 # configured, that is, into the output of commands.
 set_on_retry_hooks([LoggingOnRetryHook])
 
 
-class KafkaBrokers(RangeReader):
+class LibrdkafkaBrokers(RangeReader):
     """The Brokers port on confluent-kafka.
 
     Raises:
@@ -75,13 +75,13 @@ class KafkaBrokers(RangeReader):
         futures = self._admin.create_topics([new], request_timeout=self._request_timeout_s, validate_only=validate_only)
         try:
             futures[request.name].result(self._request_timeout_s * 2)
-        except KafkaException as error:
-            code = error.args[0].code()
-            if code == KafkaError.TOPIC_ALREADY_EXISTS:
-                return False
-            if code in _TRANSPORT:
+        except (KafkaException, TimeoutError) as error:
+            cause = error.args[0] if isinstance(error, KafkaException) else None
+            if cause is None or cause.code() in _TRANSPORT:
                 raise self._failed(error) from None
-            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=error.args[0].str()) from None
+            if cause.code() == KafkaError.TOPIC_ALREADY_EXISTS:
+                return False
+            raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=cause.str()) from None
         return True
 
     def delete_topic(self, name: str) -> None:
@@ -93,7 +93,11 @@ class KafkaBrokers(RangeReader):
         self._wait_for_deletion(future, KafkaError.GROUP_ID_NOT_FOUND)
 
     def _wait_for_deletion(self, future: Any, absent: int) -> None:
-        """Raises unless the deletion succeeds; `absent` is the error code of something that does not exist."""
+        """Wait for a deletion; `absent` is the error code for a resource that does not exist, which is not an error.
+
+        Raises:
+            LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+        """
         try:
             future.result(self._request_timeout_s * 2)
         except (KafkaException, TimeoutError) as error:
@@ -189,7 +193,7 @@ class KafkaBrokers(RangeReader):
         @stamina.retry(on=_is_loading, timeout=self._request_timeout_s, wait_initial=0.05, wait_max=0.5)
         def request(consumer: Consumer) -> list[TopicPartition]:
             found = ask(consumer) or []
-            failed = next((place.error for place in found if place.error is not None), None)
+            failed = next((position.error for position in found if position.error is not None), None)
             if failed is not None:
                 raise KafkaException(failed)
             return found
@@ -228,7 +232,7 @@ class KafkaBrokers(RangeReader):
 
     def _on_error(self, error: KafkaError) -> None:
         """Remember refused credentials. librdkafka reports them only here, and the requests time out."""
-        if ends_handshake(error):
+        if is_handshake_error(error):
             self._handshake_error = error
 
     def _failed(self, error: BaseException) -> LsqlError:
@@ -241,7 +245,7 @@ class KafkaBrokers(RangeReader):
         # them.
         self._previous_admin, self._admin = self._admin, self._new_admin()
         if cause is not None and is_refusal(cause):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason(cause))
+            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=refusal_reason(cause))
         timeout = REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}")
         return self._unreachable(timeout if cause is None else cause.str())
 

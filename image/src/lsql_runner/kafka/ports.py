@@ -1,6 +1,6 @@
 """The requests of a processor to its brokers, as one protocol for each group of callers.
 
-`librdkafka.KafkaBrokers` and `java_brokers.JavaBrokers` implement all protocols; devkit/fake_brokers.py is an
+`librdkafka.LibrdkafkaBrokers` and `java_brokers.JavaBrokers` implement all protocols; devkit/fake_brokers.py is an
 implementation in memory. tests/contract runs one suite on all three.
 """
 

@@ -13,7 +13,7 @@ REASONS = DetailTable(
         "JVM_GONE": "the JVM of the Kafka client ended: {reason}",
     }
 )
-DEATHS = DetailTable(
+EXITS = DetailTable(
     {
         "TIMEOUT": "it did not answer in time and was killed",
         "HEAP_TOO_SMALL": "its heap is too small for the response of the brokers",

@@ -28,18 +28,18 @@ _REASONS = DetailTable(
 )
 
 
-def ends_handshake(error: KafkaError) -> bool:
+def is_handshake_error(error: KafkaError) -> bool:
     """Whether the connection failed because of credentials or certificates."""
     return error.code() in _HANDSHAKE or _ALERT.search(error.str()) is not None
 
 
 def is_refusal(error: KafkaError) -> bool:
     """Whether the brokers answered and refused the request."""
-    return error.code() in _REFUSALS or ends_handshake(error)
+    return error.code() in _REFUSALS or is_handshake_error(error)
 
 
-def reason(error: KafkaError) -> str:
-    """The reason of a refusal: a detail that names environment variables, else the text of librdkafka."""
+def refusal_reason(error: KafkaError) -> str:
+    """Why the brokers refused the client: a detail that names the variables to correct, else the text of librdkafka."""
     text = error.str()
     if "certificate verify failed" in text:  # the same text for a wrong host name and for an unknown authority
         return _REASONS("CERTIFICATE_UNTRUSTED")

@@ -17,14 +17,16 @@ import httpx2
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection, tls_context
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
-ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
-TEXT_CHARS = 500
+RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024
+MESSAGE_CHARS = 500
+"""The longest message of a registry in an error."""
 
 _ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json;q=0.9"}
 _TRY_LATER = {408, 425, 429}
 _READ_ONLY = 42205
+"""The error code of a registry in read-only mode."""
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*: ")
 _ALERT = re.compile(r"\balert ([a-z ]*[a-z])")
 
@@ -54,6 +56,7 @@ class Reply:
         return response_invalid(self.url, reason)
 
 
+# Reasons of REGISTRY_UNREACHABLE, REGISTRY_REFUSED and REGISTRY_RESPONSE_INVALID.
 REASONS = DetailTable(
     {
         "TIMEOUT": "no answer within {seconds} s",
@@ -70,7 +73,7 @@ REASONS = DetailTable(
 
 
 class NoAnswer(Exception):
-    """A host did not answer the request; the text is the reason, of ours or of the HTTP library."""
+    """A host did not answer the request; the text is the reason."""
 
 
 class RegistryHosts:
@@ -125,7 +128,7 @@ class RegistryHosts:
         self._client.close()
 
     def _order(self) -> Iterator[tuple[int, int]]:
-        """For each attempt the number of hosts left and the index of the next host."""
+        """For each attempt, the number of hosts that are left and the index of the next one."""
         first, count = self._first, len(self._urls)
         for step in range(count):
             yield count - step, (first + step) % count
@@ -145,19 +148,19 @@ class RegistryHosts:
         with self._client.stream(method, url, json=body, timeout=seconds) as response:
             for part in response.iter_bytes():
                 content += part
-                if len(content) > ANSWER_LIMIT_BYTES:
-                    raise response_invalid(url, REASONS("TOO_LONG", limit_bytes=ANSWER_LIMIT_BYTES))
+                if len(content) > RESPONSE_LIMIT_BYTES:
+                    raise response_invalid(url, REASONS("TOO_LONG", limit_bytes=RESPONSE_LIMIT_BYTES))
                 if time.monotonic() > ends:
                     raise TimeoutError
         return response.status_code, bytes(content)
 
 
-def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
+def _within(seconds: float, ask: Callable[[], Result]) -> Result:
     """The result of `ask`; raises TimeoutError after `seconds`.
 
     The timeouts of the HTTP client are not enough: they apply to each part of a response, and not to name resolution.
     """
-    answer: Future[Answer] = Future()
+    answer: Future[Result] = Future()
 
     def run() -> None:
         try:
@@ -165,7 +168,7 @@ def _within(seconds: float, ask: Callable[[], Answer]) -> Answer:
         except BaseException as error:
             answer.set_exception(error)
 
-    Thread(target=run, name="registry-question", daemon=True).start()
+    Thread(target=run, name="registry-request", daemon=True).start()
     return answer.result(seconds)
 
 
@@ -227,4 +230,4 @@ def response_invalid(url: str, reason: Detail) -> LsqlError:
 def first_line(text: str) -> str:
     """The first line of a message, without the name of a Java class with which some registries begin it."""
     line = text.strip().splitlines()[0] if text.strip() else ""
-    return _CLASS.sub("", line)[:TEXT_CHARS]
+    return _CLASS.sub("", line)[:MESSAGE_CHARS]

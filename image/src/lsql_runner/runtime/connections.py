@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.kafka.choice import open_brokers
+from lsql_runner.kafka.client_choice import open_brokers
 from lsql_runner.kafka.java_brokers import BrokersJvm
 from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import RestRegistry, SchemaRegistry

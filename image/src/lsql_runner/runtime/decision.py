@@ -40,6 +40,10 @@ class Situation:
     """The content of the state directory."""
     versions: Mapping[str, str]
     """Versions of the software, by package."""
+    needed_mib: int
+    """The memory that the program needs (`runtime.memory_need`)."""
+    memory_limit_mib: int | None = None
+    """The memory limit of this container; None if it has none, or if the program is only validated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,15 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     )
     start_offsets = _start_offsets(situation, continued.plan, generation, added, settings)
     actions = (*_missing_resources(situation), *_state_changes(situation, continued, generation, added, settings))
-    return StartDecision(continued.plan, generation, start_offsets, warnings, actions)
+    return StartDecision(continued.plan, generation, start_offsets, (*warnings, *_memory_warnings(situation)), actions)
+
+
+def _memory_warnings(situation: Situation) -> tuple[str, ...]:
+    """A warning if the container is too small for the program. The start goes on: at a low rate the program may run."""
+    if situation.memory_limit_mib is None or situation.memory_limit_mib >= situation.needed_mib:
+        return ()
+    need = f"The program needs about {situation.needed_mib} MiB of memory"
+    return (f"{need}; the container has {situation.memory_limit_mib} MiB. Raise resources.limits.memory.",)
 
 
 def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:

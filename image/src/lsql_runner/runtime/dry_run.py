@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
+from lsql_runner.plan.explain import explain
 from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
+from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
@@ -24,7 +27,21 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
     Raises:
         LsqlError: an error of the settings, the program or its topics.
     """
+    return _planned(read_settings(environment))
+
+
+def explain_from_environment(environment: Mapping[str, str]) -> str:
+    """The plan of the program in the environment as text, and the memory that it needs.
+
+    Raises:
+        LsqlError: as `plan_from_environment`.
+    """
     settings = read_settings(environment)
+    plan = _planned(settings).plan
+    return f"{explain(plan)}needs about {needed_mib(plan, settings)} MiB of memory\n"
+
+
+def _planned(settings: Settings) -> PlannedProgram:
     program = parse(settings.sql)
     if not settings.bootstrap_servers:
         return _plan_on_declarations(program, settings)
@@ -41,6 +58,8 @@ class Validation:
     planned: PlannedProgram
     decision: StartDecision
     """The start now; without brokers, a start that finds neither targets nor schemas of the program."""
+    needed_mib: int
+    """The memory that the program needs."""
     on_brokers: bool
     """Whether the settings have brokers."""
 
@@ -49,7 +68,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
     """Check the program in the environment as a start does.
 
     Raises:
-        LsqlError: the error with which a start would be refused.
+        LsqlError: the error with which a start would be refused; MEMORY_LIMIT_TOO_SMALL.
     """
     settings = read_settings(environment)
     program = parse(settings.sql)
@@ -60,11 +79,15 @@ def validate(environment: Mapping[str, str]) -> Validation:
             with_positions = saved.path.exists()
             situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
     else:
-        situation = _empty_brokers(_plan_on_declarations(program, settings))
-    return Validation(situation.planned, decide(situation, settings), bool(settings.bootstrap_servers))
+        situation = _empty_brokers(_plan_on_declarations(program, settings), settings)
+    limit_mib = settings.memory_limit_mib
+    if limit_mib is not None and limit_mib < situation.needed_mib:
+        raise LsqlError("MEMORY_LIMIT_TOO_SMALL", needed_mib=situation.needed_mib, limit_mib=limit_mib)
+    decision = decide(situation, settings)
+    return Validation(situation.planned, decision, situation.needed_mib, bool(settings.bootstrap_servers))
 
 
-def _empty_brokers(planned: PlannedProgram) -> Situation:
+def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
     """The situation on brokers that have only the topics that the program does not create; there is no state."""
     bound = planned.bound.settings
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
@@ -75,6 +98,7 @@ def _empty_brokers(planned: PlannedProgram) -> Situation:
         committed={},
         saved=SavedState(Path()),
         versions=versions(),
+        needed_mib=needed_mib(planned.plan, settings),
     )
 
 

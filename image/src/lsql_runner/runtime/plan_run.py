@@ -89,7 +89,7 @@ class PlanRun:
             if schema is not None and record is not None:
                 data, serde = (record.key, schema.key) if is_key else (record.value, schema.value)
                 reason = diagnose_json(data or b"", serde.type)
-                return error if reason is None else error.but(reason=reason)
+                return error if reason is None else error.with_params(reason=reason)
         return error
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.config.settings import Settings
+from lsql_runner.container.limits import memory_limit_bytes
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
@@ -24,6 +25,7 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
+from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
@@ -66,7 +68,9 @@ def prepare(
     Raises:
         LsqlError: as `find_situation`, `decide` and `carry_out`.
     """
-    situation = find_situation(program, settings, brokers, registry, state.saved())
+    found = find_situation(program, settings, brokers, registry, state.saved())
+    limit = memory_limit_bytes()
+    situation = replace(found, memory_limit_mib=None if limit is None else limit >> 20)
     decision = decide(situation, settings)
     registered = carry_out(decision.actions, brokers, registry, state)
     return _prepared(situation, decision, registered, brokers)
@@ -121,7 +125,13 @@ def find_situation(
     partitions = source_partitions(planned.plan) if with_positions else []
     committed = brokers.group_positions(settings.app_id, partitions)
     return Situation(
-        planned=planned, topics=topics, schemas=schemas, committed=committed, saved=saved, versions=versions()
+        planned=planned,
+        topics=topics,
+        schemas=schemas,
+        committed=committed,
+        saved=saved,
+        versions=versions(),
+        needed_mib=needed_mib(planned.plan, settings),
     )
 
 

@@ -16,13 +16,13 @@ from lsql_runner.formats.catalog import (
     STRING_FORMAT,
     Catalog,
     Format,
-    Origin,
+    SchemaOrigin,
     Serde,
     TopicSchema,
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
-from lsql_runner.formats.table import names_schema, row_of
+from lsql_runner.formats.table import records_have_schema_id, row_of
 from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.registry_schemas import registered_serde
@@ -98,7 +98,7 @@ def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegis
 def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], registry: SchemaRegistry | None) -> Serde:
     """The serde of a key or value with the newest schema of the registry, if that has all pinned fields with their
     types; else the pinned serde. For JSON, the pinned serde with the new fields of the schema."""
-    if registry is None or pinned.format.is_windowed or not names_schema(pinned):
+    if registry is None or pinned.format.is_windowed or not records_have_schema_id(pinned):
         return pinned
     found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
     if found is None or found.format != pinned.format:
@@ -124,13 +124,13 @@ def _discovered(
         raise LsqlError("TOPIC_EMPTY", topic=topic)
     if key is None:  # every key of the sample is null
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
-    origin: Origin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
+    origin: SchemaOrigin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
     return TopicSchema(topic, _settled(key), _settled(value), origin)
 
 
 def _part(
     topic: str, part: str, samples: list[bytes | None], named: Format | None, registry: SchemaRegistry | None
-) -> tuple[Serde | None, Origin]:
+) -> tuple[Serde | None, SchemaOrigin]:
     may_be_registered = True
     if named is not None:
         row = row_of(named)

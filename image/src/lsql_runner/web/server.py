@@ -31,7 +31,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
 from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
-from lsql_runner.errors import RUNTIME, LsqlError
+from lsql_runner.errors import EXIT_RUNTIME, LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8
@@ -52,11 +52,11 @@ def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None],
     listener = bind(port)
     master = os.getpid()
     arbiter = _Arbiter(_Application(make_app, on_exit, listener.detach(), graceful_s))
-    code = RUNTIME
+    code = EXIT_RUNTIME
     try:
         arbiter.run()
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else RUNTIME
+        code = end.code if isinstance(end.code, int) else EXIT_RUNTIME
     except HaltServer as end:
         code = end.exit_status
     if os.getpid() != master:
@@ -125,7 +125,7 @@ class _Application(BaseApplication):
             sys.exit(error.exit_code)
         except Exception as error:
             LOG.critical("cannot start", exc_info=error)
-            sys.exit(RUNTIME)
+            sys.exit(EXIT_RUNTIME)
         self.exit_callback.arm()
         return app.wsgi_app
 
@@ -133,7 +133,7 @@ class _Application(BaseApplication):
         if os.getpid() != self._master:  # gunicorn also calls this in the master, for a worker that was killed
             self.exit_callback.trigger()
             if not self.exit_callback.wait(self._graceful_s):
-                os._exit(RUNTIME)  # the master is about to kill this process anyway
+                os._exit(EXIT_RUNTIME)  # the master is about to kill this process anyway
 
 
 class _ExitCallback:
@@ -220,7 +220,7 @@ class _Arbiter(Arbiter):
         super().stop(graceful)
         for pid in self.WORKERS:  # it did not end in time and was killed
             os.waitpid(pid, 0)
-            self.worker_code = RUNTIME
+            self.worker_code = EXIT_RUNTIME
 
     def reap_workers(self) -> None:
         """Collect children that ended. If the worker ended without a stop, end the server with its exit code."""
@@ -236,7 +236,7 @@ class _Arbiter(Arbiter):
                 continue
             worker.tmp.close()
             code = os.waitstatus_to_exitcode(status)
-            self.worker_code = code if code >= 0 else RUNTIME
+            self.worker_code = code if code >= 0 else EXIT_RUNTIME
             if code < 0:
                 _log("worker killed", LsqlError("WORKER_GONE", reason=self._exit_reasons.describe(code)))
             if not self._stopping:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind
 
 API: dict[str, ErrorKind] = {
     "TRANSITION_REFUSED": ErrorKind(
@@ -41,6 +41,6 @@ API: dict[str, ErrorKind] = {
         "{method} is not allowed on {path}.", "Use {allowed}.", http_status=HTTPStatus.METHOD_NOT_ALLOWED
     ),
     "INTERNAL": ErrorKind(
-        "Internal error: {reason}.", "Please report it. The log has the details under {reference}.", RUNTIME
+        "Internal error: {reason}.", "Please report it. The log has the details under {reference}.", EXIT_RUNTIME
     ),
 }

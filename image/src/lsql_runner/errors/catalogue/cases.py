@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind
 
 CASES: dict[str, ErrorKind] = {
     "CASE_INVALID": ErrorKind(
@@ -41,26 +41,26 @@ CASES: dict[str, ErrorKind] = {
     "CASE_TOPICS_MISSING": ErrorKind(
         "The topics of the case {path} were not available {seconds} s after they were created.",
         "Check the brokers and their log. What the case created is deleted.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
     "CASE_TIMEOUT": ErrorKind(
         "The case {path} timed out in the stage {stage} after {seconds} s; the processor was {state} with a lag of "
         "{lag} records.",
         "Check the brokers and their log. What the case created is deleted.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
     "CASE_NOT_COMMITTED": ErrorKind(
         "The processor of the case {path} committed the offset {committed} of {topic}, partition {partition}, instead "
         "of {end}.",
         "Check the brokers and their log. What the case created is deleted.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
     "CASE_ABORTED": ErrorKind(
         "The case {path} failed in the stage {stage}: {reason}.",
         "Check the brokers and their log. What the case created is deleted.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
     "CASE_CLEANUP_FAILED": ErrorKind(
-        "The {resource} {name} of the case {path} could not be deleted: {reason}.", "Delete it by hand.", RUNTIME
+        "The {resource} {name} of the case {path} could not be deleted: {reason}.", "Delete it by hand.", EXIT_RUNTIME
     ),
 }

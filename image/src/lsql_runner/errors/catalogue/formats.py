@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 FORMATS: dict[str, ErrorKind] = {
     "FORMAT_UNSUPPORTED": ErrorKind("The format {format} is not supported here.", "Use one of {known}."),
@@ -61,7 +61,7 @@ FORMATS: dict[str, ErrorKind] = {
     "REGISTRY_UNREACHABLE": ErrorKind(
         "The schema registry at {urls} is unreachable: {reason}.",
         "Check SQL_SCHEMA_REGISTRY_URL and the network. The processor retries.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.WAIT,
         is_transient=True,
         is_shared=True,
@@ -69,7 +69,7 @@ FORMATS: dict[str, ErrorKind] = {
     "REGISTRY_REFUSED": ErrorKind(
         "The schema registry at {url} refused the request: {reason}.",
         "Correct LSQL_SCHEMA_REGISTRY_USER and _PASSWORD, or grant the user access to the subjects.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_shared=True,
     ),
@@ -77,14 +77,14 @@ FORMATS: dict[str, ErrorKind] = {
         "The certificate of the schema registry at {url} is not trusted: {reason}.",
         "Set LSQL_SCHEMA_REGISTRY_CA to the certificate authority; for another host name, correct "
         "SQL_SCHEMA_REGISTRY_URL.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_shared=True,
     ),
     "REGISTRY_TLS_REFUSED": ErrorKind(
         "The schema registry at {url} ended the TLS handshake with `{alert}`.",
         "Correct the client certificate in LSQL_SCHEMA_REGISTRY_CERTIFICATE and LSQL_SCHEMA_REGISTRY_KEY.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_shared=True,
     ),
@@ -92,43 +92,43 @@ FORMATS: dict[str, ErrorKind] = {
         "The response from {url} is not that of a schema registry: {reason}.",
         "Set SQL_SCHEMA_REGISTRY_URL to the address of the Confluent API with its path, for example "
         "http://host:8080/apis/ccompat/v7.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_shared=True,
     ),
     "SCHEMA_ID_UNKNOWN": ErrorKind(
         "The schema registry has no schema with the ID {id}.",
         "Check that the registry is the one that the topic's producers use. A deleted schema can be restored.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SUBJECT_UNKNOWN": ErrorKind(
         "The schema registry has no subject {subject}.",
         "Check that the registry is the one that the topic's producers use. A deleted subject can be restored.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SUBJECT_VERSION_UNKNOWN": ErrorKind(
         "The subject {subject} in the schema registry has no version {version}.",
         "Check that the registry is the one that the topic's producers use. A deleted version can be restored.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SCHEMA_REFERENCE_UNKNOWN": ErrorKind(
         "The schema for {subject} refers to a schema that the registry does not have.",
         "Register the referenced schema. A deleted schema can be restored.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SCHEMA_INCOMPATIBLE": ErrorKind(
         "The schema registry rejects a new version of {subject} as incompatible: {reason}.",
         "Change the schema as the compatibility level of the subject allows, or write to another topic.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SCHEMA_INVALID": ErrorKind(
         "The schema registry rejects the {kind} schema for {subject} as invalid: {reason}.",
         "Correct the schema. Schemas that it refers to must be registered first.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 SINKS: dict[str, ErrorKind] = {
     "SINK_UNKNOWN": ErrorKind(
@@ -36,9 +36,9 @@ SINKS: dict[str, ErrorKind] = {
         "where each record is an event.",
     ),
     "SINK_ROW_IDENTITY_MISSING": ErrorKind(
-        "The rows of this SELECT can be deleted, and no column of {target} identifies them.",
-        "For windows, SET emit='final'; for groups, give the grouped fields names, as in GROUP BY _key; or write to a "
-        "topic.",
+        "The rows of this SELECT can be deleted, and no column of {target} can identify them.",
+        "With a window, SET emit='final'. With an aggregate and no GROUP BY, add _key AS id, GROUP BY _key and PK id. "
+        "Otherwise, write to a topic.",
     ),
     "SINK_FIELDS_MISSING": ErrorKind(
         "{sink} stores named fields; the value of the SELECT has the type {found}.",
@@ -47,26 +47,26 @@ SINKS: dict[str, ErrorKind] = {
     "SINK_UNREACHABLE": ErrorKind(
         "The server of the sink {sink} at {url} is unreachable: {reason}.",
         "Check the server, LSQL_SINK_*_URL and the network. The processor retries.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.WAIT,
         is_transient=True,
     ),
     "SINK_REFUSED": ErrorKind(
         "The server of the sink {sink} at {url} refused the login or the operation: {reason}.",
         "Correct LSQL_SINK_*_USER and _PASSWORD, or grant the user the required privileges. The processor retries.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
     ),
     "SINK_FAILED": ErrorKind(
         "Writing to the sink {sink} failed: {reason}.",
         "The processor restarts the query. The log has the details.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.RETRY,
         is_transient=True,
     ),
     "SINK_TABLE_MISMATCH": ErrorKind(
         "The rows do not fit the table {table} of the sink {sink}: {reason}.",
         "Change the table or the aliases of the SELECT. AUTOCREATE creates a missing table.",
-        RUNTIME,
+        EXIT_RUNTIME,
     ),
 }

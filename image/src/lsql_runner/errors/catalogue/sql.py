@@ -36,7 +36,7 @@ SQL: dict[str, ErrorKind] = {
         "Write a number (1, 1.5, 1e3) or a duration (250ms, 30s, 5m, 1h, 1d).",
     ),
     "MULTIPLE_STATEMENTS": ErrorKind(
-        "WITH {query} AS (...) contains more than one statement.", "Keep one SELECT and move the rest out."
+        "WITH {query} AS (...) contains more than one statement.", "Keep one SELECT and move the other statements out."
     ),
     "INSERT_MISSING": ErrorKind(
         "The program has no INSERT INTO, so it writes nowhere.", "Put INSERT INTO <topic> before a SELECT."

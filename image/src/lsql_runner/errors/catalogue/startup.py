@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.errors.kinds import RUNTIME, ErrorKind, Recovery
+from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 STARTUP: dict[str, ErrorKind] = {
     "PORT_IN_USE": ErrorKind(
@@ -32,6 +32,10 @@ STARTUP: dict[str, ErrorKind] = {
         "Restore the state, or set LSQL_STATE_ON_LOSS to reset (continue with empty state) or rebuild (read all "
         "records again).",
     ),
+    "MEMORY_LIMIT_TOO_SMALL": ErrorKind(
+        "The program needs about {needed_mib} MiB of memory; the container has {limit_mib} MiB.",
+        "Set resources.limits.memory to {needed_mib}Mi or more, or split the program.",
+    ),
     "JAVA_MISSING": ErrorKind(
         "Java was not found: JAVA_HOME is not set, and PATH has no java.",
         "Install a JDK 17 or newer, or set JAVA_HOME.",
@@ -50,7 +54,7 @@ STARTUP: dict[str, ErrorKind] = {
     "TOPIC_EMPTY": ErrorKind(
         "The topic {topic} is empty and has no declared schema.",
         "Write a record to the topic, which starts the processor, or declare the schema in LSQL_TOPICS.",
-        RUNTIME,
+        EXIT_RUNTIME,
         Recovery.WAIT,
     ),
 }

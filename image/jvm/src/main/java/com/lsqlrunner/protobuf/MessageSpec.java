@@ -23,7 +23,7 @@ record MessageSpec(String name, List<Integer> indexes, List<FieldSpec> fields) {
             throw new IllegalArgumentException("a message is described in JSON: " + error.getOriginalMessage(), error);
         }
         List<Integer> indexes = new ArrayList<>();
-        message.get("place").forEach(number -> indexes.add(number.asInt()));
+        message.get("indexes").forEach(number -> indexes.add(number.asInt()));
         return new MessageSpec(message.get("name").asText(), indexes, FieldSpec.of(message.get("fields")));
     }
 }

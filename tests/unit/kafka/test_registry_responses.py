@@ -12,7 +12,7 @@ from devkit.registry_proxies import BannerServer, PageServer, SlowServer
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry
 from lsql_runner.kafka.registry_connection import RegistryConnection
-from lsql_runner.kafka.registry_http import ANSWER_LIMIT_BYTES
+from lsql_runner.kafka.registry_http import RESPONSE_LIMIT_BYTES
 
 OpenRegistry = Callable[..., RestRegistry]
 
@@ -71,17 +71,17 @@ def test_a_registry_that_cannot_answer_now_is_unreachable(open_registry: OpenReg
 
 
 @pytest.mark.parametrize(
-    "words",
+    "sent",
     [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"],
     ids=["nothing", "half-a-line", "half-a-body"],
 )
-def test_a_registry_that_closes_the_connection_is_unreachable(open_registry: OpenRegistry, words: bytes) -> None:
-    with BannerServer(words) as server:
+def test_a_registry_that_closes_the_connection_is_unreachable(open_registry: OpenRegistry, sent: bytes) -> None:
+    with BannerServer(sent) as server:
         assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_UNREACHABLE"
 
 
 def test_an_endless_response_is_invalid(open_registry: OpenRegistry) -> None:
-    with PageServer(200, " " * (ANSWER_LIMIT_BYTES + 1), "application/json") as server:
+    with PageServer(200, " " * (RESPONSE_LIMIT_BYTES + 1), "application/json") as server:
         assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
 
 

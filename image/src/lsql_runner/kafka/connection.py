@@ -1,7 +1,7 @@
 """Settings of the connection to the brokers, for librdkafka in this process and for Kafka's Java client in the JVM.
 
-Settings have the keys of the Java client (`sasl.mechanism`, `ssl.truststore.certificates`), and additional keys that
-make a JAAS line unnecessary: user and password, OAuth client, Kerberos principal and keytab.
+Settings have the keys of the Java client (`sasl.mechanism`, `ssl.truststore.certificates`), and additional keys from
+which a JAAS line is built: user and password, OAuth client, Kerberos principal and keytab.
 Sources: the configuration references of Apache Kafka 3.9 and of librdkafka 2.
 """
 
@@ -36,7 +36,7 @@ class KafkaConnection:
         return {"bootstrap.servers": self.servers, **_for_java(dict(self.security))}
 
     def spark(self) -> dict[str, str]:
-        """Options for Spark's Kafka source and sink."""
+        """Options of the topic source and sink in Spark."""
         return {f"kafka.{key}": value for key, value in self.java().items()}
 
 

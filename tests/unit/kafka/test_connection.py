@@ -3,8 +3,8 @@
 import pytest
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.client import KafkaConnection
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
 SCRAM = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
 
@@ -115,6 +115,6 @@ def test_a_pem_key_store_gives_librdkafka_certificate_and_key() -> None:
 )
 def test_settings_that_librdkafka_does_not_support_are_refused(security: dict[str, str]) -> None:
     with pytest.raises(LsqlError) as caught:
-        KafkaBrokers(connection(security))
+        LibrdkafkaBrokers(connection(security))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"

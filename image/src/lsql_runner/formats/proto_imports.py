@@ -16,7 +16,7 @@ _OF_GOOGLE = "google/protobuf/"
 _REASONS = DetailTable({"IMPORT_MISSING": "the schema has no reference for the import {name}"})
 
 
-def whole_proto(text: str, imports: Mapping[str, str]) -> str:
+def inline_imports(text: str, imports: Mapping[str, str]) -> str:
     """One file with the imported types appended under new names. It still imports the well-known types of Protobuf.
 
     Args:

@@ -1,4 +1,4 @@
-"""The devkit's broker is a real one: records, restarts and groups behave as in production."""
+"""The broker of the devkit is a real one: records, restarts and groups behave as in production."""
 
 import time
 
@@ -118,10 +118,10 @@ def test_a_write_does_not_create_a_topic(broker: Broker) -> None:
 def test_group_positions_are_those_of_kafka_consumer_groups(broker: Broker, topic: TopicFactory) -> None:
     name = topic(partitions=2)
     broker.produce(name, [Record(b"k", b"v", partition=0)] * 5)
-    commit(broker, "group-of-the-kit", TopicPartition(name, 0, 2))
+    commit(broker, "group-without-members", TopicPartition(name, 0, 2))
 
-    assert broker.consumer_groups_describe("group-of-the-kit") == [
-        GroupPartition("group-of-the-kit", name, 0, current_offset=2, log_end_offset=5, lag=3, consumer_id=None)
+    assert broker.consumer_groups_describe("group-without-members") == [
+        GroupPartition("group-without-members", name, 0, current_offset=2, log_end_offset=5, lag=3, consumer_id=None)
     ]
 
 

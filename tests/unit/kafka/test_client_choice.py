@@ -9,10 +9,10 @@ import pytest
 from devkit.jars import jar_folder
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
-from lsql_runner.kafka.choice import java_only_setting, open_brokers
-from lsql_runner.kafka.client import KafkaConnection
+from lsql_runner.kafka.client_choice import java_only_setting, open_brokers
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
-from lsql_runner.kafka.librdkafka import KafkaBrokers
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.service import jvm_options
 
 SASL = {"security.protocol": "SASL_SSL"}
@@ -79,7 +79,7 @@ def test_no_jvm_is_started_for_librdkafka() -> None:
     without_jars = BrokersJvm(Path("/nowhere"))
 
     with closing(open_brokers(connection({}), without_jars)) as brokers:
-        assert isinstance(brokers, KafkaBrokers)
+        assert isinstance(brokers, LibrdkafkaBrokers)
     with pytest.raises(LsqlError) as caught:
         open_brokers(connection(TLS | {"ssl.truststore.location": "/trust.jks"}), without_jars)
     assert caught.value.code == "JARS_MISSING"
@@ -105,7 +105,7 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
     assert [name for name in names if any(fnmatch(name, pattern) for pattern in unused)] == []
 
 
-@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 440), ("SASL_PLAINTEXT", 344)])
+@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 328), ("SASL_PLAINTEXT", 200)])
 def test_the_jvm_of_the_kafka_client_reduces_the_heap_of_spark(
     monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
 ) -> None:

@@ -1,0 +1,97 @@
+"""The memory budget of a processor: how the memory limit of its container is divided, and the limit that it needs.
+
+The fixed parts were measured in the image (docs/guides/operating.md has the table).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+SMALLEST_HEAP_MIB = 160
+"""The smallest heap in which a stateless program runs; Spark refuses to start with less than 150."""
+SECOND_JVM_MIB = 128
+"""The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
+
+_PYTHON_MIB = 120
+_JVM_MIB = 192
+"""Classes and their archive 82, memory of the JVM's own code and of the network 72, stacks of 290 threads 32."""
+_CODE_CACHE_MIB = 56
+_STATE_STORES_MIB = 48
+_DEFAULT_LIMIT_MIB = 768
+"""The chart's default limit. The code cache and the state stores get a share of what a larger limit has in addition."""
+_UNLIMITED_MIB = 1024
+"""The budget of a process without a memory limit."""
+
+_HEAP_FOR_STATE_MIB = 32
+_HEAP_PER_QUERY_MIB = 8
+"""After a full collection the heap had 54 MiB with one stateless query, 100 with two windowed counts, 110 with six."""
+_MIB_PER_STORE = 2
+"""Memory of a state store outside the common limit: files, index blocks, threads."""
+_STORES_IN_BUDGET = 4
+"""Stores that `_JVM_MIB` includes."""
+_STEP_MIB = 16
+"""Limits are rounded up to a multiple."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBudget:
+    """The parts of a processor's memory, in MiB."""
+
+    heap_mib: int
+    """The heap of the JVM, enforced by -Xmx."""
+    state_stores_mib: int
+    """Caches and write buffers of all state stores together, enforced by RocksDB."""
+    code_cache_mib: int
+    """Compiled code, enforced by -XX:ReservedCodeCacheSize."""
+    second_jvm_mib: int = 0
+    """The JVM with Kafka's Java client; 0 if there is none."""
+    jvm_mib: int = _JVM_MIB
+    """Other memory of the JVM. No option limits it; it depends on the version of Spark and of the JVM."""
+    python_mib: int = _PYTHON_MIB
+    """The two Python processes."""
+
+    @property
+    def outside_heap_mib(self) -> int:
+        return self.state_stores_mib + self.code_cache_mib + self.second_jvm_mib + self.jvm_mib + self.python_mib
+
+
+def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
+    """The budget of a processor in a container with a memory limit.
+
+    Args:
+        limit_mib: the limit; None if there is none.
+        second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
+    """
+    limit = _UNLIMITED_MIB if limit_mib is None else limit_mib
+    more = max(0, limit - _DEFAULT_LIMIT_MIB)
+    empty = MemoryBudget(0, _STATE_STORES_MIB + more // 4, min(240, _CODE_CACHE_MIB + more // 8), second_jvm_mib)
+    heap = limit - empty.outside_heap_mib - _reserve_mib(limit)
+    return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
+
+
+def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mib: int = 0) -> int:
+    """The smallest limit with which a program runs.
+
+    Args:
+        queries: the number of streaming queries.
+        stores: the number of state stores, each counted once for each of its partitions.
+        second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
+        heap_mib: the heap, if the user has set it; 0 for the heap that the program needs.
+    """
+    heap = heap_mib or SMALLEST_HEAP_MIB + (_HEAP_FOR_STATE_MIB if stores else 0) + _HEAP_PER_QUERY_MIB * max(
+        0, queries - 1
+    )
+    more_stores = _MIB_PER_STORE * max(0, stores - _STORES_IN_BUDGET)
+    limit = _STEP_MIB
+    while True:
+        divided = budget(limit, second_jvm_mib)
+        unused = 0 if stores else divided.state_stores_mib
+        used = divided.outside_heap_mib - unused + more_stores + heap + _reserve_mib(limit)
+        if used <= limit and (heap_mib or divided.heap_mib >= heap):
+            return limit
+        limit += _STEP_MIB
+
+
+def _reserve_mib(limit_mib: int) -> int:
+    """Memory that the kernel uses for the container: page tables, sockets, stacks."""
+    return limit_mib // 32

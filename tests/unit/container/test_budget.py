@@ -1,0 +1,65 @@
+"""How the memory limit of a container is divided, and the limit that a program needs."""
+
+import pytest
+
+from lsql_runner.container.budget import (
+    SECOND_JVM_MIB,
+    SMALLEST_HEAP_MIB,
+    MemoryBudget,
+    budget,
+    needed_limit_mib,
+)
+
+PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), (40, 160)]
+"""Numbers of queries, and of stores."""
+
+
+def test_the_default_limit_of_the_chart() -> None:
+    assert budget(768) == MemoryBudget(heap_mib=328, state_stores_mib=48, code_cache_mib=56)
+
+
+@pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])
+@pytest.mark.parametrize("limit_mib", [768, 1024, 1500, 2048, 8192])
+def test_the_parts_fit_the_limit(limit_mib: int, second_jvm_mib: int) -> None:
+    divided = budget(limit_mib, second_jvm_mib)
+
+    assert divided.second_jvm_mib == second_jvm_mib
+    assert limit_mib * 0.94 < divided.heap_mib + divided.outside_heap_mib <= limit_mib * 0.97
+
+
+def test_a_larger_limit_gives_more_to_the_heap_the_state_stores_and_the_code_cache() -> None:
+    small, large = budget(768), budget(2048)
+
+    assert small.heap_mib < large.heap_mib
+    assert small.state_stores_mib < large.state_stores_mib
+    assert small.code_cache_mib < large.code_cache_mib
+
+
+def test_the_heap_is_never_smaller_than_spark_accepts() -> None:
+    assert budget(256).heap_mib == SMALLEST_HEAP_MIB
+
+
+def test_a_second_jvm_takes_its_memory_from_the_heap() -> None:
+    assert budget(768, SECOND_JVM_MIB).heap_mib == budget(768).heap_mib - SECOND_JVM_MIB
+
+
+def test_a_stateless_program_needs_less_than_one_with_state() -> None:
+    assert [needed_limit_mib(*program) for program in [(1, 0), (1, 2), (2, 4)]] == [560, 640, 640]
+
+
+@pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])
+@pytest.mark.parametrize(("queries", "stores"), PROGRAMS)
+def test_the_limit_that_a_program_needs_gives_it_the_heap_that_it_needs(
+    queries: int, stores: int, second_jvm_mib: int
+) -> None:
+    limit_mib = needed_limit_mib(queries, stores, second_jvm_mib)
+
+    assert budget(limit_mib, second_jvm_mib).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
+    assert limit_mib % 16 == 0
+
+
+def test_more_queries_and_stores_need_more() -> None:
+    needed = [needed_limit_mib(*program) for program in PROGRAMS]
+
+    assert needed[:7] == sorted(needed[:7])
+    assert needed_limit_mib(40, 160) > needed_limit_mib(40, 0)
