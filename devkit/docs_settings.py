@@ -11,7 +11,7 @@ from devkit.markdown import GENERATED, cell, code, code_list
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.config.settings import Settings
-from lsql_runner.config.sink_settings import SINK_PARTS
+from lsql_runner.config.sink_settings import SINK_SUFFIXES
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 
@@ -52,7 +52,7 @@ def settings() -> str:
         "",
         "| name | meaning |",
         "|---|---|",
-        *(f"| `LSQL_SINK_<NAME>_{part}` | {cell(meaning)} |" for part, meaning in SINK_PARTS.items()),
+        *(f"| `LSQL_SINK_<NAME>_{suffix}` | {cell(meaning)} |" for suffix, meaning in SINK_SUFFIXES.items()),
         "",
         "## SET: keys of Kafka",
         "",

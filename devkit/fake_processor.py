@@ -1,6 +1,6 @@
 """A processor without Kafka and Spark, for tests of the API, the metrics and the page.
 
-Its Status is computed from events by a StatusBoard, as in production. Its clock moves only when a test advances it.
+Its Status is computed from events, as in production. Its clock moves only when a test advances it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Cause, move
 from lsql_runner.runtime.port import Identity, ProgramDescription
-from lsql_runner.runtime.status import Status, StatusBoard
+from lsql_runner.runtime.status import CurrentStatus, Status
 
 BEGIN_MS = 1_795_252_980_000
 """The initial time of the fake clock: 2026-11-21T09:23:00Z."""
@@ -61,12 +61,12 @@ class FakeProcessor:
             started_at_ms=BEGIN_MS,
         )
         self.description = ProgramDescription()
-        self._board = StatusBoard(Status(since_ms=BEGIN_MS))
+        self._current = CurrentStatus(Status(since_ms=BEGIN_MS))
         self._last_hour = LastHour(BEGIN_MS)
         self._batches = 0
 
     def status(self) -> Status:
-        return self._board.now
+        return self._current.status
 
     def health(self) -> Health:
         return assess(self.status(), self.now_ms, STUCK_AFTER_MS)
@@ -82,7 +82,7 @@ class FakeProcessor:
 
     def emit(self, event: Event) -> None:
         """Pass an event to the Status and to all listeners."""
-        self._board(event)
+        self._current.update(event)
         self._last_hour.add(event, self.status())
         for listener in self.listeners:
             listener(event)

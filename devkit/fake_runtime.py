@@ -17,9 +17,9 @@ from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import assess
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
-from lsql_runner.runtime.watch import PositionReporter
 from lsql_runner.sql.parser import parse
 
 APP_ID = "app"
@@ -41,7 +41,7 @@ class FakeRuntime:
         self.engine = FakeEngine(self.brokers)
         self.now_ms = BEGIN_MS
         self.jvm_gone = 0
-        self.watch: InlineWatch | None = None
+        self.reporting: InlineReporting | None = None
 
     def settings(self, **env: str) -> Settings:
         return read_settings(
@@ -75,7 +75,7 @@ class FakeRuntime:
                     engine=self.engine,
                     state=state,
                     on_jvm_gone=self._on_jvm_gone,
-                    open_watch=self._open_watch,
+                    start_reporting=self._start_reporting,
                     now_ms=lambda: self.now_ms,
                 )
             )
@@ -86,15 +86,15 @@ class FakeRuntime:
             finally:
                 loop.turn(Cause.END)
 
-    def _open_watch(self, reporter: PositionReporter) -> InlineWatch:
-        self.watch = InlineWatch(reporter)
-        return self.watch
+    def _start_reporting(self, reporter: PositionReporter) -> InlineReporting:
+        self.reporting = InlineReporting(reporter)
+        return self.reporting
 
     def _on_jvm_gone(self) -> None:
         self.jvm_gone += 1
 
 
-class InlineWatch:
+class InlineReporting:
     """Reports to the brokers in the thread of the test."""
 
     def __init__(self, reporter: PositionReporter) -> None:
@@ -143,8 +143,8 @@ class FakeProcess:
     def turn(self, command: Cause | None = None) -> bool:
         """Run one turn of the loop, and one report to the brokers. Returns whether the loop continues."""
         goes_on = self.loop.turn(command)
-        if self.runtime.watch is not None:
-            self.runtime.watch.report()
+        if self.runtime.reporting is not None:
+            self.runtime.reporting.report()
         return goes_on
 
     def advance_s(self, seconds: float) -> None:

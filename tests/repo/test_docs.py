@@ -10,7 +10,7 @@ from devkit.docs import FOLDER, PAGES, ROOT
 from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
-from lsql_runner.config.settings import NAMES
+from lsql_runner.config.settings import FIELDS
 from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
@@ -69,7 +69,7 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
         ("functions.md", [*(row.name for row in ROWS), *AGGREGATES]),
         ("formats.md", list(FORMATS)),
         ("errors.md", list(CATALOGUE)),
-        ("settings.md", list(NAMES)),
+        ("settings.md", list(FIELDS)),
         ("metrics.md", [metric.name for metric in METRICS]),
         ("cli.md", [*cli.commands, *console_cli.commands]),
     ],

@@ -238,7 +238,7 @@ def test_an_unreachable_registry_is_not_an_error_of_the_record(session: SparkSes
         records(session, avro_record(2, {"id": 1})).select(value).collect()
 
     failure = classify(error.value)
-    assert failure.kind == "passing"
+    assert failure.kind == "temporary"
     assert failure.error.condition == "LSQL_REGISTRY_UNREACHABLE"
     assert failure.error.parameters == {"reason": "http://127.0.0.1:1: Connection refused"}
 
@@ -259,7 +259,7 @@ def test_a_registry_can_require_a_client_certificate(engine: MemoryEngine) -> No
 
         results = {name: result_of_decoding(rows, name) for name in ("mutual", "no certificate", "no ca")}
 
-    assert results == {"mutual": "read", "no certificate": "passing", "no ca": "passing"}
+    assert results == {"mutual": "read", "no certificate": "temporary", "no ca": "temporary"}
 
 
 def result_of_decoding(rows: DataFrame, registry: str) -> str:

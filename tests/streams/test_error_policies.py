@@ -108,18 +108,19 @@ def test_an_error_that_is_not_in_the_rules_is_thrown(session: SparkSession) -> N
 
 
 def test_after_an_error_later_attempts_are_not_computed(session: SparkSession) -> None:
-    by = rules(read=True, write=True)
-    first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, by).alias("a"))
+    error_rules = rules(read=True, write=True)
+    first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, error_rules).alias("a"))
+    second = attempt(F.raise_error(F.lit("two")), F.col("a.error"), error_rules)
 
-    [[found]] = first.select(attempt(F.raise_error(F.lit("two")), F.col("a.error"), by).alias("b")).collect()
+    [[found]] = first.select(second.alias("b")).collect()
 
     assert found.value is None
     assert found.error.message == "USER_RAISED_EXCEPTION: one"
 
 
 def test_an_attempt_that_is_used_several_times_is_computed_once_for_each_row(session: SparkSession) -> None:
-    by = rules(read=True, write=True)
-    attempted = session.range(50).select("id", attempt(F.expr("uuid()"), None, by).alias("a"))
+    error_rules = rules(read=True, write=True)
+    attempted = session.range(50).select("id", attempt(F.expr("uuid()"), None, error_rules).alias("a"))
 
     rows = (
         attempted.where(F.col("a.value").isNotNull()).select("id", "a.value", F.col("a.value").alias("same")).collect()

@@ -14,7 +14,7 @@ def test_every_function_is_registered_in_a_session(engine: MemoryEngine) -> None
     assert {name for name in entries.FUNCTIONS if not catalog.functionExists(name)} == set()
 
 
-@pytest.mark.parametrize("name", sorted(entries.CALLED | entries.NAMED | {entries.BROKER_REQUESTS}))
+@pytest.mark.parametrize("name", sorted(entries.CALLED | entries.SETTING_VALUES | {entries.BROKER_REQUESTS}))
 def test_a_class_can_be_loaded(engine: MemoryEngine, name: str) -> None:
     jvm: Any = engine.session._jvm
 

@@ -17,7 +17,7 @@ from lsql_runner.sql.parser import parse
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent for path in find_cases([ROOT / "sql-examples"]))
-SPECIAL = find_cases([Path(__file__).parent / "cases"])
+CASES = find_cases([Path(__file__).parent / "cases"])
 PYTHON_STEPS = ("EvalPython", "PythonUDF", "InPandas", "InArrow", "InPySpark", "PythonUDTF")
 """Parts of the names of Spark's operators that run Python."""
 
@@ -32,7 +32,7 @@ def name(path: Path) -> str:
     return path.parent.name if path.name == "case.yaml" else path.name.removesuffix(".case.yaml")
 
 
-@pytest.mark.parametrize("path", [*(folder / "case.yaml" for folder in EXAMPLES), *SPECIAL], ids=name)
+@pytest.mark.parametrize("path", [*(folder / "case.yaml" for folder in EXAMPLES), *CASES], ids=name)
 def test_a_case_has_the_expected_output_and_runs_no_python(
     path: Path, engine: MemoryEngine, executed: list[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""`lsql run`: starts a processor and its API from settings. The only module that imports all packages."""
+"""`lsql run`: starts a processor and its API from settings."""
 
 from __future__ import annotations
 

@@ -147,11 +147,11 @@ def test_functions_are_listed_or_described() -> None:
 def test_an_internal_error_is_printed_without_its_trace() -> None:
     source = """
 from unittest import mock
-import lsql_runner.runtime.offline as offline
+import lsql_runner.runtime.dry_run as dry_run
 from lsql_runner.cli.lsql import main
 import logging, sys
 sys.argv = ["lsql", "validate"]
-with mock.patch.object(offline, "validate", side_effect=ZeroDivisionError("internal")):
+with mock.patch.object(dry_run, "validate", side_effect=ZeroDivisionError("internal")):
     main()
 """
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=False)

@@ -24,10 +24,10 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("LSQL_VALUE_DOES_NOT_FIT_SCHEMA", "refused"),
         ("KAFKA_DATA_LOSS", "data-loss"),
         ("LSQL_GROUP_TOO_LARGE", "too-large"),
-        ("LSQL_REGISTRY_UNREACHABLE", "passing"),
-        ("LSQL_REGISTRY_REFUSED", "passing"),
-        ("TASK_WRITE_FAILED", "passing"),
-        ("", "passing"),
+        ("LSQL_REGISTRY_UNREACHABLE", "temporary"),
+        ("LSQL_REGISTRY_REFUSED", "temporary"),
+        ("TASK_WRITE_FAILED", "temporary"),
+        ("", "temporary"),
     ],
 )
 def test_the_innermost_condition_determines_the_failure(condition: str, kind: str) -> None:
@@ -47,7 +47,7 @@ def test_a_malformed_record_takes_precedence_over_the_cast_inside_it() -> None:
 def test_an_unreachable_registry_takes_precedence_over_a_malformed_record() -> None:
     unreachable = JavaError("LSQL_REGISTRY_UNREACHABLE", {}, "no answer")
 
-    assert classify_errors((JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x"), unreachable)).kind == "passing"
+    assert classify_errors((JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x"), unreachable)).kind == "temporary"
 
 
 def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
@@ -68,7 +68,7 @@ def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
     ],
 )
 def test_without_a_known_condition_the_innermost_reason_is_reported(errors: tuple[JavaError, ...], reason: str) -> None:
-    assert (classify_errors(errors).kind, classify_errors(errors).reason) == ("passing", reason)
+    assert (classify_errors(errors).kind, classify_errors(errors).reason) == ("temporary", reason)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_without_a_known_condition_the_innermost_reason_is_reported(errors: tupl
 def test_a_python_exception_is_temporary_and_has_one_short_line(text: str, reason: str) -> None:
     found = classify(ValueError(text))
 
-    assert (found.kind, found.reason) == ("passing", reason)
+    assert (found.kind, found.reason) == ("temporary", reason)
 
 
 def test_a_chain_of_errors_is_parsed_from_json() -> None:
@@ -94,7 +94,7 @@ def test_a_chain_of_errors_is_parsed_from_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "write", "only_side", "side_and_code"),
+    ("read", "write", "only_phase", "phase_and_code"),
     [
         (True, False, None, {"CAST_OVERFLOW": ["read", "RECORD_REFUSED"]}),
         (True, True, None, {"MALFORMED_RECORD_IN_PARSING": ["read", "RECORD_MALFORMED"]}),
@@ -104,10 +104,10 @@ def test_a_chain_of_errors_is_parsed_from_json() -> None:
         (True, False, None, {"LSQL_VALUE_DOES_NOT_FIT_SCHEMA": None, "LSQL_RECORD_TOO_LARGE": None}),
     ],
 )
-def test_rules_give_each_condition_a_side_and_an_error_code(
-    read: bool, write: bool, only_side: str | None, side_and_code: dict[str, list[str] | None]
+def test_rules_give_each_condition_a_phase_and_an_error_code(
+    read: bool, write: bool, only_phase: str | None, phase_and_code: dict[str, list[str] | None]
 ) -> None:
-    found = json.loads(rules(read, write, only_side))
+    found = json.loads(rules(read, write, only_phase))
 
-    assert {name: found["conditions"].get(name) for name in side_and_code} == side_and_code
+    assert {name: found["conditions"].get(name) for name in phase_and_code} == phase_and_code
     assert "LSQL_GROUP_TOO_LARGE" in found["never"]

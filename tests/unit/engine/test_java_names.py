@@ -11,7 +11,7 @@ from lsql_runner.engine.java_names import remember_java_names
 
 
 class Client:
-    """A connection to a JVM with some classes, by the names that py4j requests. `requested` has all names."""
+    """A connection to a JVM with some classes, given by name with `_` for `.`. `requested` has the requested names."""
 
     def __init__(self, **classes: str) -> None:
         self.classes = classes
@@ -32,7 +32,7 @@ def jvm_of(client: Client) -> JVMView:
     return JVMView(client, "default", id="rj")
 
 
-def test_each_part_of_a_name_is_requested_once() -> None:
+def test_each_package_and_class_is_requested_once() -> None:
     client = Client(org_example_Thing="org.example.Thing")
     jvm = jvm_of(client)
 

@@ -90,7 +90,7 @@ class TestLevels:
         assert len(lines(stream)) == count
 
 
-class TestForm:
+class TestFormat:
     def test_lines_of_structlog_and_of_the_standard_library_have_the_same_fields(self) -> None:
         stream = io.StringIO()
         configure("INFO", stream, {"app_id": "x"})
@@ -206,7 +206,7 @@ class TestEvents:
         assert (line["old"], line["new"], line["level"]) == ("starting", "waiting", "warning")
         assert (line["code"], line["app_id"]) == ("TOPIC_EMPTY", "fast-vehicles")
 
-    def test_a_failure_is_an_error_with_the_way_out_and_the_place(self) -> None:
+    def test_a_failure_is_logged_as_an_error_with_the_way_out(self) -> None:
         processor = SCENARIOS["running"]()
         stream = log_of(processor)
 
@@ -218,13 +218,13 @@ class TestEvents:
 
     def test_batches_are_logged_only_at_debug(self) -> None:
         processor = SCENARIOS["running"]()
-        quiet = log_of(processor)
+        at_info = log_of(processor)
         processor.batch()
-        assert quiet.getvalue() == ""
+        assert at_info.getvalue() == ""
 
-        configure("DEBUG", loud := io.StringIO())
+        configure("DEBUG", at_debug := io.StringIO())
         processor.batch()
-        assert [line["message"] for line in lines(loud)] == ["batch ended"]
+        assert [line["message"] for line in lines(at_debug)] == ["batch ended"]
 
     def test_plan_and_warnings_are_logged(self) -> None:
         processor = SCENARIOS["starting"]()

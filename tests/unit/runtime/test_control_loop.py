@@ -321,6 +321,22 @@ class TestCommands:
 
             assert (running.state, len(runtime.engine.jobs)) == (State.RUNNING, 1)
 
+    @pytest.mark.parametrize(("command", "state"), [(Cause.STOP, State.STOPPED), (Cause.END, State.ENDED)])
+    def test_a_command_takes_effect_if_the_plan_fails_to_stop(
+        self, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch, command: Cause, state: State
+    ) -> None:
+        def fail() -> None:
+            raise ZeroDivisionError("internal")
+
+        with runtime.process() as running:
+            running.run()
+            with monkeypatch.context() as patched:
+                patched.setattr(runtime.engine, "stop", fail)
+                running.turn(command)
+
+            assert running.state is state
+            assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}
+
     def test_an_end_stops_the_plan_and_commits_the_position(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()

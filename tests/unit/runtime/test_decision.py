@@ -16,7 +16,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.runtime.actions import RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.registered import unregistered_schemas
+from lsql_runner.runtime.registry_schemas import unregistered_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 
@@ -151,7 +151,7 @@ def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> N
             {},
             id="directory lost, rebuild",
         ),
-        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation lost nothing"),
+        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation, no lost state"),
     ],
 )
 def test_a_situation_determines_the_generation_and_the_position(

@@ -7,7 +7,7 @@ import pytest
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import Event, LagMeasured
 from lsql_runner.runtime.last_hour import INTERVAL_MS, SAMPLES, LastHour
-from lsql_runner.runtime.status import Status, StatusBoard
+from lsql_runner.runtime.status import CurrentStatus, Status
 
 STARTED_MS = 1_000 * INTERVAL_MS
 SOURCE = Partition("iot_data", 0)
@@ -17,12 +17,12 @@ class Processor:
     """Passes events to the status and to the samples, as the supervisor does."""
 
     def __init__(self) -> None:
-        self.board = StatusBoard(Status())
+        self.current = CurrentStatus(Status())
         self.last_hour = LastHour(STARTED_MS)
 
     def emit(self, event: Event) -> None:
-        self.board(event)
-        self.last_hour.add(event, self.board.now)
+        self.current.update(event)
+        self.last_hour.add(event, self.current.status)
 
 
 def batch(at_s: float, duration_ms: int = 200, records_in: int = 100, records_out: int = 50) -> BatchEnded:

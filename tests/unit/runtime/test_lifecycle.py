@@ -1,4 +1,4 @@
-"""The transitions of a processor, compared with a model that is not a table."""
+"""The transitions of a processor, compared with a model that computes them from the cause."""
 
 import pytest
 from hypothesis import settings
@@ -14,7 +14,7 @@ WITH_QUERY = {State.STARTING, State.RUNNING, State.STOPPING}
 
 
 def model(state: State, cause: Cause) -> State | None:
-    """The expected state, by cause instead of by state; None if the cause must be refused."""
+    """The expected state; None if the cause must be refused."""
     if state is State.ENDED:
         return State.ENDED if cause is Cause.END else None
     query = state in WITH_QUERY

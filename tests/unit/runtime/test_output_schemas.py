@@ -9,7 +9,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan
-from lsql_runner.runtime.registered import output_schemas, registered, unregistered_schemas
+from lsql_runner.runtime.registry_schemas import output_schemas, register_output_schemas, unregistered_schemas
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
@@ -47,7 +47,7 @@ def test_inserts_with_equal_schemas_share_one_id() -> None:
     three = plan("AVRO", "a", "a", "g")
 
     assert len(output_schemas(three, registry)) == 2
-    assert [write.value_id for write in registered(three, registry).topic_writes] == [1, 1, 2]
+    assert [write.value_id for write in register_output_schemas(three, registry).topic_writes] == [1, 1, 2]
 
 
 def test_a_protobuf_schema_has_the_numbers_of_the_newest_version() -> None:

@@ -86,7 +86,7 @@ def test_a_start_whose_schema_is_incompatible_changes_nothing(tmp_path: Path) ->
     runtime.registry.strict.add("o-value")
     before = snapshot(runtime)
 
-    with runtime.process() as running:  # somebody may change the subject's rules: it is tried again
+    with runtime.process() as running:  # the start is tried again, because the subject's rules may change
         assert running.reason == "SCHEMA_INCOMPATIBLE"
     assert snapshot(runtime) == before
 
@@ -133,7 +133,7 @@ def test_a_start_registers_schemas_creates_topics_and_writes_program_json(tmp_pa
     assert running.state_dir.saved().pinned is not None
 
 
-def test_a_second_start_changes_nothing_outside(tmp_path: Path) -> None:
+def test_a_second_start_changes_neither_topics_nor_schemas(tmp_path: Path) -> None:
     runtime = runtime_with(tmp_path)
     with runtime.process() as running:
         running.run()

@@ -24,7 +24,7 @@ from lsql_runner.events.processor import (
     TopicUse,
 )
 from lsql_runner.events.state import State
-from lsql_runner.runtime.status import IDLE_AFTER_MS, Status, StatusBoard, advance
+from lsql_runner.runtime.status import IDLE_AFTER_MS, CurrentStatus, Status, status_after
 
 P0, P1 = Partition("cars", 0), Partition("cars", 1)
 QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))
@@ -34,7 +34,7 @@ UNREACHABLE = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reaso
 def fold(*events: Event, status: Status | None = None) -> Status:
     status = status or Status()
     for event in events:
-        status = advance(event, status)
+        status = status_after(event, status)
     return status
 
 
@@ -256,12 +256,12 @@ class TestProgress:
         assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
 
 
-def test_the_board_is_thread_safe() -> None:
-    board = StatusBoard(Status())
+def test_the_current_status_is_thread_safe() -> None:
+    current = CurrentStatus(Status())
 
     def emit() -> None:
         for _ in range(500):
-            board(LateRecordsDropped(1, "a", 1))
+            current.update(LateRecordsDropped(1, "a", 1))
 
     threads = [Thread(target=emit) for _ in range(4)]
     for thread in threads:
@@ -269,9 +269,9 @@ def test_the_board_is_thread_safe() -> None:
     for thread in threads:
         thread.join()
 
-    assert board.now.late_records_dropped == 2_000
+    assert current.status.late_records_dropped == 2_000
 
 
 def test_an_unknown_event_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="no such event"):
-        advance("hello", Status())  # type: ignore[arg-type]  # on purpose
+        status_after("hello", Status())  # type: ignore[arg-type]  # on purpose

@@ -21,7 +21,7 @@ from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
-from lsql_runner.runtime.registered import registered, subject_of
+from lsql_runner.runtime.registry_schemas import register_output_schemas, subject_of
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
@@ -71,7 +71,7 @@ def prepare_case(case: Case) -> PreparedCase:
     brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolve_catalog uses only topics and samples
     catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
     planned = plan_parsed(program, catalog)
-    return PreparedCase(replace(planned, plan=registered(planned.plan, registry)), batches, registry)
+    return PreparedCase(replace(planned, plan=register_output_schemas(planned.plan, registry)), batches, registry)
 
 
 RegisteredWriters = Mapping[tuple[str, str, str | None], WriterSchema]

@@ -25,7 +25,7 @@ LOG = logging.getLogger("lsql_runner.console")
 
 
 def main() -> None:
-    """The entry point: no stack trace reaches the terminal."""
+    """The entry point of `lsql-console`."""
     cli(prog_name="lsql-console")
 
 
@@ -53,7 +53,7 @@ _config = click.option(
 @_reports_errors
 def recover(path: Path) -> int:
     """Run the recovery job once: find all processors, assign missing ids, fetch their reports, publish the document."""
-    from lsql_runner.console.recover import recover as run_pass
+    from lsql_runner.console.recover import recover as run_job
     from lsql_runner.console.recover import summary
     from lsql_runner.console.runners import Runners
 
@@ -62,7 +62,7 @@ def recover(path: Path) -> int:
         cluster = _cluster(stack)
         runners = Runners(settings.limits)
         stack.callback(runners.close)
-        outcome = run_pass(cluster, runners.fetch_reports, settings, _now)
+        outcome = run_job(cluster, runners.fetch_reports, settings, _now)
     document = outcome.document
     fields = {"processors": len(document.processors), "states": summary(document), "adopted": outcome.adopted}
     broken = sum(bool(entry.violations) for entry in document.processors)

@@ -1,4 +1,4 @@
-"""Exit codes of commands. Errors are printed as sentences, without a stack trace."""
+"""Exit codes of commands. Errors are printed as sentences. Only internal errors can have a stack trace, see _TRACED."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """The entry point: no stack trace reaches the terminal."""
+    """The entry point of `lsql`."""
     cli(prog_name="lsql")
 
 
@@ -84,7 +84,7 @@ def validate(path: str | None) -> int:
     Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else from LSQL_TOPICS.
     """
     from lsql_runner.runtime.actions import describe
-    from lsql_runner.runtime.offline import validate as validate_program
+    from lsql_runner.runtime.dry_run import validate as validate_program
 
     found = validate_program(_environment(path))
     planned = found.planned
@@ -105,7 +105,7 @@ def validate(path: str | None) -> int:
 @_reports_errors
 def explain(path: str | None) -> int:
     """Print the plan, and the memory that it needs."""
-    from lsql_runner.runtime.offline import explain_from_environment
+    from lsql_runner.runtime.dry_run import explain_from_environment
 
     click.echo(explain_from_environment(_environment(path)), nl=False)
     return 0
@@ -117,7 +117,7 @@ def explain(path: str | None) -> int:
 def topology(path: str | None) -> int:
     """Print the plan as a graph, in JSON."""
     from lsql_runner.plan.topology import topology as topology_of
-    from lsql_runner.runtime.offline import plan_from_environment
+    from lsql_runner.runtime.dry_run import plan_from_environment
 
     _echo_json(topology_of(plan_from_environment(_environment(path)).plan))
     return 0

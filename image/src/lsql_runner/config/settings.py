@@ -13,7 +13,7 @@ from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
-from lsql_runner.config.variables import sort_variables
+from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
 from lsql_runner.errors import DetailError, DetailTable, LsqlError
 from lsql_runner.formats.catalog import TopicSchema
@@ -263,8 +263,8 @@ class Settings(BaseModel):
             raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=error.reason) from None
 
 
-NAMES = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
-"""Names of variables, and the fields with their values."""
+FIELDS = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}
+"""By name of a variable: the field of Settings with its value."""
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -273,7 +273,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    found = sort_variables(environment, NAMES)
+    found = read_variables(environment, FIELDS)
     if "SQL" not in found.settings:
         raise LsqlError(
             "ENV_MISSING",

@@ -9,15 +9,15 @@ from lsql_runner.bind.sinks import SINK_KINDS, SinkKind
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 
-SINK_VARIABLE = re.compile(r"LSQL_SINK_(?P<name>[A-Z][A-Z0-9_]*?)_(?P<part>URL|USER|PASSWORD)(?:_FILE)?")
-SINK_PARTS = {
+SINK_VARIABLE = re.compile(r"LSQL_SINK_(?P<name>[A-Z][A-Z0-9_]*?)_(?P<suffix>URL|USER|PASSWORD)(?:_FILE)?")
+SINK_SUFFIXES = {
     "URL": "Address of the sink `<name>`, without credentials: "
     + ", ".join(f"`{kind.example}` ({kind.name})" for kind in SINK_KINDS.values())
     + ". `<NAME>` is the sink's name in capitals, with `_` for `-`.",
     "USER": "User name for the sink.",
     "PASSWORD": "Password of the user.",
 }
-"""Descriptions of a sink's variables, for the reference page."""
+"""By suffix of a sink's variable: its description, for the reference page."""
 
 _ADDRESS = {
     "postgresql": re.compile(r"jdbc:postgresql://[^/?#@\s]+/[^/?#\s]+(\?[^#\s]*)?"),
@@ -29,6 +29,9 @@ _CREDENTIALS = re.compile(r"[?&](user|[^=&]*password)=|//[^/]*@", re.IGNORECASE)
 def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
     """The sinks in variables, ordered by name.
 
+    Args:
+        variables: LSQL_SINK_*, by name without `_FILE`.
+
     Raises:
         LsqlError: ENV_MISSING, ENV_INVALID, URL_WITH_CREDENTIALS. No message has a password.
     """
@@ -36,13 +39,13 @@ def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
     for variable, value in variables.items():
         match = SINK_VARIABLE.fullmatch(variable)
         assert match is not None
-        found.setdefault(match["name"], {})[match["part"]] = value
-    return tuple(_sink(name, parts) for name, parts in sorted(found.items()))
+        found.setdefault(match["name"], {})[match["suffix"]] = value
+    return tuple(_sink(name, values) for name, values in sorted(found.items()))
 
 
-def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
+def _sink(name: str, values: Mapping[str, str]) -> SinkConnection:
     variable = f"LSQL_SINK_{name}_URL"
-    url = parts.get("URL", "").strip()
+    url = values.get("URL", "").strip()
     examples = " or ".join(kind.example for kind in SINK_KINDS.values())
     if not url:
         raise LsqlError("ENV_MISSING", name=variable, example=examples)
@@ -52,7 +55,7 @@ def _sink(name: str, parts: Mapping[str, str]) -> SinkConnection:
     kind = _kind(url)
     if kind is None or not _ADDRESS[kind.name].fullmatch(url):
         raise LsqlError("ENV_INVALID", name=variable, value=url[:80], expected=examples)
-    return SinkConnection(name.lower(), kind.name, url, parts.get("USER", ""), parts.get("PASSWORD", ""))
+    return SinkConnection(name.lower(), kind.name, url, values.get("USER", ""), values.get("PASSWORD", ""))
 
 
 def _kind(url: str) -> SinkKind | None:

@@ -11,7 +11,7 @@ from lsql_runner.config.sink_settings import SINK_VARIABLE
 from lsql_runner.errors import LsqlError, file_error
 
 _FILE = "_FILE"
-"""Suffix of a variable with the path of a file, which has the value, for secrets."""
+"""Suffix of a variable whose value is the path of a file with the setting's value, for example a secret."""
 _CLIENT_PREFIXES = ("SASL_", "SSL_")
 _OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """Variables of OpenSSL that many images set; they are not Kafka client keys."""
@@ -32,7 +32,7 @@ class Variables:
     """The files from which values were read."""
 
 
-def sort_variables(environment: Mapping[str, str], names: Collection[str]) -> Variables:
+def read_variables(environment: Mapping[str, str], names: Collection[str]) -> Variables:
     """The runner's variables by kind. Other variables are ignored.
 
     Args:

@@ -9,34 +9,35 @@ import math
 import os
 from pathlib import Path
 
-GROUPS = Path("/sys/fs/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")
+"""The control groups of the container."""
 
 
-def memory_limit_bytes(groups: Path = GROUPS) -> int | None:
+def memory_limit_bytes(cgroups: Path = CGROUPS) -> int | None:
     """The memory limit of the container; None if there is no limit."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        text = _read(groups / name)
+        text = _read(cgroups / name)
         if text.isdigit():
             limit = int(text)
             return limit if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
     return None
 
 
-def cores(groups: Path = GROUPS) -> int:
+def cores(cgroups: Path = CGROUPS) -> int:
     """The number of tasks that can run at the same time: the CPU quota rounded up, at most the cores of the process."""
     usable = len(os.sched_getaffinity(0))
-    quota, period = [*_read(groups / "cpu.max").split(), "", ""][:2]
+    quota, period = [*_read(cgroups / "cpu.max").split(), "", ""][:2]
     if not quota:
-        quota, period = _read(groups / "cpu/cpu.cfs_quota_us"), _read(groups / "cpu/cpu.cfs_period_us")
+        quota, period = _read(cgroups / "cpu/cpu.cfs_quota_us"), _read(cgroups / "cpu/cpu.cfs_period_us")
     if not (quota.isdigit() and period.isdigit() and int(period)):
         return usable
     return max(1, min(usable, math.ceil(int(quota) / int(period))))
 
 
-def memory_kills(groups: Path = GROUPS) -> int:
+def memory_kills(cgroups: Path = CGROUPS) -> int:
     """How often the kernel has killed a process of the container because it was out of memory."""
     for name in ("memory.events", "memory/memory.oom_control"):
-        for line in _read(groups / name).splitlines():
+        for line in _read(cgroups / name).splitlines():
             key, _, value = line.partition(" ")
             if key == "oom_kill" and value.strip().isdigit():
                 return int(value)

@@ -13,7 +13,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from lsql_runner.container.limits import GROUPS, memory_kills, memory_limit_bytes
+from lsql_runner.container.limits import CGROUPS, memory_kills, memory_limit_bytes
 from lsql_runner.errors import Detail, DetailTable
 
 SCORE_ABOVE_PARENT = 100
@@ -40,13 +40,13 @@ _EXITS = DetailTable(
 class ExitReasons:
     """Explains how processes ended that were running when this object was created, or later."""
 
-    def __init__(self, groups: Path = GROUPS) -> None:
-        self._groups = groups
-        self._kills_before = memory_kills(groups)
+    def __init__(self, cgroups: Path = CGROUPS) -> None:
+        self._cgroups = cgroups
+        self._kills_before = memory_kills(cgroups)
 
     def describe(self, code: int) -> Detail:
         """How a process with this exit code ended. A negative code is the number of a signal."""
-        if code == -signal.SIGKILL and memory_kills(self._groups) > self._kills_before:
-            limit_mib = (memory_limit_bytes(self._groups) or 0) >> 20
+        if code == -signal.SIGKILL and memory_kills(self._cgroups) > self._kills_before:
+            limit_mib = (memory_limit_bytes(self._cgroups) or 0) >> 20
             return _EXITS("MEMORY_LIMIT", limit_mib=limit_mib)
         return _EXITS("SIGNAL", signal=-code) if code < 0 else _EXITS("EXIT_CODE", code=code)

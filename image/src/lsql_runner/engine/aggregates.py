@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, RETRACT_VALUES
+from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION
 from lsql_runner.types import LONG, DataType, Decimal, is_integer
 
 _NATIVE: dict[str, Callable[[Column], Column]] = {
@@ -33,8 +33,8 @@ def can_overflow(aggregate: AggregateCall, of_table: bool) -> bool:
     """Whether few values can make Spark's own SUM or AVG fail. It fails inside the operator, where an error cannot be
     handled.
 
-    A sum of INTs needs four thousand million records to overflow; sums of DOUBLEs have an infinity. Over a table, the
-    signed values can overflow as well.
+    A sum of INTs needs four thousand million records to overflow; a sum of DOUBLEs becomes infinite instead. Over a
+    table, the negated value of a removed row can overflow as well.
     """
     if aggregate.function not in ("SUM", "AVG") or aggregate.arg is None:
         return False
@@ -59,6 +59,8 @@ def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = Non
 
 
 _SUM, _AS_DOUBLE = -2, -1
+"""The first argument of EXACT_SUM: for a sum, and for a mean that is cast to DOUBLE. For other means it is the number
+of digits after the decimal point."""
 
 
 def _digits_of_mean(kind: DataType) -> int:
@@ -88,10 +90,10 @@ def aggregated(aggregate: AggregateCall, value: Column, order: Sequence[Column])
 class Retracted:
     """An aggregate from which rows can be removed."""
 
-    parts: tuple[Column, ...]
-    """Aggregates that Spark computes."""
+    aggregates: tuple[Column, ...]
+    """The aggregates that Spark computes: sums, or values that are kept."""
     result: Callable[..., Column]
-    """The result, from one column for each part."""
+    """The result, from one column for each of the aggregates."""
 
 
 def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Column], sign: Column) -> Retracted:
@@ -108,7 +110,8 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
         return Retracted((_signed_count(value, sign),), lambda count: count.cast(kind))
     assert value is not None
     if aggregate.function not in ("SUM", "AVG"):
-        kept = call(RETRACT_VALUES, F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order, sign)
+        arguments = F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order, sign
+        kept = call(KEEP_VALUES_WITH_RETRACTION, *arguments)
         return Retracted((kept,), lambda values: values.cast(kind))
     count = _signed_count(value, sign)
     if aggregate.function == "AVG":
@@ -119,7 +122,7 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
 
 
 def exactly_retracted(aggregate: AggregateCall, value: Column, sign: Column) -> Retracted:
-    """As `retracted`, for a SUM or AVG that never fails; its result may, see `exact_sum_result`."""
+    """As `retracted`, for a SUM or AVG. The aggregate never fails; its result may fail, as `exact_sum_result`."""
     return Retracted((exact_sum(aggregate, value, sign),), lambda text: exact_sum_result(aggregate, text))
 
 

@@ -16,7 +16,7 @@ from pyspark.sql import types as spark
 from lsql_runner.engine import failures
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
-from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL, RECORD_TOO_LARGE
+from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, KNOWN_NOT_NULL, LIMIT_RECORD_SIZE, RECORD_TOO_LARGE
 
 RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
 """The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
@@ -73,20 +73,21 @@ def rules(read: bool, write: bool, only_phase: str | None = None) -> str:
     return json.dumps({"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE)})
 
 
-def attempt(value: Column, earlier: Column | None, by: str) -> Column:
+def attempt(value: Column, earlier: Column | None, error_rules: str) -> Column:
     """A struct of `value` and `error`, a RECORD_ERROR. If there is an error, the value is null.
 
     Args:
         value: not computed if there is an earlier error.
         earlier: the error of an earlier attempt.
-        by: the result of `rules`.
+        error_rules: the errors that are handled: the result of `rules`.
     """
-    return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(by))
+    return call(ATTEMPT, value, F.lit(None).cast(RECORD_ERROR) if earlier is None else earlier, F.lit(error_rules))
 
 
-def is_first(identity: Column) -> Column:
-    """Whether a BINARY differs from its value in the last row of the task for which this column was evaluated."""
-    return call(FIRST_OF_RECORD, identity)
+def is_first(record_id: Column) -> Column:
+    """Whether a row is the first of its record: the id (BINARY) differs from that of the previous row in the task for
+    which this column was evaluated."""
+    return call(FIRST_OF_RECORD, record_id)
 
 
 def limit_size(record: Column, limits: str | None, shorten: bool = False) -> Column:
@@ -112,6 +113,6 @@ def size_limits(batch_bytes: int | None, request_bytes: int, header_bytes: int, 
     return json.dumps(limits | {"batch_bytes": 2**31 - 1 if batch_bytes is None else batch_bytes})
 
 
-def not_null(value: Column) -> Column:
-    """A value that is never null although Spark considers it nullable."""
-    return call(NOT_NULL, value)
+def known_not_null(value: Column) -> Column:
+    """The same value, which Spark then considers not nullable. It must never be null."""
+    return call(KNOWN_NOT_NULL, value)

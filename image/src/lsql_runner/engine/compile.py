@@ -78,7 +78,7 @@ def compile_write(
     """The encoded records of one INSERT; with dead letters and error columns if errors are handled.
 
     Args:
-        number: the position of the INSERT in its query, from 0.
+        number: the number of the INSERT in its query, from 0.
     """
     relation = compile_node(write.input, source_of(write, read))
     needs_key = write.topic in context.compacted

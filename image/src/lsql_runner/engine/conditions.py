@@ -1,4 +1,4 @@
-"""Filters: rows for which a condition is false, and rows for which it fails."""
+"""Filters rows by a condition, which may fail for some of them."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ def _action(policies: ErrorPolicies, origin: Origin) -> Column:
     )
     if not origin.unnested:
         return action
-    position = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
-    return F.when(phase.isNotNull(), F.when(is_first(position), action).otherwise(F.lit(_DUPLICATE)))
+    record_id = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
+    return F.when(phase.isNotNull(), F.when(is_first(record_id), action).otherwise(F.lit(_DUPLICATE)))
 
 
 def _with_error_columns(frame: DataFrame, policies: ErrorPolicies, origin: Origin) -> DataFrame:

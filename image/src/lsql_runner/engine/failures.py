@@ -20,7 +20,9 @@ from lsql_runner.jvm.java_entries import (
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 
-Kind = OneOf["malformed", "refused", "too-large", "data-loss", "passing"]
+Kind = OneOf["malformed", "refused", "too-large", "data-loss", "temporary"]
+"""`malformed`, `refused`: an error of a record. `too-large`: a group. `data-loss`: the next offsets no longer exist.
+`temporary`: every other error; the query is restarted."""
 
 MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
 
@@ -91,7 +93,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
     """The failure that an exception and its causes report."""
     kinds: tuple[tuple[Kind, Collection[str]], ...] = (
         ("data-loss", _DATA_LOSS),
-        ("passing", REGISTRY),
+        ("temporary", REGISTRY),
         ("too-large", TOO_LARGE),
         ("malformed", MALFORMED),
         ("refused", REFUSED),
@@ -104,7 +106,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
     if lost is not None:
         return Failure("data-loss", lost.reason or _REASONS("OFFSETS_MISSING"), lost)
     informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
-    return _failure("passing", (informative or [*errors])[-1])
+    return _failure("temporary", (informative or [*errors])[-1])
 
 
 def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | None:

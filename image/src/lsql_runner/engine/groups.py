@@ -67,8 +67,8 @@ def window_of(node: Aggregate) -> Column:
 def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
     """The input rows of an aggregate, and its group columns with their types.
 
-    Columns: the group columns, `arg_<slot>` for each argument, `ts`, those of `node.order_columns` (LONG), and with a
-    window `event_time`, which has a watermark.
+    Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, those of `node.order_columns`
+    (LONG); with a window `event_time`, which has a watermark; with a session window `at_partition` and `at_offset`.
     """
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)

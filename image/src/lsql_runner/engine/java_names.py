@@ -10,9 +10,9 @@ from py4j.java_gateway import JavaClass, JavaPackage, JVMView  # type: ignore[im
 def remember_java_names() -> None:
     """Make py4j keep the packages and classes that it has looked up. A second call changes nothing.
 
-    py4j asks the JVM for each part of `jvm.org.apache.spark.X` at every use. A package is a name without a class: to
-    know that, the JVM searches all jars, for the first part once for each imported package. Measured on short queries:
-    an eighth of the JVM's time.
+    py4j asks the JVM for each name in `jvm.org.apache.spark.X` at every use. To learn that a name is a package, the JVM
+    searches all jars for a class with that name; for the first name, it searches once for each imported package.
+    Measured on short queries: an eighth of the JVM's time.
     """
     for owner in (JVMView, JavaPackage):
         if not hasattr(owner.__getattr__, "remembers"):

@@ -85,8 +85,8 @@ def _without_negative_zero(value: Column, kind: DataType) -> Column:
 def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     kind = dict(side.carried)[name]
     if name in named.undecoded:
-        row_id = named.undecoded[name]
-        return decode(row_id.raw, row_id.serde, kind)
+        part = named.undecoded[name]
+        return decode(part.raw, part.serde, kind)
     if name not in named.decoded:  # `raw_key` or `raw_value` of a key or value that a projection left encoded
         return named.undecoded[name.removeprefix("raw_")].raw
     return narrowed_column(named.decoded[name], side.columns[name], kind)
@@ -136,7 +136,7 @@ def _unpacked(
 
 
 def residual(node: Join, joined: Relation) -> Column | None:
-    """The rest of the join condition, beside the join keys: a BOOLEAN over the joined rows; None if there is none."""
+    """The join condition without the join keys: a BOOLEAN over the joined rows; None if there is no other condition."""
     return None if node.residual is None else column(node.residual, joined.columns_for([node.residual]))
 
 
@@ -160,7 +160,7 @@ def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
         keep_unmatched=False,
         every_change=True,
     )
-    # In the order of the sides: Spark numbers stateful operators in this order.
+    # The sides stay in their order, because Spark numbers the stateful operators below them in it.
     both = upserts.unionByName(records) if node.left.is_table else records.unionByName(upserts)
     left_row, right_row = ("found", "streamed") if node.left.is_table else ("streamed", "found")
     joined = _unpacked(node, lookup_join(both, is_outer), left, right, left_row, right_row, None)

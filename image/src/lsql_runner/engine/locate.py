@@ -26,13 +26,13 @@ class BadRecord:
     failure: Failure
 
 
-Span = tuple[int, int]
-"""Offsets: the first, and the one after the last."""
-Compute = Callable[[Mapping[Partition, Span]], DataFrame]
+OffsetRange = tuple[int, int]
+"""The first offset, and the one after the last."""
+Compute = Callable[[Mapping[Partition, OffsetRange]], DataFrame]
 """Returns what the query computes for the records in some ranges, before state is updated or records are written."""
 
 
-def locate(compute: Compute, ranges: Mapping[Partition, Span]) -> BadRecord | None:
+def locate(compute: Compute, ranges: Mapping[Partition, OffsetRange]) -> BadRecord | None:
     """The first record, by partition and offset, for which the computation fails; None if it fails for none."""
     for partition, (start, end) in sorted(ranges.items(), key=lambda item: (item[0].topic, item[0].partition)):
         failure = failure_of(compute({partition: (start, end)})) if start < end else None

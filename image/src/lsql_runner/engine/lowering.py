@@ -21,8 +21,8 @@ HIGHER_ORDER: dict[str, Callable[..., Column]] = {
 }
 """Built-in functions that take a function as an argument, which `call` cannot pass."""
 
-OWN: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
-"""Functions that are composed of Spark's functions in Python, not registered in Spark."""
+COMPOSED: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
+"""Functions that are composed of Spark's functions here, and are not registered in Spark."""
 
 _Names = Mapping[str, Column]
 
@@ -78,8 +78,8 @@ class _Call:
         if name in HIGHER_ORDER:
             operands = [self._function(p, names) if isinstance(p, Lambda) else self.column(p, names) for p in parts]
             return HIGHER_ORDER[name](*operands)
-        if name in OWN:
-            return OWN[name](*(self.column(part, names) for part in parts))
+        if name in COMPOSED:
+            return COMPOSED[name](*(self.column(part, names) for part in parts))
         return call(name, *(self.column(part, names) for part in parts))
 
     def _function(self, node: Lambda, names: _Names) -> Callable[..., Column]:

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
 from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.failures import classify
-from lsql_runner.engine.locate import Span
+from lsql_runner.engine.locate import OffsetRange
 from lsql_runner.engine.memory_queries import MemoryQueries, OutputRecord, of_topic
 from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.record_error import RangeReader, record_error
@@ -109,7 +109,7 @@ class MemoryEngine:
             context, pauses = OutputContext(compacted=frozenset(compacted)), idle_ms or {}
             running = MemoryQueries(self.session, context, self._on_executed)
             register_schemas(REGISTRY, schemas or {})
-            reset(self.session)
+            reset()
             try:
                 running.start(plan, folder, already_read)
                 for number, batch in enumerate(batches):
@@ -137,7 +137,7 @@ class MemoryEngine:
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records), context)
-        if failure.kind == "passing" or error is None:
+        if failure.kind == "temporary" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         return error
 
@@ -150,8 +150,8 @@ class MemoryEngine:
         self._jvm.kill()  # an orderly end would only delete files that are in its scratch folder
 
 
-def _ranges(records: Iterable[TopicRecord]) -> dict[Partition, Span]:
-    found: dict[Partition, Span] = {}
+def _ranges(records: Iterable[TopicRecord]) -> dict[Partition, OffsetRange]:
+    found: dict[Partition, OffsetRange] = {}
     for record in records:
         partition = Partition(record.topic, record.partition)
         start, end = found.get(partition, (record.offset, record.offset + 1))
@@ -160,11 +160,11 @@ def _ranges(records: Iterable[TopicRecord]) -> dict[Partition, Span]:
 
 
 def _range_reader(session: SparkSession, records: Sequence[TopicRecord]) -> RangeReader:
-    def reader(ranges: Mapping[Partition, Span]) -> Reader:
+    def reader(ranges: Mapping[Partition, OffsetRange]) -> Reader:
         inside = [
             record
             for record in records
-            if (span := ranges.get(Partition(record.topic, record.partition))) and span[0] <= record.offset < span[1]
+            if (found := ranges.get(Partition(record.topic, record.partition))) and found[0] <= record.offset < found[1]
         ]
         return of_topic(Rows(session).frame(inside))
 

@@ -97,7 +97,7 @@ class MemoryQueries:
         for query in self._queries:
             newest = query.newest_ms()
             for clock in query.clocks:
-                advance(self._session, clock, newest + idle_ms)
+                advance(clock, newest + idle_ms)
         return self._process(number)
 
     def _process(self, number: int) -> Exception | None:

@@ -26,7 +26,7 @@ def newest_batch(checkpoint: Path) -> PlannedBatch | None:
 
 
 def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
-    """A batch that was planned with a checkpoint; None if the log does not, or no longer, contain it."""
+    """A batch that was planned with a checkpoint; None if the log does not contain it (any more)."""
     try:
         _, metadata, *sources = (checkpoint / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):

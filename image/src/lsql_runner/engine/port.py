@@ -91,7 +91,8 @@ class Engine(Protocol):
     """Runs one job at a time."""
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
-        """How the JVM ended; None if it runs. Waits up to `within_s` for the process, whose sockets close first."""
+        """How the JVM ended; None if it runs. Waits up to `within_s` for its end: its sockets close before the process
+        ends."""
 
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
@@ -118,7 +119,12 @@ class Engine(Protocol):
         """By query with final results: the newest event time in its checkpoint, milliseconds since 1970 UTC."""
 
     def advance(self, clock: str, time_ms: int) -> None:
-        """Advance a clock, the event time of a store's topic, to milliseconds since 1970 UTC."""
+        """Advance a clock, which has the event time of the inputs of a store with final results.
+
+        Args:
+            clock: the name of the store.
+            time_ms: the time, in milliseconds since 1970 UTC. A clock never goes back.
+        """
 
     def stop(self) -> None:
         """Let running batches end, then stop the job. Does nothing if there is no job."""

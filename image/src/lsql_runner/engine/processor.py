@@ -39,7 +39,7 @@ from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 LOG = logging.getLogger("lsql_runner.engine")
 
 _OPENER_ENDS_S = 10.0
-"""The deadline for the thread that opens the session to end after the JVM was killed."""
+"""After the JVM was killed, the thread that opens the session has to end within this time."""
 
 
 class SparkEngine:
@@ -87,7 +87,7 @@ class SparkEngine:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb, self._state_stores_mib)
         reader = partial(stream_reader, session, job.source)
-        reset_ticks(session)
+        reset_ticks()
 
         self._job = job
         options = PlanOptions(job.plan, reader, job.output, job.checkpoints, job.on_batch, job.sinks)
@@ -102,13 +102,13 @@ class SparkEngine:
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        if failure.kind == "passing":
+        if failure.kind == "temporary":
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
-        spans = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
+        ranges = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
         context = output_context(self._job.output)
-        error = record_error(self._job.plan, spans, lambda ranges: range_reader(self.session, kafka, ranges), context)
+        error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def count_late(self, event: BatchEnded) -> int:
@@ -143,7 +143,7 @@ class SparkEngine:
         return found
 
     def advance(self, clock: str, time_ms: int) -> None:
-        advance(self.session, clock, time_ms)
+        advance(clock, time_ms)
         java_class(BATCH_TRIGGER).wakeAll()
 
     def stop(self) -> None:

@@ -14,7 +14,8 @@ OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
 """Prefix of a store's name: the metric has the number of records in a batch that were late for the store."""
 ERRORS_METRIC = "errors-"
-"""Prefix of a number or a store's name: the metric has numbers of failed records, named by `failure_count_name`."""
+"""Prefix of a name that is unique in the query: the metric has numbers of failed records, named by
+`failure_count_name`."""
 
 
 def failure_count_name(action: FailureAction, code: str, topic: str) -> str:

@@ -12,9 +12,10 @@ from threading import Lock
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark.java_gateway import ensure_callback_server_started
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.compile import compile_query, shared
@@ -64,7 +65,7 @@ class RunningPlan:
         self._spark = spark
         self._connections = options.sinks.connections
         # All targets are checked before the first batch is written to any of them.
-        row_writers = {
+        sink_writers = {
             query.name: sink_writer(spark, options.output.app_id, query.name, query.sink_write, options.sinks)
             for query in options.plan.queries
             if query.sink_write is not None
@@ -76,31 +77,16 @@ class RunningPlan:
         self._queries: list[_Running] = []
         try:
             for query in options.plan.queries:
-                self._queries.append(self._start(query, options, row_writers.get(query.name)))
+                tune_emission(spark, query)
+                write = query.sink_write
+                self._queries.append(
+                    _start_for_topics(query, options)
+                    if write is None
+                    else _start_for_sink(query, write, sink_writers[query.name], options)
+                )
         except BaseException:
-            self.abandon()
+            self._stop_at_once()
             raise
-
-    def _start(self, query: Query, options: PlanOptions, rows: JavaObject | None) -> _Running:
-        tune_emission(self._spark, query)
-        write = query.sink_write
-        if write is not None:
-            records = sink_rows(write, shared(options.read(query.name)))
-        else:
-            records = compile_query(query, options.read(query.name), output_context(options.output))
-        writer = (
-            records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
-            .writeStream.queryName(query.name)
-            .outputMode(output_mode(query))
-            .option("checkpointLocation", f"{options.checkpoints}/{query.name}")
-        )
-        name = qualified_name(options.output.app_id, query.name)
-        if rows is not None:
-            writer._jwrite.foreachBatch(rows)  # pyspark's `foreachBatch` takes a Python function
-            return _Running(name, writer.start(), rows, write)
-        output = java_class(TOPIC_OUTPUT).open(name)
-        writer = writer.format(TOPIC_SINK).options(**writer_options(query.name, options.output))
-        return _Running(name, writer.start(), output)
 
     def death(self) -> JavaErrors | LsqlError | None:
         """Why a query ended without a stop: an exception and its causes, or a sink's error; None if all queries run."""
@@ -116,25 +102,23 @@ class RunningPlan:
         deadline = time.monotonic() + _STOP_DEADLINE_S
         trigger = java_class(BATCH_TRIGGER)
         for query in self._queries:
-            query.batches.stop()
+            query.output.stop()
             trigger.stop(query.name)
         for query in self._queries:
             while query.streaming.isActive and time.monotonic() < deadline:
-                if not query.batches.isWriting() and not query.streaming.status["isTriggerActive"]:
+                if not query.output.isWriting() and not query.streaming.status["isTriggerActive"]:
                     break
                 time.sleep(0.01)
-        self.abandon()
+        self._stop_at_once()
 
-    def abandon(self) -> None:
-        """Stop at once."""
+    def _stop_at_once(self) -> None:
         for query in self._queries:
-            query.batches.stop()
+            query.output.stop()
             query.streaming.stop()
             # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
             for report in query.streaming._jsq.recentProgress():
                 self._progress.take(report)
-            if query.sink_write is None:
-                query.batches.close()
+            query.close_producer()
         self._spark._jsparkSession.streams().removeListener(self._listener)
 
 
@@ -145,10 +129,39 @@ class _Running:
     name: str
     """Its qualified name."""
     streaming: StreamingQuery
-    batches: JavaObject
-    """What writes its batches in the JVM: a TOPIC_OUTPUT or SINK_WRITER."""
+    output: JavaObject
+    """A TOPIC_OUTPUT or SINK_WRITER, which writes its batches."""
     sink_write: WriteSink | None = None
     """The INSERT into a sink that it runs; None for topics."""
+
+    def close_producer(self) -> None:
+        """Close the producer, after the query has ended. The connections to sinks stay open for the next start."""
+        if self.sink_write is None:
+            self.output.close()
+
+
+def _start_for_topics(query: Query, options: PlanOptions) -> _Running:
+    records = compile_query(query, options.read(query.name), output_context(options.output))
+    name = qualified_name(options.output.app_id, query.name)
+    output = java_class(TOPIC_OUTPUT).open(name)
+    writer = _stream_writer(records, query, options).format(TOPIC_SINK)
+    return _Running(name, writer.options(**writer_options(query.name, options.output)).start(), output)
+
+
+def _start_for_sink(query: Query, write: WriteSink, output: JavaObject, options: PlanOptions) -> _Running:
+    writer = _stream_writer(sink_rows(write, shared(options.read(query.name))), query, options)
+    writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
+    return _Running(qualified_name(options.output.app_id, query.name), writer.start(), output, write)
+
+
+def _stream_writer(records: DataFrame, query: Query, options: PlanOptions) -> DataStreamWriter:
+    """The writer of a query's records or rows, without a target."""
+    return (
+        records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
+        .writeStream.queryName(query.name)
+        .outputMode(output_mode(query))
+        .option("checkpointLocation", f"{options.checkpoints}/{query.name}")
+    )
 
 
 def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:

@@ -12,7 +12,7 @@ from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.compile import compile_write
 from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.groups import aggregate_input
-from lsql_runner.engine.locate import BadRecord, Compute, Span, failure_of, locate
+from lsql_runner.engine.locate import BadRecord, Compute, OffsetRange, failure_of, locate
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
@@ -22,7 +22,7 @@ from lsql_runner.plan.nodes import Aggregate, Stateful
 from lsql_runner.plan.queries import Plan, Write, WriteSink
 from lsql_runner.plan.tree import nodes
 
-Ranges = Mapping[Partition, Span]
+Ranges = Mapping[Partition, OffsetRange]
 RangeReader = Callable[[Ranges], Reader]
 """Returns a reader of the records in some ranges of offsets."""
 

@@ -1,4 +1,4 @@
-"""Writes and reads records of topics with the sink and the source of the engine, and so with every setting of them."""
+"""Writes and reads records of topics as a running plan does, so that all settings of a connection apply."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.expr import Expr
-from lsql_runner.engine.attempts import Origin, attempt, not_null
+from lsql_runner.engine.attempts import Origin, attempt, known_not_null
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.usage import narrowed, paths_into
@@ -79,12 +79,12 @@ class Relation:
         part = self.undecoded[name]
         return decode(part.raw, part.serde, part.serde.type)
 
-    def renamed(self, ending: str) -> Relation:
+    def renamed(self, suffix: str) -> Relation:
         """The same columns with a suffix on their names."""
         return replace(
             self,
-            decoded={f"{name}{ending}": value for name, value in self.decoded.items()},
-            undecoded={f"{name}{ending}": part for name, part in self.undecoded.items()},
+            decoded={f"{name}{suffix}": value for name, value in self.decoded.items()},
+            undecoded={f"{name}{suffix}": part for name, part in self.undecoded.items()},
         )
 
     def with_column(self, name: str, value: Column) -> Relation:
@@ -111,7 +111,9 @@ class Relation:
         # The state's schema contains the nullability of its columns: it must not depend on the error policy.
         never_null = {f.name for f in plain.schema.fields if not f.nullable}
         fields = ((name, values.getField(name)) for name in plain.columns)
-        return valid.select(*((not_null(value) if name in never_null else value).alias(name) for name, value in fields))
+        return valid.select(
+            *((known_not_null(value) if name in never_null else value).alias(name) for name, value in fields)
+        )
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
         """The rows that a generator (`posexplode`) makes of each row, with its columns under `names`."""

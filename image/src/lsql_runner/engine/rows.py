@@ -30,7 +30,7 @@ _COLUMNS = StructType(
         StructField("headers", HEADERS),
     ]
 )
-"""The columns of Spark's Kafka source, headers included; its timestamp in milliseconds since 1970 UTC."""
+"""The columns of Spark's Kafka source, including headers. The timestamp is in milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,12 @@ TableColumn = tuple[str, str, Column]
 def sink_rows(write: WriteSink, read: Reader) -> DataFrame:
     """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`."""
     relation, values, deleted = _evaluated(write, read)
-    position = [
+    record_id = [
         relation.decoded.get(name, F.lit(None).cast(kind)).alias(name)
         for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
     ]
     columns = [value.alias(f"c{number}") for number, (_, _, value) in enumerate(_columns(write, values))]
-    return relation.frame.select(*position, deleted.alias("deleted"), *columns)
+    return relation.frame.select(*record_id, deleted.alias("deleted"), *columns)
 
 
 def row_columns(write: WriteSink) -> tuple[list[str], list[str]]:

@@ -77,15 +77,15 @@ def read_range(
     consumer: tuple[tuple[str, str], ...] = (),
 ) -> DataFrame:
     """The records in `[start, end)` of each partition of a topic, with the columns of Spark's Kafka source."""
-    spans = {str(p.partition): span for p, span in ranges.items() if p.topic == topic}
+    offsets = {str(p.partition): bounds for p, bounds in ranges.items() if p.topic == topic}
     settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
     settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
-    if not spans:
+    if not offsets:
         settings |= {"subscribe": topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
         return spark.read.format("kafka").options(**settings).load().limit(0)
     settings |= {
-        "assign": json.dumps({topic: [int(number) for number in spans]}),
-        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in spans.items()}}),
-        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in spans.items()}}),
+        "assign": json.dumps({topic: [int(number) for number in offsets]}),
+        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in offsets.items()}}),
+        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in offsets.items()}}),
     }
     return spark.read.format("kafka").options(**settings).load()

@@ -44,12 +44,12 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
         if handles_errors and value is not None and can_overflow(call, of_table=True):
-            aggregate = exactly_retracted(call, value, F.col("sign"))
+            computed = exactly_retracted(call, value, F.col("sign"))
         else:
-            aggregate = retracted(call, value, [F.col(name) for name in order], F.col("sign"))
-        names = [f"{slot}_{number}" for number in range(len(aggregate.parts))]
-        sums += [part.alias(name) for part, name in zip(aggregate.parts, names, strict=True)]
-        results[slot] = aggregate.result(*(F.col(f"sums.`{name}`") for name in names))
+            computed = retracted(call, value, [F.col(name) for name in order], F.col("sign"))
+        names = [f"{slot}_{number}" for number in range(len(computed.aggregates))]
+        sums += [aggregate.alias(name) for aggregate, name in zip(computed.aggregates, names, strict=True)]
+        results[slot] = computed.result(*(F.col(f"sums.`{name}`") for name in names))
     aggregates = signed_rows(changes, _schema(types)).groupBy().agg(*sums)
     group = _schema({name: types[name] for name in keys})
     frame = changed_groups(changes, group, aggregates).select(

@@ -124,14 +124,27 @@ def current_rows(changes: DataFrame, schema: spark.StructType) -> tuple[DataFram
 
 def lookup_join(both: DataFrame, is_outer: bool) -> DataFrame:
     """Records of a stream joined with rows of a table: `id`, `partition`, `offset`; packed `streamed` (the record) and
-    `found` (the row)."""
+    `found` (the row).
+
+    Args:
+        both: the records, and the upserts of the table, with the columns `id` (the join key), `ts`, `partition`,
+            `offset`, `is_table`, `row_id` (null for a record), `row` (null for an upsert that deletes its row).
+        is_outer: whether records without a row are returned, with null for `found`.
+    """
     return _operator(both, LOOKUP, is_outer)
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
     """The changes of joined pairs of two tables: `left_row_id`, `right_row_id` (null for the missing side of an outer
     join), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it (`after_left`,
-    `after_right`)."""
+    `after_right`).
+
+    Args:
+        both: the upserts of both tables, with the columns `id` (the join key), `ts`, `partition`, `offset`, `is_left`,
+            `row_id`, `row` (null for an upsert that deletes its row).
+        keeps_left: whether rows of the left table without a match are returned.
+        keeps_right: the same for the right table.
+    """
     return _operator(both, TABLE_JOIN, keeps_left, keeps_right)
 
 

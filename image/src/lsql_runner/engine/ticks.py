@@ -1,12 +1,12 @@
 """Event time of a topic without new records: ticks, rows that only advance the watermark.
 
-A clock in the JVM has the time of each stream of ticks (`com.lsqlrunner.tick.Ticks`). The time of a tick is its offset
-in the stream, so that a repeated batch reads the same ticks.
+Each stream of ticks has a clock in the JVM (`com.lsqlrunner.tick.Ticks`). The time of a tick is its offset in the
+stream, so that a repeated batch reads the same ticks.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.call import java_class
@@ -41,11 +41,11 @@ def without_ticks(rows: DataFrame, time: str) -> DataFrame:
     return rows.where(~F.col(_IS_TICK) | (F.col(time) < F.timestamp_millis(F.lit(_LONG_AGO)))).drop(_IS_TICK)
 
 
-def advance(session: SparkSession, clock: str, time_ms: int) -> None:
+def advance(clock: str, time_ms: int) -> None:
     """Advance a clock to milliseconds since 1970 UTC. A clock never goes back."""
     java_class(TICK_SOURCE).advance(clock, time_ms)
 
 
-def reset(session: SparkSession) -> None:
+def reset() -> None:
     """Set all clocks to 1970."""
     java_class(TICK_SOURCE).reset()

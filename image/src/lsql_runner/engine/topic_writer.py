@@ -1,4 +1,4 @@
-"""How the batches of a query are written to topics: by TOPIC_SINK in the JVM. Each row names its topic.
+"""The options with which TOPIC_SINK in the JVM writes the batches of a query to topics. Each row names its topic.
 
 Every record has a header with its batch, so that a later run can find the records that a batch has already written.
 """
@@ -31,6 +31,7 @@ FIXED = {
     "kafka.enable.idempotence": "true",
     "kafka.acks": "all",
 }
+"""Settings of the producer that a program cannot change."""
 
 
 def output_context(options: OutputOptions) -> OutputContext:

@@ -10,7 +10,7 @@ from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.state import State
 
 __all__ = ["BatchEnded", "Partition", "StoreReport"]
-"""Defined in `events.batches`, and imported from here by listeners."""
+"""Types of `events.batches` that listeners import from here."""
 
 
 @dataclass(frozen=True, slots=True)

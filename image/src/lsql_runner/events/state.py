@@ -9,7 +9,7 @@ class State(Enum):
     STARTING = "starting"
     """Prepares the program: reads topics and schemas, and checks the saved state."""
     WAITING = "waiting"
-    """Tries to start again every second, because a server or a topic is missing."""
+    """Tries to start again every second, because a server is unreachable or a source topic is empty."""
     RUNNING = "running"
     """Its queries run."""
     STOPPING = "stopping"

@@ -1,9 +1,10 @@
 """All names of the Java module `image/jvm` that Python uses.
 
 Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
-returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in NAMED
-are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is started with
-`java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py` compares both lists.
+returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in
+SETTING_VALUES are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is
+started with `java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py`
+compares both lists.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ UNPACK_ROW: Final = "lsql_unpack_row"
 ATTEMPT: Final = "lsql_attempt"
 FIRST_OF_RECORD: Final = "lsql_first_of_record"
 LIMIT_RECORD_SIZE: Final = "lsql_limit_record_size"
-NOT_NULL: Final = "lsql_not_null"
+KNOWN_NOT_NULL: Final = "lsql_known_not_null"
 KEEP_VALUES: Final = "lsql_keep_values"
-RETRACT_VALUES: Final = "lsql_retract_values"
+KEEP_VALUES_WITH_RETRACTION: Final = "lsql_keep_values_with_retraction"
 EXACT_SUM: Final = "lsql_exact_sum"
 
 FUNCTIONS: Final = frozenset(
     {
         *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
         *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, PACK_ROW, UNPACK_ROW),
-        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, NOT_NULL),
-        *(KEEP_VALUES, RETRACT_VALUES, EXACT_SUM),
+        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL),
+        *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
     }
 )
 
@@ -79,7 +80,9 @@ TOPIC_SINK: Final = f"{PACKAGE}.topic.TopicSink"
 TOPIC_SOURCE: Final = f"{PACKAGE}.topic.TopicSource"
 SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
 
-NAMED: Final = frozenset({EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY})
+SETTING_VALUES: Final = frozenset(
+    {EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY}
+)
 
 # --- the program ---
 

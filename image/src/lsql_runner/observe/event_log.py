@@ -27,7 +27,7 @@ LATE_EVERY_MS = 60_000
 
 
 class EventLog:
-    """Writes one line for an event, with `app_id`. Other events are ignored."""
+    """Writes a line with `app_id` for each event, except those that only the metrics show."""
 
     def __init__(self, app_id: str) -> None:
         self._log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("lsql_runner").bind(app_id=app_id)
@@ -42,7 +42,7 @@ class EventLog:
 
     @singledispatchmethod
     def _write(self, event: Event) -> None:
-        """Other events are not logged: metrics show them."""
+        """Events of other types are not logged: metrics show them."""
 
     @_write.register
     def _(self, event: StateChanged) -> None:

@@ -28,7 +28,7 @@ LEVELS: dict[str, int] = {
     "CRITICAL": logging.CRITICAL,
     "OFF": logging.CRITICAL + 1,
 }
-"""The values of ROOT_LOG_LEVEL: the names of log4j, as for the SQL runner of Lenses, and of Python."""
+"""By name of log4j (as in the SQL runner of Lenses) or of Python."""
 
 NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
 """Libraries that log every call at DEBUG. They are logged only if the level is TRACE or ALL."""

@@ -7,7 +7,7 @@ Counters and histograms are updated by events; lag, state and rates are read fro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatchmethod
 
 from prometheus_client import (
@@ -40,7 +40,7 @@ _FAILED_RECORDS: dict[FailureAction, str] = {
     "skipped": "lsql_skipped_records_total",
 }
 
-Sample = tuple[tuple[str, ...], float]
+MetricSample = tuple[tuple[str, ...], float]
 """Label values in the order of the table, and the value."""
 
 
@@ -74,7 +74,7 @@ class Metrics:
 
     @singledispatchmethod
     def _count(self, event: Event) -> None:
-        """Other events only change the Status."""
+        """Events of other types only change the Status."""
 
     @_count.register
     def _(self, event: BatchEnded) -> None:
@@ -120,7 +120,7 @@ class _StatusCollector(Collector):
         self._now_ms = now_ms
 
     def collect(self) -> Iterator[Metric]:
-        samples = {name: list(found) for name, found in read(self._identity, self._status(), self._now_ms()).items()}
+        samples = _status_samples(self._identity, self._status(), self._now_ms())
         for spec in METRICS:
             if spec.by_event:
                 continue
@@ -131,7 +131,7 @@ class _StatusCollector(Collector):
             yield metric
 
 
-def read(identity: Identity, status: Status, now_ms: int) -> dict[str, Iterable[Sample]]:
+def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str, Sequence[MetricSample]]:
     """By name: the samples of every metric that events do not update."""
     stores = [(query, s) for query, reports in status.stores.items() for s in reports.values()]
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsql_runner.kafka.ports import TopicRequest
-from lsql_runner.runtime.registered import TargetSchema
+from lsql_runner.runtime.registry_schemas import TargetSchema
 from lsql_runner.runtime.statedir import Pinned
 
 

@@ -21,7 +21,7 @@ def connections(settings: Settings, request_timeout_s: float = 10.0) -> Iterator
         request_timeout_s: the deadline of each request to the brokers, in seconds.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING, ENV_INVALID.
+        LsqlError: as `brokers_of` and `registry_of`.
     """
     with closing(brokers_of(settings, request_timeout_s)) as brokers:
         registry = registry_of(settings)
@@ -37,12 +37,16 @@ def brokers_of(settings: Settings, request_timeout_s: float = 10.0) -> Brokers:
         request_timeout_s: the deadline of each request, in seconds.
 
     Raises:
-        LsqlError: KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
+        LsqlError: ENV_MISSING, ENV_INVALID, KAFKA_SETTINGS_INVALID, JAVA_MISSING, JARS_MISSING.
     """
     jvm = BrokersJvm(settings.jars_dir, tuple(settings.java_options.split()))
     return open_brokers(settings.connection, jvm, request_timeout_s)
 
 
 def registry_of(settings: Settings) -> SchemaRegistry | None:
-    """The schema registry; None if the settings have none. The caller closes it."""
+    """The schema registry; None if the settings have none. The caller closes it.
+
+    Raises:
+        LsqlError: ENV_INVALID.
+    """
     return None if settings.registry is None else RestRegistry(settings.registry)

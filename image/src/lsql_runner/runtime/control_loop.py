@@ -26,7 +26,7 @@ LOG = logging.getLogger("lsql_runner.supervisor")
 
 
 class ControlLoop:
-    """Owns the running plan. One thread calls `turn` repeatedly; a turn never waits for something to happen.
+    """Owns the running plan. One thread calls `turn` repeatedly. A turn waits neither for commands nor for delays.
 
     Attributes:
         machine: the processor's state and status.
@@ -89,13 +89,11 @@ class ControlLoop:
     def _carry_out(self, command: Cause | None) -> None:
         state = self.machine.state
         if command is Cause.END:
-            self._halt()
-            self.machine.move(Cause.END)
+            self._halt_and_move(Cause.END)
         elif command is Cause.STOP and state not in (State.STOPPED, State.STOPPING, State.ENDED):
             self.machine.move(Cause.STOP)
             if self.machine.state is State.STOPPING:
-                self._halt()
-                self.machine.move(Cause.HALTED)
+                self._halt_and_move(Cause.HALTED)
         elif command is Cause.START and state in (State.STOPPED, State.FAILED):
             self._backoff.reset()
             self.machine.move(Cause.START)
@@ -134,7 +132,7 @@ class ControlLoop:
         assert self._run is not None
         error = self._run.death()
         if error is None:
-            self._run.pass_time()
+            self._run.advance_idle_topics()
             return
         self._halt()
         if recovery_of_query(error) is Recovery.FINAL:
@@ -148,6 +146,12 @@ class ControlLoop:
         run, self._run, self._prepared = self._run, None, None
         if run is not None:
             run.halt()
+
+    def _halt_and_move(self, cause: Cause) -> None:
+        try:
+            self._halt()
+        finally:  # a plan that fails to stop must not keep the state: no command leaves STOPPING
+            self.machine.move(cause)
 
     # --- errors ---
 

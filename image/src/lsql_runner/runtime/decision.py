@@ -1,4 +1,4 @@
-"""Decides what a start does. Pure. A start is refused here, or when its situation is found, and not later."""
+"""Decides what a start does. Pure. A start is refused here or while its situation is read, before any change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lsql_runner.runtime.actions import (
     PinProgram,
     RegisterSchema,
 )
-from lsql_runner.runtime.registered import TargetSchema, check_schemas
+from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 

@@ -11,8 +11,8 @@ from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Identity
+from lsql_runner.runtime.position_reporter import PositionReporter, Reporting, ReportingThread
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.watch import BrokerWatch, PositionReporter, Watch
 from lsql_runner.sql import ast
 
 
@@ -29,7 +29,7 @@ class RunDependencies:
     state: StateDir
     on_jvm_gone: Callable[[], None] = lambda: None
     """Called once, if the JVM ends without a request."""
-    open_watch: Callable[[PositionReporter], Watch] = BrokerWatch
-    """Starts committing positions and measuring the lag, beside the plan."""
+    start_reporting: Callable[[PositionReporter], Reporting] = ReportingThread
+    """Starts to commit positions and to measure the lag while a plan runs."""
     now_ms: Callable[[], int] = now_ms
     """The wall clock: milliseconds since 1970 UTC."""

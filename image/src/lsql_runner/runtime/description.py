@@ -31,8 +31,8 @@ def _positions_before(prepared: PreparedProgram, brokers: TopicReader) -> dict[s
     positions: dict[str, dict[Partition, int]] = {}
     for query in prepared.plan.queries:
         partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
-        ends = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        positions[query.name] = {p: prepared.start_offsets.get(p, ends[p]) for p in partitions}
+        resets = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
+        positions[query.name] = {p: prepared.start_offsets.get(p, resets[p]) for p in partitions}
     return positions
 
 
@@ -87,10 +87,10 @@ def planned_event(
         )
         for write in prepared.plan.topic_writes
     ]
-    queue = prepared.plan.dead_letter_topic
-    if queue is not None:
+    dead_letter_topic = prepared.plan.dead_letter_topic
+    if dead_letter_topic is not None:
         unchanged = str(BYTES_FORMAT)
-        targets.append(events.TopicUse(queue, "target", unchanged, unchanged, "bytes", "bytes", "program"))
+        targets.append(events.TopicUse(dead_letter_topic, "target", unchanged, unchanged, "bytes", "bytes", "program"))
     stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
     return events.ProgramPlanned(
         at_ms=now_ms,

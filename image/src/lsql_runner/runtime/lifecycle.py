@@ -1,9 +1,11 @@
 """The states of a processor and the transitions between them. Pure: no clock, no threads.
 
-starting -> waiting (broker unreachable, or an empty topic without a schema)
+The main transitions:
+
+starting -> waiting (a server is unreachable, or a topic without a schema is empty) -> starting
 starting -> running -> stopping -> stopped -> starting
-running -> restarting (backoff) -> starting
-running -> failed (a record that the program cannot process; a person decides)
+running -> restarting (a temporary error; after a delay) -> starting
+running -> failed (for example a record that the program cannot process; a person starts it again)
 any -> ended (the process ends)
 """
 
@@ -19,19 +21,19 @@ class Cause(Enum):
     """The cause of a transition."""
 
     WAIT = "wait"
-    """The start needs something first: a reachable broker, or a first record."""
+    """The start has to wait for a server to respond, or for a first record."""
     RETRY = "retry"
     """The delay is over."""
     RUN = "run"
-    """The query runs."""
+    """The queries run."""
     FAILED_TEMPORARILY = "fail temporarily"
-    """The query or its start failed with a temporary error."""
+    """A query or its start failed with a temporary error."""
     FAILED_PERMANENTLY = "fail permanently"
-    """The query or its start failed with an error that a person must correct."""
+    """A query or its start failed with an error that a person must correct."""
     STOP = "stop"
     """A person requested a stop."""
     HALTED = "halted"
-    """The last batch has ended and its position is committed."""
+    """The queries have stopped."""
     START = "start"
     """A person requested a start."""
     END = "end"
@@ -64,7 +66,7 @@ IDEMPOTENT: frozenset[tuple[State, Cause]] = frozenset(
     {(state, Cause.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
     | {(state, Cause.STOP) for state in (State.STOPPING, State.STOPPED)}
 )
-"""Requests for the state that the processor already has or approaches: they change nothing and are not refused."""
+"""Requests for a state that the processor already has or is about to reach. They change nothing and are not refused."""
 
 
 def move(state: State, cause: Cause) -> State:

@@ -14,10 +14,10 @@ from lsql_runner.events.processor import LateRecordsDropped
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
+from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.watch import PositionReporter
 
 
 class PlanRun:
@@ -34,7 +34,7 @@ class PlanRun:
         self._sources = prepared.plan.sources
         self._clocks: IdleClocks | None = None
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
-        self._watch = dependencies.open_watch(
+        self._reporting = dependencies.start_reporting(
             PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
         )
         try:
@@ -44,7 +44,7 @@ class PlanRun:
             self.halt()
             raise
 
-    def pass_time(self) -> None:
+    def advance_idle_topics(self) -> None:
         """Advance the event time of idle topics."""
         assert self._clocks is not None
         with suppress(Empty):
@@ -54,20 +54,22 @@ class PlanRun:
             self._engine.advance(step.clock, step.time_ms)
 
     def death(self) -> LsqlError | None:
-        """Why it ended without a stop; None if it runs."""
+        """Why the plan ended without a stop; None if it runs."""
         status = self._machine.status
         error = self._engine.death(status.committed, status.ends)
         return None if error is None else self._with_reason(error)
 
     def halt(self) -> None:
         """Let running batches end, stop, and commit the last position."""
-        if self._engine.jvm_death() is None:
-            self._engine.stop()
-        self._watch.close()
+        try:
+            if self._engine.jvm_death() is None:
+                self._engine.stop()
+        finally:
+            self._reporting.close()
 
     def _batch_ended(self, event: BatchEnded) -> None:
         self._machine.emit(event)
-        self._watch.batch_ended()
+        self._reporting.batch_ended()
         self._ended.put(event)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):

@@ -31,6 +31,7 @@ class Identity:
     guarantee: str
     """`at_least_once` or `exactly_once`."""
     runners: int = 1
+    """The number of processes that run the program."""
     started_at_ms: int = 0
 
 

@@ -26,7 +26,7 @@ from lsql_runner.runtime.actions import (
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.memory_need import needed_mib
-from lsql_runner.runtime.registered import TargetSchema, output_schemas, with_schema_ids
+from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
 from lsql_runner.runtime.targets import target_request

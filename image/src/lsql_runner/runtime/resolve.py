@@ -25,7 +25,7 @@ from lsql_runner.formats.json_types import settled, widened
 from lsql_runner.formats.table import records_have_schema_id, row_of
 from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.runtime.registered import registered_serde
+from lsql_runner.runtime.registry_schemas import registered_serde
 from lsql_runner.sql import ast
 from lsql_runner.types import BYTES, STRING, DataType, Struct
 

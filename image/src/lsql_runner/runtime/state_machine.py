@@ -9,29 +9,29 @@ from lsql_runner.errors import ErrorReport
 from lsql_runner.events.processor import Event, Listener, StateChanged
 from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import Cause, move
-from lsql_runner.runtime.status import Status, StatusBoard
+from lsql_runner.runtime.status import CurrentStatus, Status
 
 
 class StateMachine:
     """Holds state and status, with the transitions of `lifecycle`. Thread-safe."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
-        self._board = StatusBoard(Status(since_ms=now_ms()))
+        self._current = CurrentStatus(Status(since_ms=now_ms()))
         self._listeners: list[Listener] = []
         self._now_ms = now_ms
         self._lock = Lock()
 
     def listen(self, listener: Listener) -> None:
-        """Add a listener, before the first event. Several threads call it."""
+        """Add a listener, before the first event. Several threads call the listener."""
         self._listeners.append(listener)
 
     @property
     def status(self) -> Status:
-        return self._board.now
+        return self._current.status
 
     @property
     def state(self) -> State:
-        return self._board.now.state
+        return self._current.status.state
 
     def check(self, cause: Cause) -> None:
         """Check whether the state allows a cause.
@@ -55,6 +55,6 @@ class StateMachine:
 
     def emit(self, event: Event) -> None:
         """Update the status, then call the listeners."""
-        self._board(event)
+        self._current.update(event)
         for listener in self._listeners:
             listener(event)

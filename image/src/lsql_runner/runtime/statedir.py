@@ -197,7 +197,7 @@ def _has_batch(checkpoint: Path) -> bool:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """A JSON object; None if there is no file; empty if the file is not readable."""
+    """A JSON object; None if there is no file; an empty object if the file cannot be read or has none."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -72,7 +72,9 @@ class Status:
     """By query: the queries of a program may be at different offsets of the same topic."""
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
+    """By query, then by the name of the store."""
     watermarks_ms: dict[str, int] = field(default_factory=dict)
+    """By query."""
     event_times_ms: dict[str, int] = field(default_factory=dict)
     """By query: the newest event time so far."""
     progress_at_ms: int = 0
@@ -120,12 +122,12 @@ class Status:
 
 
 @singledispatch
-def advance(event: Event, status: Status) -> Status:
+def status_after(event: Event, status: Status) -> Status:
     """The status after `event`."""
     raise TypeError(f"no such event: {event!r}")
 
 
-@advance.register
+@status_after.register
 def _(event: StateChanged, status: Status) -> Status:
     running = event.new is State.RUNNING
     return replace(
@@ -141,7 +143,7 @@ def _(event: StateChanged, status: Status) -> Status:
     )
 
 
-@advance.register
+@status_after.register
 def _(event: BatchEnded, status: Status) -> Status:
     seconds = max(event.duration_ms, 1) / 1000
     if event.query in status.rates:
@@ -191,7 +193,7 @@ def _added(
     return totals
 
 
-@advance.register
+@status_after.register
 def _(event: LagMeasured, status: Status) -> Status:
     after = replace(status, ends=_ends(status.ends | event.ends, status.positions))
     if after.lag == 0:
@@ -201,33 +203,33 @@ def _(event: LagMeasured, status: Status) -> Status:
     return after
 
 
-@advance.register
+@status_after.register
 def _(event: LateRecordsDropped, status: Status) -> Status:
     return replace(status, late_records_dropped=status.late_records_dropped + event.count)
 
 
-@advance.register
+@status_after.register
 def _(event: BrokerLost, status: Status) -> Status:
     return replace(status, broker_error=event.error)
 
 
-@advance.register
+@status_after.register
 def _(event: BrokerFound, status: Status) -> Status:
     return replace(status, broker_error=None)
 
 
-@advance.register
+@status_after.register
 def _(event: QueryDied, status: Status) -> Status:
     restart_at = None if event.retry_in_s is None else event.at_ms + int(event.retry_in_s * 1000)
     return replace(status, last_error=event.error, last_error_at_ms=event.at_ms, restart_at_ms=restart_at)
 
 
-@advance.register
+@status_after.register
 def _(event: JvmGone, status: Status) -> Status:
     return replace(status, jvm_error=event.error, last_error=event.error, last_error_at_ms=event.at_ms)
 
 
-@advance.register
+@status_after.register
 def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
     known = status.positions if event.generation == status.generation else {}
@@ -244,17 +246,17 @@ def _(event: ProgramPlanned, status: Status) -> Status:
     )
 
 
-class StatusBoard:
-    """Holds the current Status; events may come from several threads."""
+class CurrentStatus:
+    """The Status after the events so far. Thread-safe."""
 
     def __init__(self, status: Status) -> None:
         self._status = status
         self._lock = Lock()
 
     @property
-    def now(self) -> Status:
+    def status(self) -> Status:
         return self._status
 
-    def __call__(self, event: Event) -> None:
+    def update(self, event: Event) -> None:
         with self._lock:
-            self._status = advance(event, self._status)
+            self._status = status_after(event, self._status)

@@ -55,7 +55,7 @@ class Supervisor:
         self._command(Cause.START, by)
 
     def listen(self, listener: Listener) -> None:
-        """Add a listener, before `launch`. Several threads call it."""
+        """Add a listener, before `launch`. Several threads call the listener."""
         self._loop.machine.listen(listener)
 
     def launch(self) -> None:

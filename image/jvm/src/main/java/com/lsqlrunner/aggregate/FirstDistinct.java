@@ -8,18 +8,18 @@ import java.util.TreeSet;
 /**
  * The first distinct values, up to a limit.
  *
- * <p>A dropped value comes after all kept values, and kept values only move to earlier positions. A dropped value that
- * is added again is kept only if its new position precedes one of theirs, so dropped values need not be remembered.
+ * <p>A dropped value comes after all kept values, and the sort keys of kept values only decrease. A dropped value that
+ * is added again is kept only if its new sort key precedes one of theirs, so dropped values need not be remembered.
  */
 final class FirstDistinct implements KeptEntries {
     private final TreeMap<Object, Entry> byValue;
-    private final TreeSet<Entry> byPosition;
+    private final TreeSet<Entry> bySortKey;
     private final Comparator<Entry> order;
     private final int limit;
 
     FirstDistinct(Comparator<Object> values, Comparator<Entry> order, int limit) {
         this.byValue = new TreeMap<>(values);
-        this.byPosition = new TreeSet<>(order);
+        this.bySortKey = new TreeSet<>(order);
         this.order = order;
         this.limit = limit;
     }
@@ -27,7 +27,7 @@ final class FirstDistinct implements KeptEntries {
     @Override
     public void offer(Entry entry, boolean mustCopy) {
         Entry existing = byValue.get(entry.value);
-        if (existing == null && byPosition.size() == limit && order.compare(entry, byPosition.last()) >= 0) {
+        if (existing == null && bySortKey.size() == limit && order.compare(entry, bySortKey.last()) >= 0) {
             return;
         }
         if (existing != null) {
@@ -35,22 +35,22 @@ final class FirstDistinct implements KeptEntries {
                 return;
             }
             byValue.remove(existing.value);
-            byPosition.remove(existing);
-        } else if (byPosition.size() == limit) {
-            byValue.remove(byPosition.pollLast().value);
+            bySortKey.remove(existing);
+        } else if (bySortKey.size() == limit) {
+            byValue.remove(bySortKey.pollLast().value);
         }
         Entry kept = mustCopy ? entry.copy() : entry;
         byValue.put(kept.value, kept);
-        byPosition.add(kept);
+        bySortKey.add(kept);
     }
 
     @Override
     public Collection<Entry> entries() {
-        return byPosition;
+        return bySortKey;
     }
 
     @Override
     public Collection<Entry> result() {
-        return byPosition;
+        return bySortKey;
     }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.FloatType;
  * The states of the groups of one aggregate: creates them, adds values, merges them, computes their results, and
  * converts them to bytes and back.
  *
- * <p>The bytes are a version, the number of entries, and for each entry those of position, value and count that the
+ * <p>The bytes are a version, the number of entries, and for each entry those of sort key, value and count that the
  * function needs. Spark writes them after each step of a batch, merges them and stores them on disk.
  */
 final class GroupStates {
@@ -28,7 +28,7 @@ final class GroupStates {
     private final KeepFunction function;
     private final int limit;
     private final DataType type;
-    private final int positionSize;
+    private final int sortKeySize;
     private final boolean retracts;
     private final ValueCodec codec;
     private final Comparator<Object> valueOrder;
@@ -36,7 +36,7 @@ final class GroupStates {
     /**
      * @param type of the values
      * @param valueOrder the order of the values; null for a type without an order
-     * @param positionSize the number of longs in a record's position; 0 if the function ignores the order
+     * @param sortKeySize the number of longs in a record's sort key; 0 if the function ignores the order
      * @param retracts whether values are also retracted
      */
     GroupStates(
@@ -44,12 +44,12 @@ final class GroupStates {
             int limit,
             DataType type,
             Comparator<Object> valueOrder,
-            int positionSize,
+            int sortKeySize,
             boolean retracts) {
         this.function = function;
         this.limit = limit;
         this.type = type;
-        this.positionSize = positionSize;
+        this.sortKeySize = sortKeySize;
         this.retracts = retracts;
         this.codec = ValueCodec.of(type);
         this.valueOrder = valueOrder;
@@ -60,7 +60,7 @@ final class GroupStates {
             return withoutRetractions();
         }
         Comparator<Object> order = valueOrder == null ? this::compareEncoded : valueOrder;
-        Comparator<Entry> distinct = Entry::compareByPosition;
+        Comparator<Entry> distinct = Entry::compareBySortKey;
         distinct = distinct.thenComparing((left, right) -> order.compare(left.value, right.value));
         return new ValueCounts(distinct, this::withoutRetractions, function.countsValues(), limit);
     }
@@ -81,8 +81,8 @@ final class GroupStates {
     }
 
     /** Adds a value that is not null, or retracts it if {@code count} is -1. The caller may reuse the arguments. */
-    void add(KeptEntries kept, Object value, long[] position, long count) {
-        kept.offer(new Entry(position, normalized(value), count), true);
+    void add(KeptEntries kept, Object value, long[] sortKey, long count) {
+        kept.offer(new Entry(sortKey, normalized(value), count), true);
     }
 
     /**
@@ -128,8 +128,8 @@ final class GroupStates {
         to.writeByte(version());
         to.writeLong(entries.size());
         for (Entry entry : entries) {
-            for (int i = 0; i < positionSize; i++) {
-                to.writeLong(entry.position[i]);
+            for (int i = 0; i < sortKeySize; i++) {
+                to.writeLong(entry.sortKey[i]);
             }
             codec.write(entry.value, to);
             if (writesCounts()) {
@@ -153,12 +153,12 @@ final class GroupStates {
         }
         KeptEntries kept = empty();
         for (long left = from.readLong(); left > 0; left--) {
-            long[] position = new long[positionSize];
-            for (int i = 0; i < positionSize; i++) {
-                position[i] = from.readLong();
+            long[] sortKey = new long[sortKeySize];
+            for (int i = 0; i < sortKeySize; i++) {
+                sortKey[i] = from.readLong();
             }
             Object value = codec.read(from);
-            kept.offer(new Entry(position, value, writesCounts() ? from.readLong() : 1), false);
+            kept.offer(new Entry(sortKey, value, writesCounts() ? from.readLong() : 1), false);
         }
         return kept;
     }

@@ -37,17 +37,17 @@ enum KeepFunction {
      *
      * @param values the order of the values; null for a type without an order, which COLLECT, FIRST and LAST do not
      *     need
-     * @param ties the order of values with the same position
+     * @param ties the order of values with the same sort key
      */
     KeptEntries empty(Comparator<Object> values, Comparator<Object> ties, int limit) {
-        Comparator<Entry> byPosition = Entry::compareByPosition;
+        Comparator<Entry> bySortKey = Entry::compareBySortKey;
         Comparator<Entry> byTie = (left, right) -> ties.compare(left.value, right.value);
         Comparator<Entry> byValue = (left, right) -> values.compare(left.value, right.value);
         Comparator<Entry> byCount = Comparator.comparingLong(entry -> entry.count);
         return switch (this) {
-            case FIRST, COLLECT -> new FirstInOrder(byPosition.thenComparing(byTie), limit, false);
-            case LAST -> new FirstInOrder(byPosition.reversed().thenComparing(byTie), limit, false);
-            case COLLECT_UNIQUE -> new FirstDistinct(values, byPosition.thenComparing(byTie), limit);
+            case FIRST, COLLECT -> new FirstInOrder(bySortKey.thenComparing(byTie), limit, false);
+            case LAST -> new FirstInOrder(bySortKey.reversed().thenComparing(byTie), limit, false);
+            case COLLECT_UNIQUE -> new FirstDistinct(values, bySortKey.thenComparing(byTie), limit);
             case MAX, MAXK -> new FirstInOrder(byValue.reversed(), limit, false);
             case MAXK_UNIQUE -> new FirstInOrder(byValue.reversed(), limit, true);
             case MIN, MINK -> new FirstInOrder(byValue, limit, false);

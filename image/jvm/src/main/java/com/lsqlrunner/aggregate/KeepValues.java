@@ -21,9 +21,9 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
     private final KeepFunction function;
     private final int limit;
 
-    /** The position of a record in the order: longs that are never null; empty if the function ignores the order. */
+    /** The sort key of a record: longs that are never null; empty if the function ignores the order. */
     @SuppressWarnings("serial") // Spark's expressions are serializable, but their types do not declare it.
-    private final List<Expression> position;
+    private final List<Expression> sortKey;
 
     private transient GroupStates groups;
     private transient long[] scratch;
@@ -32,18 +32,18 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
             KeepFunction function,
             int limit,
             Expression value,
-            List<Expression> position,
+            List<Expression> sortKey,
             Expression sign,
             Offsets offsets) {
-        super(value, position, sign, offsets, function, limit);
+        super(value, sortKey, sign, offsets, function, limit);
         this.function = function;
         this.limit = limit;
-        this.position = position;
+        this.sortKey = sortKey;
     }
 
     /**
-     * The aggregate {@code name(function, limit, value, position...)}: the name of a {@link KeepFunction} and a limit,
-     * both literals, then the value and the position of a record, which some functions ignore.
+     * The aggregate {@code name(function, limit, value, sortKey...)}: the name of a {@link KeepFunction} and a limit,
+     * both literals, then the value and the sort key of a record, which some functions ignore.
      */
     public static Expression of(Arguments arguments) {
         return of(arguments, arguments.all().size(), null);
@@ -57,9 +57,9 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
 
     private static Expression of(Arguments arguments, int end, Expression sign) {
         KeepFunction function = KeepFunction.valueOf(arguments.string(0));
-        List<Expression> position =
+        List<Expression> sortKey =
                 function.usesOrder ? List.copyOf(arguments.all().subList(3, end)) : List.of();
-        return new KeepValues(function, arguments.number(1), arguments.at(2), position, sign, Offsets.NONE);
+        return new KeepValues(function, arguments.number(1), arguments.at(2), sortKey, sign, Offsets.NONE);
     }
 
     @Override
@@ -73,8 +73,8 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
             DataType type = value().dataType();
             boolean ordered = RowOrdering.isOrderable(type);
             Comparator<Object> order = ordered ? TypeUtils.getInterpretedOrdering(type)::compare : null;
-            groups = new GroupStates(function, limit, type, order, position.size(), retracts());
-            scratch = new long[position.size()];
+            groups = new GroupStates(function, limit, type, order, sortKey.size(), retracts());
+            scratch = new long[sortKey.size()];
         }
         return groups;
     }
@@ -90,7 +90,7 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
         if (found != null) {
             GroupStates states = groups();
             for (int i = 0; i < scratch.length; i++) {
-                scratch[i] = (Long) position.get(i).eval(row);
+                scratch[i] = (Long) sortKey.get(i).eval(row);
             }
             states.add(kept, found, scratch, sign(row));
         }

@@ -67,9 +67,9 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put(
                 "lsql_limit_record_size",
                 all -> new LimitRecordSize(all.first(), all.string(1), (Boolean) all.value(2)));
-        FUNCTIONS.put("lsql_not_null", all -> new KnownNotNull(all.first()));
+        FUNCTIONS.put("lsql_known_not_null", all -> new KnownNotNull(all.first()));
         FUNCTIONS.put("lsql_keep_values", KeepValues::of);
-        FUNCTIONS.put("lsql_retract_values", KeepValues::retracting);
+        FUNCTIONS.put("lsql_keep_values_with_retraction", KeepValues::retracting);
         FUNCTIONS.put("lsql_exact_sum", ExactSum::of);
     }
 

@@ -49,7 +49,7 @@ final class GroupStatesTest {
     }
 
     private static Row random(Random random) {
-        // Few different values, so that values and positions are often equal.
+        // Few different values, so that values and sort keys are often equal.
         UTF8String value = UTF8String.fromString("v" + random.nextInt(6));
         return new Row(value, random.nextInt(4), random.nextInt(4));
     }

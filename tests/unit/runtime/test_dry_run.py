@@ -13,7 +13,7 @@ from devkit.fake_registry import FakeRegistry
 from devkit.fake_runtime import APP_ID, FakeRuntime
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.runtime import offline
+from lsql_runner.runtime import dry_run
 from lsql_runner.runtime.actions import describe
 
 COUNT = "SET autocreate=true; INSERT INTO o STORE VALUE AS AVRO SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
@@ -34,7 +34,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRuntime:
     def fakes(_: object) -> Iterator[tuple[FakeBrokers, FakeRegistry]]:
         yield runtime.brokers, runtime.registry
 
-    monkeypatch.setattr(offline, "connections", fakes)
+    monkeypatch.setattr(dry_run, "connections", fakes)
     return runtime
 
 
@@ -46,7 +46,7 @@ def validated(runtime: FakeRuntime, sql: str = COUNT) -> list[str]:
         "SQL_BOOTSTRAP_SERVERS": SERVERS,
         "SQL_STATE_STORE_DIR": str(runtime.folder),
     }
-    found = offline.validate(environment)
+    found = dry_run.validate(environment)
     assert found.on_brokers
     return [describe(action) for action in found.decision.actions]
 

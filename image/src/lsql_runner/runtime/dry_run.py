@@ -15,7 +15,7 @@ from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
-from lsql_runner.runtime.registered import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
 from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse

@@ -199,8 +199,8 @@ def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:
     )
 
 
-def registered(plan: Plan, registry: SchemaRegistry | None) -> Plan:
-    """The plan with the ids of its output schemas. Registers each as a version of its target's subject.
+def register_output_schemas(plan: Plan, registry: SchemaRegistry | None) -> Plan:
+    """Register the output schemas of a plan, each as a version of its target's subject. The result has their ids.
 
     Raises:
         LsqlError: as `output_schemas`, and SCHEMA_INCOMPATIBLE.

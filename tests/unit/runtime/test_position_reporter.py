@@ -9,8 +9,8 @@ import pytest
 from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured
+from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.state_machine import StateMachine
-from lsql_runner.runtime.watch import PositionReporter
 
 P0 = Partition("t", 0)
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"

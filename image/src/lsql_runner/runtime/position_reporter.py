@@ -1,4 +1,4 @@
-"""Measures the lag and commits the position of the consumer group, beside the queries."""
+"""Measures the lag and commits the position of the consumer group while the queries run."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from lsql_runner.runtime.state_machine import StateMachine
 _JOIN_S = 30.0
 
 
-class Watch(Protocol):
-    """Commits positions and measures the lag while a plan runs."""
+class Reporting(Protocol):
+    """Calls a PositionReporter while a plan runs."""
 
     def batch_ended(self) -> None:
-        """Report that there may be a new position to commit."""
+        """There may be a new position to commit."""
 
     def close(self) -> None:
         """Commit the last position and end."""
 
 
-class BrokerWatch:
-    """Measures the lag every SQL_METRIC_FREQUENCY and commits the position after each batch, in its own thread."""
+class ReportingThread:
+    """Calls a PositionReporter in its own thread: after each batch, and every SQL_METRIC_FREQUENCY."""
 
     def __init__(self, reporter: PositionReporter) -> None:
         self._reporter = reporter
         self._wake = Condition()
         self._dirty = False
         self._ended = False
-        self._thread = Thread(target=self._run, name="broker-watch", daemon=True)
+        self._thread = Thread(target=self._run, name="position-reporter", daemon=True)
         self._thread.start()
 
     def batch_ended(self) -> None:
