@@ -1,4 +1,4 @@
-"""Latency of each record: from its append to the source to the append of the result that counts it."""
+"""Latency of each record: from its append to the source to the append of its result."""
 
 from __future__ import annotations
 

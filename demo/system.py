@@ -1,4 +1,7 @@
-"""The system of the demo: a broker, ships, a processor. `make demo` and `make pictures` start it."""
+"""The system of the demo: a broker, simulated ships that send their positions, and a processor.
+
+`make demo` and `make pictures` start it.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class TopicFactory(Protocol):
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
-    """A running Kafka broker, one for the whole run; a test that stops its broker starts another one."""
+    """A running Kafka broker, one for each pytest process; a test that stops its broker starts another one."""
     with Broker() as running:
         yield running
 

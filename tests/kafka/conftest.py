@@ -16,7 +16,7 @@ keep_temporary_files_in_memory()
 
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
-    """A JVM and a Spark session for all tests of this folder that run a processor in their own process."""
+    """A JVM and a Spark session for all tests of this folder that run a processor in the pytest process."""
     running = SparkEngine("tests", quick_jvm(), threads=2)
     yield running
     running.close()
@@ -24,6 +24,6 @@ def engine() -> Iterator[SparkEngine]:
 
 @pytest.fixture(scope="session")
 def registry() -> Iterator[Registry]:
-    """A running schema registry, one for the whole run."""
+    """A running schema registry, one for each pytest process."""
     with Registry() as running:
         yield running

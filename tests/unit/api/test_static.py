@@ -45,7 +45,7 @@ def test_page_has_neither_inline_scripts_nor_inline_styles() -> None:
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
 
 
-def test_the_kinds_of_nodes_in_styles_and_in_the_fake_topology_are_those_of_real_topologies() -> None:
+def test_all_kinds_of_nodes_in_styles_and_in_the_fake_topology_exist_in_real_topologies() -> None:
     styled = set(re.findall(r'data-kind="(\w+)"', (SHARED / "panels.css").read_text()))
     faked = {node["kind"] for node in DESCRIPTION.topology["nodes"]}
     goldens = Path(__file__).parents[2] / "golden/accepted"

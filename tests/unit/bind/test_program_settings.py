@@ -34,8 +34,16 @@ def test_a_key_without_prefix_is_set_for_the_client_that_has_it() -> None:
 
 
 def test_the_pace_is_a_duration() -> None:
-    assert settings_of("SET processing.pace='1s'").pace_ms == 1000
+    settings = settings_of("SET processing.pace='1s'")
+
+    assert settings.pace_of(stateful=False) == settings.pace_of(stateful=True) == 1000
     assert error_of("SET processing.pace=fast").code == "SETTING_INVALID"
+
+
+def test_by_default_a_query_with_state_begins_fewer_batches() -> None:
+    settings = settings_of("")
+
+    assert (settings.pace_of(stateful=False), settings.pace_of(stateful=True)) == (200, 500)
 
 
 def test_a_key_without_prefix_that_both_clients_have_is_set_for_both() -> None:

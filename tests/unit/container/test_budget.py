@@ -15,7 +15,7 @@ PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), 
 
 
 def test_the_default_limit_of_the_chart() -> None:
-    assert budget(768) == MemoryBudget(heap_mib=328, state_stores_mib=48, code_cache_mib=56)
+    assert budget(768) == MemoryBudget(heap_mib=304, state_stores_mib=48, code_cache_mib=80)
 
 
 @pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])
@@ -44,7 +44,7 @@ def test_a_second_jvm_takes_its_memory_from_the_heap() -> None:
 
 
 def test_a_stateless_program_needs_less_than_one_with_state() -> None:
-    assert [needed_limit_mib(*program) for program in [(1, 0), (1, 2), (2, 4)]] == [560, 640, 640]
+    assert [needed_limit_mib(*program) for program in [(1, 0), (1, 2), (2, 4)]] == [576, 656, 672]
 
 
 @pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])

@@ -105,7 +105,7 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
     assert [name for name in names if any(fnmatch(name, pattern) for pattern in unused)] == []
 
 
-@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 328), ("SASL_PLAINTEXT", 200)])
+@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 304), ("SASL_PLAINTEXT", 176)])
 def test_the_jvm_of_the_kafka_client_reduces_the_heap_of_spark(
     monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
 ) -> None:

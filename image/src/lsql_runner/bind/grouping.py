@@ -74,20 +74,20 @@ class GroupRewriter:
         return self._over_groups(expr, span)
 
     def _over_groups(self, expr: Expr, span: Span) -> Expr:
-        def visit(part: Expr) -> Expr | None:
+        def replace_node(node: Expr) -> Expr | None:
             for name, key in self.keys:
-                if part == key:
+                if node == key:
                     return group_ref(name, key)
-            if isinstance(part, AggregateCall):
-                column = self.calls.setdefault(part, f"agg_{len(self.calls)}")
-                return _result_ref(column, part)
-            if isinstance(part, ColumnRef):
+            if isinstance(node, AggregateCall):
+                column = self.calls.setdefault(node, f"agg_{len(self.calls)}")
+                return _result_ref(column, node)
+            if isinstance(node, ColumnRef):
                 raise LsqlError(
-                    "NOT_GROUPED", span, name=".".join(str(step) for step in part.path) or f"_{part.column}"
+                    "NOT_GROUPED", span, name=".".join(str(step) for step in node.path) or f"_{node.column}"
                 )
             return None
 
-        return rewrite(expr, visit)
+        return rewrite(expr, replace_node)
 
     def aggregates(self) -> tuple[tuple[str, AggregateCall], ...]:
         """The collected aggregates, each with the column of its result."""
@@ -111,5 +111,5 @@ def _result_ref(column: str, expr: Expr) -> ColumnRef:
 
 
 def _is_undeclared(expr: Expr) -> bool:
-    """Whether an expression can be NULL only because of undeclared fields."""
+    """Whether an expression can be NULL only because of fields whose type is not declared, and that may be missing."""
     return expr.nullable and null_source(expr) is None

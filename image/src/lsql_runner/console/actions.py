@@ -36,7 +36,7 @@ class Requester:
 
 
 class Operations:
-    """The actions of an operator. Each attempt is audited, including those that are refused."""
+    """The actions of users with the role `operator`. Each attempt is audited, including those that are refused."""
 
     def __init__(
         self,

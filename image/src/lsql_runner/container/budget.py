@@ -15,7 +15,7 @@ SECOND_JVM_MIB = 128
 _PYTHON_MIB = 120
 _JVM_MIB = 192
 """Classes and their archive 82, memory of the JVM's own code and of the network 72, stacks of 290 threads 32."""
-_CODE_CACHE_MIB = 56
+_CODE_CACHE_MIB = 80
 _STATE_STORES_MIB = 48
 _DEFAULT_LIMIT_MIB = 768
 """The chart's default limit. The code cache and the state stores get a share of what a larger limit has in addition."""

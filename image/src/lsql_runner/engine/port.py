@@ -1,7 +1,7 @@
 """The engine as the runtime uses it: a job, and the protocol of an engine that runs it. Imports no Spark.
 
 `processor.SparkEngine` runs jobs on Spark; devkit/fake_engine.py runs them in memory for tests of the runtime.
-tests/contract runs one suite on both.
+One suite, in tests/contract, tests both.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class SourceOptions:
     """By topic: the number of partitions at the start."""
     max_records_per_batch: int = 1_000_000
     """Of one topic."""
-    pace_ms: int = 0
-    """The least time between the beginnings of two batches of a query, except with a backlog."""
+    pace_ms: Mapping[str, int] = field(default_factory=dict)
+    """By query: the least time between the beginnings of two batches, except with a backlog."""
     continue_on_data_loss: bool = False
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""
@@ -77,7 +77,7 @@ class Job:
     source: SourceOptions
     output: OutputOptions
     checkpoints: Path
-    """The folder with one checkpoint per query, in a folder with the query's name."""
+    """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
     registry: RegistryConnection | None = None
@@ -101,7 +101,8 @@ class Engine(Protocol):
         """Start a job. Each query continues from its checkpoint, or begins at the offsets of `job.source`.
 
         Raises:
-            LsqlError: JVM_GONE, QUERY_FAILED; SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH. Then no query runs.
+            LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, SINK_UNREACHABLE, SINK_REFUSED,
+                SINK_TABLE_MISMATCH.
         """
 
     def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
@@ -113,17 +114,17 @@ class Engine(Protocol):
         """
 
     def count_late(self, event: BatchEnded) -> int:
-        """The number of records in a batch of the running job that arrived after the grace of a window or join."""
+        """How often a record of a batch was too late for a window or join: once for each window, after its grace."""
 
     def newest_ms(self) -> dict[str, int]:
-        """By query with final results: the newest event time in its checkpoint, milliseconds since 1970 UTC."""
+        """By query with `emit='final'`: the newest event time in its checkpoint, milliseconds since 1970 UTC."""
 
     def advance(self, clock: str, time_ms: int) -> None:
-        """Advance a clock, which has the event time of the inputs of a store with final results.
+        """Advance the event time of the inputs of an aggregate with `emit='final'`, while its topics are idle.
 
         Args:
-            clock: the name of the store.
-            time_ms: the time, in milliseconds since 1970 UTC. A clock never goes back.
+            clock: the name of the aggregate's state store.
+            time_ms: the event time, in milliseconds since 1970 UTC. It never goes back.
         """
 
     def stop(self) -> None:

@@ -49,7 +49,7 @@ class PlanOptions:
     """Returns the reader of the topics of a query, by its name."""
     output: OutputOptions
     checkpoints: Path | str
-    """The folder with one checkpoint per query, in a folder with the query's name."""
+    """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     sinks: Sinks = Sinks()
 

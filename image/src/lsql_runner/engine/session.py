@@ -50,7 +50,6 @@ _FIXED = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # a py4j call for the call site of each column
-    "spark.cleaner.periodicGC.interval": "1min",  # see _SHRINKING_HEAP in jvm.spark_jvm
     # The heap that Spark reserves for itself: 300 MiB by default, of which it uses a third.
     "spark.testing.reservedMemory": str(100 << 20),
     "spark.driver.host": "127.0.0.1",

@@ -39,7 +39,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Re
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "groupIdPrefix": f"{options.app_id}-reader",
             "query": qualified_name(options.app_id, query),
-            "pace.ms": str(options.pace_ms),
+            "pace.ms": str(options.pace_ms.get(query, 0)),
         }
         return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
 

@@ -29,7 +29,7 @@ class Cause(Enum):
     FAILED_TEMPORARILY = "fail temporarily"
     """A query or its start failed with a temporary error."""
     FAILED_PERMANENTLY = "fail permanently"
-    """A query or its start failed with an error that a person must correct."""
+    """A query or its start failed with an error that a person must correct, or the JVM has ended."""
     STOP = "stop"
     """A person requested a stop."""
     HALTED = "halted"

@@ -106,7 +106,7 @@ def job_of(
         partitions=prepared.partitions,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",
-        pace_ms=bound.pace_ms,
+        pace_ms={query.name: bound.pace_of(query.stateful) for query in prepared.plan.queries},
         consumer=bound.consumer,
     )
     sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")

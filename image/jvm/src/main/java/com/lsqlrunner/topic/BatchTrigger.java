@@ -22,7 +22,7 @@ import org.apache.kafka.common.errors.WakeupException;
  * passed since the previous batch. With a backlog, batches follow each other without a pause.
  *
  * <p>While there are no records, a consumer waits at the broker for the first one. Spark would request the ends of all
- * partitions every 100 ms.
+ * partitions again and again.
  *
  * <p>All streams of a query share a trigger. Only the first stream waits: a batch reads all of them.
  */
@@ -31,7 +31,7 @@ public final class BatchTrigger {
     /** The longest wait for records. After it, Spark looks for partitions that were added to the topic. */
     static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-    /** The pause after records that Spark did not read, such as those of an open transaction, and after an error. */
+    /** The pause after a record that is not in the next planned batch, and after an error. */
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private static final ConcurrentMap<String, BatchTrigger> TRIGGERS = new ConcurrentHashMap<>();
@@ -71,7 +71,7 @@ public final class BatchTrigger {
         }
     }
 
-    /** Ends the current wait of all queries, for example because the time of an idle topic has been advanced. */
+    /** Ends the wait for records of all queries, because the event time of an idle topic has been advanced. */
     public static void wakeAll() {
         TRIGGERS.values().forEach(BatchTrigger::wake);
     }
@@ -118,7 +118,7 @@ public final class BatchTrigger {
     }
 
     /**
-     * Records where the planned batch ends.
+     * Stores where the planned batch ends.
      *
      * @param end the offsets after the records that the batch reads of the stream
      * @param latest the ends of the partitions
