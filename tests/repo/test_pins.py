@@ -96,6 +96,13 @@ def test_the_java_tests_use_the_kafka_streams_of_the_version_of_the_client() -> 
         "avro",
         "icu4j",
         "json4s-ast_2.13",
+        "log4j-core",
+        "log4j-api",
+        "slf4j-api",
+        "ivy",
+        "spark-variant_2.13",
+        "spark-network-common_2.13",
+        "spark-network-shuffle_2.13",
     ],
 )
 def test_the_java_module_is_built_with_the_jars_of_the_installed_spark(name: str) -> None:

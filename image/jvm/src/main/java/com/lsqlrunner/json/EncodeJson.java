@@ -1,28 +1,23 @@
 package com.lsqlrunner.json;
 
 import com.lsqlrunner.expression.UnaryFunction;
-import java.io.CharArrayWriter;
-import java.nio.charset.StandardCharsets;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.json.JSONOptions;
-import org.apache.spark.sql.catalyst.json.JacksonGenerator;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import scala.collection.immutable.Map;
+import org.apache.spark.sql.types.StructType;
 
 /**
- * Encodes a struct as the bytes of a JSON object with all null fields, like {@code to_json} and with Spark's generator.
- * {@code to_json} uses an expression that loads all of Scala's reflection, which takes a third of a second in the first
- * batch, and it returns characters.
+ * Encodes a struct as the bytes of a JSON object with all null fields, like {@code to_json}. That function uses an
+ * expression that loads all of Scala's reflection, which takes a third of a second in the first batch, and it returns
+ * characters. {@link JsonObjectWriter} writes structs with scalar fields; Spark's generator writes all others.
  */
 public final class EncodeJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;
-    private static final String MILLISECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'";
 
-    private transient JacksonGenerator generator;
-    private transient CharArrayWriter text;
+    private transient JsonObjectWriter writer;
+    private transient SparkJsonGenerator generator;
 
     public EncodeJson(Expression child) {
         super(child);
@@ -36,16 +31,13 @@ public final class EncodeJson extends UnaryFunction {
     /** The JSON object of a struct, in UTF-8. */
     @Override
     public byte[] call(Object struct) {
-        if (generator == null) {
-            Map<String, String> options = new Map.Map2<>("ignoreNullFields", "false", "timestampFormat", MILLISECONDS);
-            text = new CharArrayWriter();
-            generator = new JacksonGenerator(child().dataType(), text, new JSONOptions(options, "UTC", ""));
+        if (writer == null && generator == null) {
+            StructType type = (StructType) child().dataType();
+            writer = JsonObjectWriter.of(type);
+            generator = writer == null ? new SparkJsonGenerator(type) : null;
         }
-        generator.write((InternalRow) struct);
-        generator.flush();
-        byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
-        text.reset();
-        return bytes;
+        InternalRow row = (InternalRow) struct;
+        return writer == null ? generator.write(row) : writer.write(row);
     }
 
     @Override

@@ -1,0 +1,78 @@
+package com.lsqlrunner.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.errors.ErrorChain;
+import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.Unchecked;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.json.JSONOptions;
+import org.apache.spark.sql.catalyst.json.JacksonParser;
+import org.apache.spark.sql.catalyst.util.BadRecordException;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function2;
+import scala.collection.Iterator;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Spark's parser of JSON objects in the mode FAILFAST, on bytes. {@code from_json} passes a reader of characters to
+ * Jackson, which has a slower tokenizer for characters than for bytes.
+ */
+final class SparkJsonParser {
+    private static final Function2<JsonFactory, byte[], JsonParser> TOKENS = SparkJsonParser::tokens;
+
+    private static final Seq<Filter> NO_FILTERS =
+            CollectionConverters.asScala(List.<Filter>of()).toSeq();
+
+    /** The start of Jackson's description of the position in its source. */
+    private static final Pattern SOURCE_POSITION =
+            Pattern.compile("\\s*\\((?:start marker )?at \\[Source|\\s*at \\[Source");
+
+    private final JacksonParser parser;
+
+    /** @param type of the structs, with nullable fields */
+    SparkJsonParser(StructType type) {
+        Map<String, String> options = new Map.Map1<>("mode", "FAILFAST");
+        parser = new JacksonParser(type, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
+    }
+
+    /** The struct of a record. A record without JSON is malformed, like a record with incomplete JSON. */
+    InternalRow parse(byte[] record) {
+        try {
+            Iterator<InternalRow> rows =
+                    parser.parse(record, TOKENS, UTF8String::fromBytes).iterator();
+            if (rows.hasNext()) {
+                return rows.next();
+            }
+            throw new MalformedRecordException("the record is empty");
+        } catch (Exception error) { // Scala does not declare what it throws
+            if (error instanceof BadRecordException bad) {
+                throw new MalformedRecordException(reason(bad));
+            }
+            throw Unchecked.thrown(error);
+        }
+    }
+
+    /** The message of the parser, without the position in its source. */
+    private static String reason(BadRecordException bad) {
+        List<ErrorChain.Link> chain = ErrorChain.of(bad);
+        String reason = SOURCE_POSITION.split(chain.get(chain.size() - 1).reason(), 2)[0].strip();
+        return reason.isEmpty() ? "the JSON does not have the declared type" : reason;
+    }
+
+    private static JsonParser tokens(JsonFactory json, byte[] record) {
+        try {
+            return json.createParser(record);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package com.lsqlrunner.json;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.lsqlrunner.errors.MalformedRecordException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonObjectReaderTest {
+    private static final int RECORDS = 300_000;
+
+    private final JsonObjectReader reader = JsonObjectReader.of(JsonRecords.TYPE);
+    private final SparkJsonParser parser = new SparkJsonParser(JsonRecords.TYPE);
+
+    @Test
+    void readsOnlyRecordsThatSparkReadsAndToTheSameValues() {
+        JsonRecords records = new JsonRecords(20261123);
+        int read = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            byte[] record = records.next();
+            InternalRow row = reader.read(record);
+            if (row != null) {
+                read++;
+                assertEquals(parsed(record), row.toString(), () -> new String(record, UTF_8));
+            }
+        }
+        assertTrue(read > RECORDS / 20, "read only " + read);
+    }
+
+    private String parsed(byte[] record) {
+        try {
+            return parser.parse(record).toString();
+        } catch (MalformedRecordException error) {
+            return error.reason();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                " { \"id\" : 1 , \"speed\" : -0.5 }\n",
+                "{\"id\":-999999999999999999,\"count\":-2147483648,\"speed\":123456789012345,\"name\":\"Zürich 😀\"}",
+                "{\"é\":true,\"at\":{\"x\":0,\"place\":null,\"z\":[{}]},\"other\":{\"a\":[1e9,\"\\u00e9\\n\"]}}",
+            })
+    void readsCommonRecordsItself(String text) {
+        InternalRow row = reader.read(text.getBytes(UTF_8));
+
+        assertNotNull(row);
+        assertEquals(parsed(text.getBytes(UTF_8)), row.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "null",
+                "[]",
+                "{\"id\":1",
+                "{\"id\":1}x",
+                "{\"id\":1,}",
+                "{\"id\":1,\"id\":2}",
+                "{\"id\":1.0}",
+                "{\"id\":\"1\"}",
+                "{\"id\":1e3}",
+                "{\"id\":9223372036854775807}",
+                "{\"count\":2147483648}",
+                "{\"speed\":-0}",
+                "{\"speed\":1e3}",
+                "{\"speed\":0.1234567890123456}",
+                "{\"name\":7}",
+                "{\"name\":\"a\\n\"}",
+                "{\"\\u0069d\":1}",
+                "{\"other\":\"\\x\"}",
+                "{\"other\":01}",
+                "{\"other\":\"\t\"}",
+            })
+    void leavesOtherRecordsToSpark(String text) {
+        assertNull(reader.read(text.getBytes(UTF_8)));
+    }
+
+    @Test
+    void leavesBytesThatAreNotUtf8ToSpark() {
+        for (String text : new String[] {"{\"name\":\"é\"}", "{\"other\":\"é\"}", "{\"é\":true}"}) {
+            byte[] record = text.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+            assertNull(reader.read(record));
+        }
+    }
+
+    @Test
+    void aStructWithAnotherTypeIsLeftToSpark() {
+        assertNull(JsonObjectReader.of(new StructType().add("at", DataTypes.TimestampType)));
+        assertNull(JsonObjectReader.of(new StructType()
+                .add("inner", new StructType().add("list", DataTypes.createArrayType(DataTypes.LongType)))));
+    }
+}
