@@ -142,6 +142,22 @@ def test_topology_has_all_nodes_and_edges_and_the_plan_opens(visit: Open) -> Non
     expect(seen.page.locator("#plan-text")).to_have_text(PLAN, use_inner_text=True)
 
 
+def test_long_names_and_details_stay_within_the_boxes_of_the_topology(visit: Open) -> None:
+    processor = running()
+    label, detail = "MonthlyRecommendations" * 3, "{Speed: Speed, MMSI: MMSI, " * 3
+    long = {"id": "a", "kind": "project", "label": label, "detail": detail}
+    processor.description = replace(DESCRIPTION, topology={"nodes": [long], "edges": []})
+    seen = visit(processor)
+
+    expect(seen.page.locator("#topology .node")).to_have_count(1)
+    box = seen.page.locator("#topology .node rect").bounding_box()
+    assert box is not None
+    for text in seen.page.locator("#topology .node text").all():
+        found = text.bounding_box()
+        assert found is not None
+        assert found["x"] + found["width"] < box["x"] + box["width"]
+
+
 def test_topology_appears_when_the_topics_are_known(visit: Open) -> None:
     processor = starting()
     seen = visit(processor)

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 import { Graph, layout } from "./vendor/dagre.esm.js";
 
-const WIDTH = 164;
+const WIDTH = 196;
 const HEIGHT = 54;
 const LABEL_CHARS = 21;
 const DETAIL_CHARS = 27;
