@@ -88,9 +88,7 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
     bind_settings(program.settings)
     with closing(StateDir(settings.state_dir, settings.app_id)) as state:
         # The JVM starts while the program is planned.
-        options = options or jvm_options(settings)
-        state_stores_mib = memory_budget(settings).state_stores_mib
-        engine = SparkEngine(settings.app_id, options, settings.threads, state_stores_mib)
+        engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         with closing(engine), connections(settings) as (brokers, registry):
             identity = _identity(settings)
             supervisor = Supervisor(
@@ -165,6 +163,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
         jars=settings.jars_dir,
         heap_mib=memory.heap_mib,
         code_cache_mib=memory.code_cache_mib,
+        state_stores_mib=memory.state_stores_mib,
         java_options=tuple(settings.java_options.split()),
         class_archive=settings.class_archive,
         log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),

@@ -48,9 +48,9 @@ class SparkEngine:
     The JVM starts, and a thread opens the session, when the object is created: the program is planned at the same time.
     """
 
-    def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0, state_stores_mib: int | None = None) -> None:
+    def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
-        self._state_stores_mib = state_stores_mib
+        self._state_stores_mib = jvm.state_stores_mib
         self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
         self._opened: Future[SparkSession] = Future()
         self._opener = Thread(target=self._open, name="session", daemon=True)

@@ -56,6 +56,8 @@ class JvmOptions:
     code_cache_mib: int = 240
     """The most memory for compiled code; 240 is the JVM's default with both compilers. A JVM whose code cache is full
     compiles nothing more: 48 MiB are full after a hundred programs."""
+    state_stores_mib: int | None = None
+    """The memory of caches and write buffers of all state stores together; None for no limit."""
     exit_s: float = 10.0
     """The deadline of an orderly end."""
     log_level: str = "OFF"
@@ -227,6 +229,8 @@ def collector_options(heap_mib: int) -> tuple[str, ...]:
     The serial collector processes as many records in a small heap as the parallel one, and needs 50 MiB less.
     """
     if heap_mib > SMALL_HEAP_MIB:
+        # Serial on one core, where threads would compete. Objects of a batch are garbage when it ends: with more than a
+        # fifth of the heap for new objects, the JVM only collects later.
         collector = "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
         return (collector, "-XX:NewRatio=4", "-Dspark.cleaner.periodicGC.interval=10min")
     shrinking = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
