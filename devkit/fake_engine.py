@@ -7,7 +7,7 @@ SparkEngine does on a real broker.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from devkit.fake_brokers import FakeBrokers
@@ -93,7 +93,9 @@ class FakeEngine:
         self.jobs.append(job)
         self.running, self.error = job, None
 
-    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+    def death(
+        self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
+    ) -> LsqlError | None:
         return None if self.running is None else self.error
 
     def count_late(self, event: BatchEnded) -> int:

@@ -1,4 +1,4 @@
-"""How topics are read: transactions, added partitions, deleted records."""
+"""How topics are read, in batches and continuously: transactions, added partitions, deleted records."""
 
 import json
 from pathlib import Path
@@ -24,8 +24,13 @@ def record(number: int) -> Record:
     return Record(b"k", value(number))
 
 
-def copy_of(source: str, target: str) -> str:
-    return f"INSERT INTO {target} SELECT STREAM * FROM {source}"
+@pytest.fixture(params=["batch", "continuous"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def copy_of(source: str, target: str, mode: str) -> str:
+    return f"SET processing.mode='{mode}'; INSERT INTO {target} SELECT STREAM * FROM {source}"
 
 
 def ids(broker: Broker, topic: str) -> list[int]:
@@ -43,10 +48,10 @@ def write_transaction(broker: Broker, topic: str, name: str, numbers: range, com
 
 
 def test_aborted_records_are_not_read_with_read_committed(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
     source, target = topic(), topic()
-    sql = f"SET consumer.isolation.level='read_committed'; {copy_of(source, target)}"
+    sql = f"SET consumer.isolation.level='read_committed'; {copy_of(source, target, mode)}"
     broker.produce(source, [record(0)])  # the types of the topic
     write_transaction(broker, source, f"a-{source}", range(1, 5), commit=True)
 
@@ -61,11 +66,11 @@ def test_aborted_records_are_not_read_with_read_committed(
 
 
 def test_a_partition_that_is_added_is_read(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
     source, target = topic(), topic()
     broker.produce(source, [record(1)])
-    with in_process(engine, broker.bootstrap, copy_of(source, target), f"app-{target}", tmp_path) as running:
+    with in_process(engine, broker.bootstrap, copy_of(source, target, mode), f"app-{target}", tmp_path) as running:
         running.read_to(1)
         admin = AdminClient({"bootstrap.servers": broker.bootstrap})
         for added in admin.create_partitions([NewPartitions(source, 3)]).values():
@@ -80,10 +85,10 @@ def test_a_partition_that_is_added_is_read(
 
 
 def test_deleted_records_are_an_error_and_skipped_on_request(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
     source, target = topic(), topic()
-    sql = copy_of(source, target)
+    sql = copy_of(source, target, mode)
     broker.produce(source, [record(1), record(2)])
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(2)
@@ -92,9 +97,7 @@ def test_deleted_records_are_an_error_and_skipped_on_request(
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         failed = running.wait_for(lambda status: status.reason is not None)
-    with in_process(
-        engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue"
-    ) as running:
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
         running.read_to(4)
 
     assert failed.reason is not None

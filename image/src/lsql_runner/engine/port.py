@@ -105,12 +105,14 @@ class Engine(Protocol):
                 SINK_TABLE_MISMATCH.
         """
 
-    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+    def death(
+        self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
+    ) -> LsqlError | None:
         """Why the job ended without a stop; None if it runs or there is no job.
 
         Args:
             positions: by source partition, the next offset to read.
-            ends: by source partition, the end on the brokers.
+            ends: returns the end on the brokers by source partition. It is called after a record has failed.
         """
 
     def count_late(self, event: BatchEnded) -> int:

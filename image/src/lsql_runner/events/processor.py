@@ -119,6 +119,8 @@ class ProgramPlanned:
     stores: tuple[str, ...]
     generation: int
     stateful: bool
+    continuous: bool = False
+    """Whether queries without state process each record when it arrives."""
     warnings: tuple[str, ...] = field(default=())
     start_offsets: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the first offsets to read, for the status before its first batch."""

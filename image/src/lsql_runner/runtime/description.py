@@ -98,6 +98,7 @@ def planned_event(
         stores=stores,
         generation=prepared.generation,
         stateful=prepared.plan.stateful,
+        continuous=prepared.plan.continuous,
         warnings=prepared.warnings,
         start_offsets=_positions_before(prepared, brokers),
         sinks=_sink_uses(prepared.plan, settings),

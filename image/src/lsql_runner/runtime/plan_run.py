@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -18,6 +18,7 @@ from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.status import Status
 
 
 class PlanRun:
@@ -56,8 +57,14 @@ class PlanRun:
     def death(self) -> LsqlError | None:
         """Why the plan ended without a stop; None if it runs."""
         status = self._machine.status
-        error = self._engine.death(status.committed, status.ends)
+        error = self._engine.death(status.committed, lambda: self._ends_now(status))
         return None if error is None else self._with_reason(error)
+
+    def _ends_now(self, status: Status) -> Mapping[Partition, int]:
+        """The ends on the brokers, after the record that has just failed; the last known ones if they do not answer."""
+        with suppress(LsqlError):
+            return self._dependencies.brokers.ends(status.committed)
+        return status.ends
 
     def halt(self) -> None:
         """Let running batches end, stop, and commit the last position."""

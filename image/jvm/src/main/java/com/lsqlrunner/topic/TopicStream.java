@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -19,9 +18,7 @@ import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 import org.apache.spark.sql.kafka010.KafkaOffsetRange;
-import org.apache.spark.sql.kafka010.KafkaSourceOffset;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Spark's stream of a topic, which plans the offsets of batches. Before it looks for new records, it waits until its
@@ -47,19 +44,10 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
 
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        waitedMs = trigger.await(this, positions(start));
+        waitedMs = trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
-        trigger.planned(this, positions(end), positions(kafka.reportLatestOffset()));
+        trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
         return end;
-    }
-
-    private static Map<TopicPartition, Long> positions(Offset offset) {
-        Map<TopicPartition, Long> positions = new HashMap<>();
-        if (offset instanceof KafkaSourceOffset ofTopic) {
-            CollectionConverters.asJava(ofTopic.partitionToOffsets())
-                    .forEach((partition, position) -> positions.put(partition, (Long) position));
-        }
-        return positions;
     }
 
     @Override
