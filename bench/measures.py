@@ -19,7 +19,7 @@ class Sample:
     """Processor time of the process and its children so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunMeasures:
     """The measures of one run. A rate is None if the run was too short."""
 

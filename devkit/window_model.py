@@ -48,7 +48,7 @@ WindowKey = tuple[str, int]
 """A key and the start of a window in ms."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Value:
     count: int
     total: int
@@ -105,10 +105,10 @@ def model_output_with(
 def _value(events: Sequence[Event]) -> Value:
     amounts = [event.amount for event in events]
     return Value(
-        len(amounts),
-        sum(amounts),
-        min(amounts),
-        max(amounts),
-        sum(amounts) / len(amounts),
-        max(event.at_ms for event in events),
+        count=len(amounts),
+        total=sum(amounts),
+        least=min(amounts),
+        most=max(amounts),
+        mean=sum(amounts) / len(amounts),
+        timestamp_ms=max(event.at_ms for event in events),
     )

@@ -40,7 +40,7 @@ LOG = logging.getLogger(__name__)
 _STOP_DEADLINE_S = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
     """A plan, and everything that it needs to run."""
 
