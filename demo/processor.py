@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Processor:
+class DemoProcessor:
     """`lsql run` on a free port; its state and temporary files are in the folder of `process`."""
 
     sql: str

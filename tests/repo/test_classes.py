@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -37,3 +38,9 @@ def positional(cls: type) -> int:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_constructor_with_more_than_four_parameters_takes_keywords(package: str) -> None:
     assert [cls.__qualname__ for cls in classes(package) if positional(cls) > MOST_POSITIONAL] == []
+
+
+def test_a_public_class_name_stands_for_one_class() -> None:
+    public = [cls.__name__ for package in PACKAGES for cls in classes(package) if not cls.__name__.startswith("_")]
+
+    assert [name for name, number in Counter(public).items() if number > 1] == []

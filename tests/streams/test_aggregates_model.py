@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from devkit.aggregate_model import AGGREGATES, Row, aggregates_of
-from devkit.window_model import Window, WindowKey, model_output_with
+from devkit.window_model import ModelWindow, WindowKey, model_output_with
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -19,8 +19,8 @@ from lsql_runner.pipeline import plan_text
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
-TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
-HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+TUMBLE = ModelWindow(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = ModelWindow(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
 FIELDS = ", ".join(f"{call} AS {name}" for name, call in AGGREGATES.items())
 PLAN = plan_text(
     f"""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.window_model import Event, Value, Window, WindowKey, model_output
+from devkit.window_model import Event, ModelWindow, Value, WindowKey, model_output
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -17,8 +17,8 @@ from lsql_runner.pipeline import plan_text
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
-TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
-HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+TUMBLE = ModelWindow(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = ModelWindow(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
 FIELDS = "COUNT(*) AS n, SUM(v) AS s, MIN(v) AS lo, MAX(v) AS hi, AVG(v) AS m"
 PLAN = plan_text(
     f"""
