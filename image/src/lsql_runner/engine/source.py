@@ -20,8 +20,8 @@ _TUNED = {
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
     # A consumer requests the next records before it returns those that it has. At the end of a partition the broker
-    # holds this request, and the consumer's next one to this broker waits for it: with Kafka's default of 500 ms, half a
-    # second for each micro-batch. There are no polls between batches.
+    # holds this request, and the consumer's next one to this broker waits for it: with Kafka's default of 500 ms, half
+    # a second for each micro-batch. There are no polls between batches.
     "kafka.fetch.max.wait.ms": "5",
 }
 
