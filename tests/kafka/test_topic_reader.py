@@ -92,9 +92,7 @@ def test_deleted_records_are_an_error_and_skipped_on_request(
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         failed = running.wait_for(lambda status: status.reason is not None)
-    with in_process(
-        engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue"
-    ) as running:
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
         running.read_to(4)
 
     assert failed.reason is not None
