@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         build_streams()
         heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
-        with Broker({"log.cleaner.enable": "false"}, heap) as broker:
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=heap) as broker:
             return _bench(broker, options)
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
@@ -134,9 +134,9 @@ def _run_once(
     broker.create_topic(name, options.partitions)
     with TemporaryDirectory(prefix="lsql-bench-") as state:
         task = Task(
-            workload,
-            broker.bootstrap,
-            _SOURCE,
+            workload=workload,
+            bootstrap=broker.bootstrap,
+            source=_SOURCE,
             target=name,
             group=name,
             state=Path(state),

@@ -49,7 +49,7 @@ TUMBLE = Workload(
 WORKLOADS = {workload.name: workload for workload in (FILTER, TUMBLE)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """The workload, topics and resources of one process."""
 

@@ -70,7 +70,7 @@ class Usage:
     """Memory that no file backs, once a second."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One run. `usage` and `latencies` are None if the container ended before the last result."""
 
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Result] = []
     try:
         image = built_image(default_tag())
-        with Broker({"log.cleaner.enable": "false"}, ("-Xms512m", "-Xmx512m")) as broker:
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=("-Xms512m", "-Xmx512m")) as broker:
             for name in options.program or PROGRAMS:
                 for rate in options.rate or (10, 100, 1000):
                     results.append(_run(PROGRAMS[name], rate, broker, image, options))
@@ -153,14 +153,14 @@ def _run(program: LoadProgram, rate: int, broker: Broker, image: str, options: a
     with container:
         usage, ran_s = _feed(container, broker.bootstrap, source, rate, options)
         if usage is None:
-            return Result(program.title, rate, ran_s, None, None)
+            return Result(program=program.title, rate=rate, ended_after_s=ran_s, usage=None, latencies=None)
         try:
             latencies = _latencies(broker, program, source, targets, skip_s=options.warm_up, deadline_s=_DRAIN_S)
         except BenchFailed:
             if container.running:
                 raise
-            return Result(program.title, rate, ran_s, None, None)
-    return Result(program.title, rate, None, usage, latencies)
+            return Result(program=program.title, rate=rate, ended_after_s=ran_s, usage=None, latencies=None)
+    return Result(program=program.title, rate=rate, ended_after_s=None, usage=usage, latencies=latencies)
 
 
 def _is_ready(port: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from bench.engines import FILTER, Task
-from bench.measures import Sample
+from bench.measures import ProgressSample
 from bench.usage import peak_mib, processor_s
 from bench.vessels import Expected
 from devkit.broker import Broker
@@ -29,7 +29,7 @@ class BenchFailed(Exception):
 class Run:
     """The observations of one run, and its output."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[ProgressSample, ...]
     written: int
     """The number of records in the output topic."""
     peak_mib: float
@@ -66,16 +66,18 @@ def run(process: Process, task: Task, broker: Broker, expected: Expected, deadli
     return Run(tuple(samples), written, memory, heads)
 
 
-def watch(process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float) -> list[Sample]:
+def watch(
+    process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float
+) -> list[ProgressSample]:
     """Samples of the group's position, one for each change, until the end."""
-    samples = [Sample(0.0, 0, 0.0)]
+    samples = [ProgressSample(0.0, 0, 0.0)]
     while samples[-1].committed < count:
         if not process.running:
             raise BenchFailed(f"{process.name} ended with {process.exit_code}:\n{_tail(process)}")
         at = position()
         now_s = time.monotonic() - start
         if at > samples[-1].committed:
-            samples.append(Sample(now_s, at, processor_s(process.pid)))
+            samples.append(ProgressSample(now_s, at, processor_s(process.pid)))
         if now_s > deadline_s:
             raise BenchFailed(f"{process.name}: at {at} of {count} after {deadline_s:.0f} s:\n{_tail(process)}")
         time.sleep(_POLL_S)

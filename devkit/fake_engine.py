@@ -64,8 +64,25 @@ class FakeEngine:
         folder.mkdir(parents=True, exist_ok=True)
         rows = [[place.topic, place.partition, end] for place, end in ends.items()]
         (folder / str(batch)).write_text(json.dumps(rows))
-        stores = tuple(StoreReport(store.store, 1, 100, 1, self.late) for store in query.stores)
-        job.on_batch(BatchEnded(at_ms, query.name, batch, records, records, 10, {}, ends, stores, None, at_ms))
+        stores = tuple(
+            StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
+            for store in query.stores
+        )
+        job.on_batch(
+            BatchEnded(
+                at_ms=at_ms,
+                query=query.name,
+                batch_id=batch,
+                records_in=records,
+                records_out=records,
+                duration_ms=10,
+                phases_ms={},
+                positions=ends,
+                stores=stores,
+                watermark_ms=None,
+                event_time_max_ms=at_ms,
+            )
+        )
         return records
 
     def _position(self, job: Job, query: Query) -> tuple[int, dict[Partition, int]]:

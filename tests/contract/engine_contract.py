@@ -62,9 +62,21 @@ def job(
     mode = "continuous" if subject.continuous else "batch"
     text = f"SET processing.mode={mode}; INSERT INTO `{subject.target}` SELECT STREAM * FROM `{subject.source}`"
     planned = plan_text(text, Catalog({subject.source: schema}))
-    source = SourceOptions(subject.connection, "contract", reset, starts or {}, {subject.source: 2})
-    output = OutputOptions(subject.connection, "contract")
-    return Job(planned.plan, source, output, subject.folder / "checkpoints", batches.ended.append)
+    source = SourceOptions(
+        kafka=subject.connection,
+        app_id="contract",
+        reset=reset,
+        start_offsets=starts or {},
+        partitions={subject.source: 2},
+    )
+    output = OutputOptions(kafka=subject.connection, app_id="contract")
+    return Job(
+        plan=planned.plan,
+        source=source,
+        output=output,
+        checkpoints=subject.folder / "checkpoints",
+        on_batch=batches.ended.append,
+    )
 
 
 class EngineContract:

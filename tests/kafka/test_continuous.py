@@ -4,6 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_records_of_a_key_keep_their_order_key_headers_and_timestamp(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target = topic(partitions=4), topic(partitions=3)
-    sent = [Record(r.key, r.value, (("trace", b"t"),), timestamp_ms=1_600_000_000_000) for r in records(range(5_000))]
+    sent = [replace(r, headers=(("trace", b"t"),), timestamp_ms=1_600_000_000_000) for r in records(range(5_000))]
     broker.produce(source, sent)
     sql = f"{CONTINUOUS} INSERT INTO {target} SELECT STREAM * FROM {source} WHERE n > 4"
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:

@@ -46,7 +46,7 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     output = java_class(TOPIC_OUTPUT).open(name)
     writer = _stream_writer(records, query, job).format(TOPIC_SINK)
     streaming = writer.options(**writer_options(query.name, job.output)).start()
-    return MicroBatchQuery(spark, name, streaming, output, reports)
+    return MicroBatchQuery(spark=spark, name=name, streaming=streaming, output=output, reports=reports)
 
 
 def start_for_sink(
@@ -58,7 +58,15 @@ def start_for_sink(
     writer = _stream_writer(rows, query, job)
     writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
     name = qualified_name(job.output.app_id, query.name)
-    return MicroBatchQuery(spark, name, writer.start(), output, reports, write, job.sinks)
+    return MicroBatchQuery(
+        spark=spark,
+        name=name,
+        streaming=writer.start(),
+        output=output,
+        reports=reports,
+        sink_write=write,
+        sinks=job.sinks,
+    )
 
 
 def _stream_writer(records: DataFrame, query: Query, job: Job) -> DataStreamWriter:
@@ -71,7 +79,7 @@ def _stream_writer(records: DataFrame, query: Query, job: Job) -> DataStreamWrit
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MicroBatchQuery:
     """A running streaming query of Spark. See `running_query.RunningQuery` for the methods."""
 

@@ -51,7 +51,7 @@ class SparkEngine:
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
         self._state_stores_mib = jvm.state_stores_mib
-        self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
+        self._options = SessionOptions(app_id=app_id, scratch=self._jvm.scratch, threads=threads or None)
         self._opened: Future[SparkSession] = Future()
         self._opener = Thread(target=self._open, name="session", daemon=True)
         self._opener.start()

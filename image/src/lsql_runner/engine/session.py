@@ -65,7 +65,7 @@ POLLING_MS = 10
 """A query looks for records again after this time; before it looks, the trigger of its batches waits for records."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
     """Options of the session that differ between processors."""
 

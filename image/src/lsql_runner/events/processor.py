@@ -74,7 +74,7 @@ class JvmGone:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUse:
     """A topic of the program with its formats and types."""
 
@@ -90,7 +90,7 @@ class TopicUse:
     partitions: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkUse:
     """A table of a sink to which the program writes."""
 
@@ -110,7 +110,7 @@ class SinkUse:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramPlanned:
     """The program was planned for its topics."""
 

@@ -118,7 +118,20 @@ def job_of(
     )
     sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     output = OutputOptions(
-        settings.connection, settings.app_id, bound.producer, prepared.plan.dead_letter_topic, prepared.limits
+        kafka=settings.connection,
+        app_id=settings.app_id,
+        producer=bound.producer,
+        dead_letter_topic=prepared.plan.dead_letter_topic,
+        limits=prepared.limits,
     )
     checkpoints = state.checkpoints(prepared.generation)
-    return Job(prepared.plan, source, output, checkpoints, on_batch, settings.registry, bound.rocksdb, sinks)
+    return Job(
+        plan=prepared.plan,
+        source=source,
+        output=output,
+        checkpoints=checkpoints,
+        on_batch=on_batch,
+        registry=settings.registry,
+        rocksdb=bound.rocksdb,
+        sinks=sinks,
+    )

@@ -38,7 +38,7 @@ class Rates:
     records_out_per_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """Everything known about the processor at one moment."""
 
