@@ -61,8 +61,9 @@ def run(environment: Mapping[str, str]) -> int:
     open_until_exit = ExitStack()
 
     def make_app() -> Flask:
+        pids = (os.getpid(), os.getppid())  # gunicorn's worker and its master
         try:
-            supervisor, metrics = open_until_exit.enter_context(processor(settings))
+            supervisor, metrics = open_until_exit.enter_context(processor(settings, python_pids=pids))
         except LsqlError as error:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
@@ -74,12 +75,15 @@ def run(environment: Mapping[str, str]) -> int:
 
 
 @contextmanager
-def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator[tuple[Supervisor, Metrics]]:
+def processor(
+    settings: Settings, options: JvmOptions | None = None, python_pids: tuple[int, ...] = ()
+) -> Iterator[tuple[Supervisor, Metrics]]:
     """A running supervisor and its metrics. Leaving the block stops them and closes everything that they use.
 
     Args:
         settings: of the processor.
         options: of the JVM; `jvm_options` by default.
+        python_pids: the Python processes of the processor, whose memory is measured.
 
     Raises:
         LsqlError: the program is invalid, the state directory cannot be used, JAVA_MISSING, KAFKA_SETTINGS_INVALID.
@@ -90,7 +94,7 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         with closing(engine), connections(settings) as (brokers, registry):
-            identity = _identity(settings)
+            identity = replace(_identity(settings), memory=None if options else memory_budget(settings))
             supervisor = Supervisor(
                 RunDependencies(
                     settings=settings,
@@ -100,6 +104,7 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
                     registry=registry,
                     engine=engine,
                     state=state,
+                    python_pids=python_pids,
                     on_jvm_gone=_end_with_the_jvm,
                 )
             )

@@ -16,6 +16,7 @@ from lsql_runner.events.processor import (
     JvmGone,
     LagMeasured,
     LateRecordsDropped,
+    MemoryMeasured,
     Partition,
     ProgramPlanned,
     QueryDied,
@@ -264,6 +265,12 @@ class TestProgress:
         )
 
         assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
+
+
+def test_the_last_measurement_of_the_memory_is_kept() -> None:
+    status = fold(MemoryMeasured(1), MemoryMeasured(2, python_bytes=7), changed_to(State.FAILED))
+
+    assert status.memory == MemoryMeasured(2, python_bytes=7)
 
 
 def test_the_current_status_is_thread_safe() -> None:

@@ -14,6 +14,7 @@ from typing import Protocol
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.memory import JvmMemory
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
@@ -93,6 +94,9 @@ class Engine(Protocol):
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None if it runs. Waits up to `within_s` for its end: its sockets close before the process
         ends."""
+
+    def memory(self) -> JvmMemory | None:
+        """The memory that the JVM uses now; None before it has started, and if it does not respond."""
 
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -14,6 +15,7 @@ from typing import TypeGuard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.failures import classify, classify_errors
@@ -31,7 +33,8 @@ from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER
+from lsql_runner.events.memory import JvmMemory
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
@@ -76,6 +79,14 @@ class SparkEngine:
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
+
+    def memory(self) -> JvmMemory | None:
+        if not self._opened.done() or not self._jvm.is_alive():
+            return None
+        with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
+            measured = json.loads(java_class(JVM_MEMORY).json())
+            return JvmMemory(**measured, private_bytes=private_bytes([self._jvm.pid]))
+        return None
 
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason

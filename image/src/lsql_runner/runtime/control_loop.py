@@ -16,6 +16,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
 from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, prepare
@@ -41,6 +42,7 @@ class ControlLoop:
         self.description = ProgramDescription()
         self._prepared: PreparedProgram | None = None
         self._run: PlanRun | None = None
+        self._memory = MemoryReporter(dependencies, self.machine)
         self._backoff = Backoff()
         self._retry_at_ms = 0
 
@@ -78,6 +80,8 @@ class ControlLoop:
             if state is not State.ENDED:
                 self._jvm_gone()
             return False
+        if state is not State.STARTING:
+            self._memory.report()
         if state is State.RUNNING:
             self._watch()
         elif state is State.STARTING:

@@ -16,6 +16,7 @@ from lsql_runner.events.processor import (
     JvmGone,
     LagMeasured,
     LateRecordsDropped,
+    MemoryMeasured,
     Partition,
     ProgramPlanned,
     QueryDied,
@@ -81,6 +82,8 @@ class Status:
     progress_at_ms: int = 0
     """When a batch last ended, or the lag was last zero."""
     lag_at_progress: int = 0
+    memory: MemoryMeasured | None = None
+    """The last measurement; None before the first."""
 
     @property
     def records_in_per_s(self) -> float:
@@ -246,6 +249,11 @@ def _(event: ProgramPlanned, status: Status) -> Status:
         continuous=event.continuous,
         warnings=status.warnings + new,
     )
+
+
+@status_after.register
+def _(event: MemoryMeasured, status: Status) -> Status:
+    return replace(status, memory=event)
 
 
 class CurrentStatus:
