@@ -161,8 +161,8 @@ class _Context:
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
-            expected = "long, timestamp, date"
-            raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
+            targets = (TIMESTAMP, LONG)
+            raise operators.operand_type("EVENTTIME BY", bound.type, expr.span, "long, timestamp, date", targets)
         return operators.convert(bound, LONG)
 
     def stateless(
