@@ -27,14 +27,15 @@ def bind_group_keys(binder: Binder, exprs: tuple[ast.Expression, ...]) -> tuple[
     """The expressions of GROUP BY, with their names.
 
     Raises:
-        LsqlError: PROJECTION_DUPLICATE if two have the same name.
+        LsqlError: GROUP_KEY_DUPLICATE if two have the same name.
     """
     keys: dict[str, Expr] = {}
+    spans: dict[str, Span] = {}
     for expr in exprs:
         name = _key_name(expr, len(keys))
         if name in keys:
-            raise LsqlError("PROJECTION_DUPLICATE", expr.span, name=name)
-        keys[name] = binder.bind(expr)
+            raise LsqlError("GROUP_KEY_DUPLICATE", expr.span, [("the other", spans[name])], name=name)
+        keys[name], spans[name] = binder.bind(expr), expr.span
     return tuple(keys.items())
 
 
