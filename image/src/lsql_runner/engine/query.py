@@ -6,7 +6,9 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -24,6 +26,7 @@ from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.port import OutputOptions, Sinks, qualified_name
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.sink_writer import sink_writer
@@ -85,7 +88,8 @@ class RunningPlan:
                     else _start_for_sink(query, write, sink_writers[query.name], options)
                 )
         except BaseException:
-            self._stop_at_once()
+            with suppress(Exception):  # the cause is reported, not what follows from it
+                self._stop_at_once()
             raise
 
     def death(self) -> JavaErrors | LsqlError | None:
@@ -98,28 +102,36 @@ class RunningPlan:
         return None
 
     def stop(self) -> None:
-        """Let running batches end, so that written records are committed, then stop."""
+        """Let running batches end, so that written records are committed, then stop.
+
+        An error does not keep the other queries from being stopped; the first one is raised at the end.
+        """
         deadline = time.monotonic() + _STOP_DEADLINE_S
         trigger = java_class(BATCH_TRIGGER)
-        for query in self._queries:
-            query.output.stop()
-            trigger.stop(query.name)
-        for query in self._queries:
-            while query.streaming.isActive and time.monotonic() < deadline:
-                if not query.output.isWriting() and not query.streaming.status["isTriggerActive"]:
-                    break
-                time.sleep(0.01)
-        self._stop_at_once()
+        run_all(
+            [
+                *(query.output.stop for query in self._queries),
+                *(partial(trigger.stop, query.name) for query in self._queries),
+                *(partial(query.await_batch, deadline) for query in self._queries),
+                self._stop_at_once,
+            ]
+        )
 
     def _stop_at_once(self) -> None:
-        for query in self._queries:
-            query.output.stop()
-            query.streaming.stop()
-            # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
-            for report in query.streaming._jsq.recentProgress():
-                self._progress.take(report)
-            query.close_producer()
-        self._spark._jsparkSession.streams().removeListener(self._listener)
+        streams = self._spark._jsparkSession.streams()
+        run_all(
+            [
+                *(partial(self._stop_query, query) for query in self._queries),
+                partial(streams.removeListener, self._listener),
+            ]
+        )
+
+    def _stop_query(self, query: _Running) -> None:
+        run_all([query.output.stop, query.streaming.stop, partial(self._take_reports, query), query.close_producer])
+
+    def _take_reports(self, query: _Running) -> None:
+        # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
+        run_all(partial(self._progress.take, report) for report in query.streaming._jsq.recentProgress())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +145,13 @@ class _Running:
     """A TOPIC_OUTPUT or SINK_WRITER, which writes its batches."""
     sink_write: WriteSink | None = None
     """The INSERT into a sink that it runs; None for topics."""
+
+    def await_batch(self, deadline_s: float) -> None:
+        """Wait until no batch is running or being written, but not longer than until a time of the monotonic clock."""
+        while self.streaming.isActive and time.monotonic() < deadline_s:
+            if not self.output.isWriting() and not self.streaming.status["isTriggerActive"]:
+                break
+            time.sleep(0.01)
 
     def close_producer(self) -> None:
         """Close the producer, after the query has ended. The connections to sinks stay open for the next start."""
