@@ -20,7 +20,7 @@ from lsql_runner.bind.settings import bind_settings
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.budget import MemoryBudget, budget
-from lsql_runner.container.limits import memory_limit_bytes
+from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.engine.port import Engine
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
@@ -150,8 +150,7 @@ def processor_without_api(
 
 def memory_budget(settings: Settings) -> MemoryBudget:
     """How a processor with these settings divides the memory of its container."""
-    limit = memory_limit_bytes()
-    divided = budget(None if limit is None else limit >> 20, second_jvm_mib(settings))
+    divided = budget(memory_limit_mib(), second_jvm_mib(settings))
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 
