@@ -19,9 +19,9 @@ _TUNED = {
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
-    # After each poll Spark's reader requests the partition's bounds, on a connection on which the consumer has already
-    # sent its next fetch. At the end of a partition the broker holds that fetch, and the request behind it, for this
-    # time: with Kafka's default of 500 ms, half a second for each micro-batch. There are no polls between batches.
+    # A consumer requests the next records before it returns those that it has. At the end of a partition the broker
+    # holds this request, and the consumer's next one to this broker waits for it: with Kafka's default of 500 ms, half a
+    # second for each micro-batch. There are no polls between batches.
     "kafka.fetch.max.wait.ms": "5",
 }
 
