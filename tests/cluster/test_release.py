@@ -13,16 +13,22 @@ from devkit.release_with_traffic import ReleaseWithTraffic, merged, program
 from lsql_runner.container.budget import needed_limit_mib
 from tests.cluster.conftest import fresh_namespace
 
-# Characters that YAML, templates, shells or Kubernetes could change, and the size of a long program.
+MAX_PROGRAM_BYTES = 128_000
+"""The longest program that the chart accepts. Linux limits a variable, with its name, to 128 KiB."""
+# Characters that YAML, templates, shells or Kubernetes could change.
 SPECIAL_CHARACTERS = """\
 -- {{ .Release.Name }} {{- printf "%s" "x" }} $(PATH) $$(PATH) $$ $HOME "double" 'single' `tick` \\n \\ %d ß 漢字 \t tab
 -- ---
 """
-PADDING = "".join(f"-- line {number} of a long program: $(SQL) {{{{ . }}}}\n" for number in range(1200))
 
 
 def special_program(source: str, target: str) -> str:
-    return f"{SPECIAL_CHARACTERS}{PADDING}\n{program(source, target)}\n\n-- '$$' at the end  \n"
+    """A program of MAX_PROGRAM_BYTES with special characters."""
+    rest = f"\n{program(source, target)}\n\n-- '$$' at the end  \n"
+    size = MAX_PROGRAM_BYTES - len(f"{SPECIAL_CHARACTERS}{rest}".encode())
+    lines = "".join(f"-- line {number} of a long program: $(SQL) {{{{ . }}}}\n" for number in range(size // 40))
+    whole = lines[: lines.rindex("\n", 0, size)]
+    return f"{SPECIAL_CHARACTERS}{whole.ljust(size, '.')}{rest}"
 
 
 def log_of_refused_upgrade(release: ReleaseWithTraffic, **values: object) -> str:
@@ -68,7 +74,10 @@ class ReleaseTests:
         assert report.duplicates == 0
 
     def test_the_program_is_passed_unchanged(self, release: ReleaseWithTraffic) -> None:
-        assert release.processor.stream()["sql"] == special_program(release.source, release.target)
+        longest = special_program(release.source, release.target)
+
+        assert len(longest.encode()) == MAX_PROGRAM_BYTES
+        assert release.processor.stream()["sql"] == longest
 
     def test_helm_test_passes(self, release: ReleaseWithTraffic) -> None:
         release.helm.test(release.name)

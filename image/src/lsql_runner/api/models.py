@@ -115,7 +115,7 @@ class Sink(Model):
 
 
 class ProcessorRates(Model):
-    """Records per second in the last batch; 0 while there is nothing to read."""
+    """Records per second in the last ten seconds of batches; 0 while there is nothing to read."""
 
     records_in_per_second: float = Field(ge=0)
     records_out_per_second: float = Field(ge=0)

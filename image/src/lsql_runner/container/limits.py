@@ -14,13 +14,13 @@ CGROUPS = Path("/sys/fs/cgroup")
 """The control groups of the container."""
 
 
-def memory_limit_bytes(cgroups: Path = CGROUPS) -> int | None:
-    """The memory limit of the container; None if there is no limit."""
+def memory_limit_mib(cgroups: Path = CGROUPS) -> int | None:
+    """The memory limit of the container in MiB, rounded down; None if there is no limit."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         text = _read(cgroups / name)
         if text.isdigit():
             limit = int(text)
-            return limit if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
+            return limit >> 20 if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
     return None
 
 
@@ -29,7 +29,7 @@ def kernel_memory_bytes(cgroups: Path = CGROUPS) -> int | None:
 
     Without a memory limit the group may be that of the whole machine, so the result is None.
     """
-    if memory_limit_bytes(cgroups) is None:
+    if memory_limit_mib(cgroups) is None:
         return None
     for line in _read(cgroups / "memory.stat").splitlines():
         key, _, value = line.partition(" ")

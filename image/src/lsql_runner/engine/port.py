@@ -134,4 +134,7 @@ class Engine(Protocol):
         """
 
     def stop(self) -> None:
-        """Let running batches end, then stop the job. Does nothing if there is no job."""
+        """Let running batches end, then stop the job. Does nothing if there is no job.
+
+        If stopping a query fails, the others are stopped, the job has ended, and the first error is raised.
+        """

@@ -25,6 +25,7 @@ from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
 from lsql_runner.engine.source import range_reader
 from lsql_runner.engine.state_options import tune_state
@@ -159,9 +160,9 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""
-        if self._running is not None:
-            self._running.stop()
-        self._running = None
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()
 
     def close(self) -> None:
         """End plan, session and JVM, and delete the temporary files."""
@@ -169,11 +170,17 @@ class SparkEngine:
             self._jvm.kill()  # the session is not open yet
             self._opener.join(_OPENER_ENDS_S)
         else:
-            with suppress(Exception):  # the JVM may have ended
-                self.stop()
-                self.session.stop()
+            if self._opened.exception() is None:
+                self._stop_session()
             self._jvm.close()
         forget_jvm()
+
+    def _stop_session(self) -> None:
+        try:
+            run_all([self.stop, self.session.stop])
+        except Exception as error:
+            if self._jvm.is_alive():  # calls of a JVM that has ended fail in many ways
+                LOG.warning("the session did not end cleanly", extra={"reason": self.reason_of(error)})
 
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:

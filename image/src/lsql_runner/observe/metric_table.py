@@ -61,12 +61,12 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_records_in_per_second",
         "gauge",
-        "Records read per second in the last batch; 0 if there are none to read.",
+        "Records read per second in the last ten seconds of batches; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_records_out_per_second",
         "gauge",
-        "Records written per second in the last batch; 0 if there are none to read.",
+        "Records written per second in the last ten seconds of batches; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_batches_total",
