@@ -40,11 +40,11 @@ Batches = list[list[Row]]
 times = st.one_of(st.sampled_from([0, 1, 3_999, 4_000, 9_999, 10_000, 15_000, 20_000]), st.integers(0, 40_000))
 rows = st.builds(
     Row,
-    st.sampled_from(["a", "b"]),
-    times,
-    st.integers(0, 2),
-    st.integers(0, 1_000),
-    st.one_of(st.none(), st.integers(-3, 3)),
+    key=st.sampled_from(["a", "b"]),
+    at_ms=times,
+    partition=st.integers(0, 2),
+    offset=st.integers(0, 1_000),
+    value=st.one_of(st.none(), st.integers(-3, 3)),
 )
 arrivals = st.lists(rows, min_size=6, max_size=24, unique_by=lambda row: (row.partition, row.offset))
 REVERSED = [Row(key="a", at_ms=7_000 - n * 500, partition=n % 2, offset=90 - n, value=n % 4) for n in range(12)]
