@@ -20,8 +20,8 @@ public final class Launcher {
 
     /**
      * The arguments are a properties file with the settings of Flink, a file of statements, separated by `;`, and a file
-     * that is created when the job has ended: it ends with its bounded sources, and often before their last positions
-     * are committed to the consumer group.
+     * that is created when the job has ended: it ends with its bounded sources, before their last positions are
+     * committed to the consumer group.
      */
     public static void main(String[] args) throws IOException, InterruptedException, ExecutionException {
         Properties settings = new Properties();
