@@ -77,10 +77,10 @@ layers: setup ## Print how many tests each layer has
 test-java: setup ## Run the tests of the Java module
 	$(MAVEN) -f image/jvm/pom.xml test
 
-lint: setup ## ruff: rules and format; the format of the Java module
+lint: setup ## ruff: rules and format; format and package rules of the Java module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(MAVEN) -f image/jvm/pom.xml spotless:check
+	$(MAVEN) -f image/jvm/pom.xml spotless:check test -Dtest=PackagesTest
 
 format: setup ## Format Python and Java, and fix what ruff can fix
 	$(BIN)/ruff check --fix .

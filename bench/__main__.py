@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.check import check
-from bench.engines import ENGINES, LSQL_RUNNER, Engine, build
+from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed, Expected
 from bench.machine import machine, versions
 from bench.measures import line, measures_of
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, signal.default_int_handler)
     try:
         build()
-        with Broker({"log.cleaner.enable": "false"}, BROKER_HEAP) as broker, Registry() as registry:
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=BROKER_HEAP) as broker, Registry() as registry:
             return _bench(broker, registry, options)
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
@@ -97,7 +97,7 @@ def _bench(broker: Broker, registry: Registry, options: argparse.Namespace) -> i
 
 
 def _compare(
-    workload: Workload, engines: Sequence[Engine], inputs: Inputs, options: argparse.Namespace
+    workload: Workload, engines: Sequence[ComparedEngine], inputs: Inputs, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """Run the engines in turns, so that a machine that slows down affects all of them."""
     expected = workload.expectation(inputs.preloaded.reports(), options.records)
@@ -122,7 +122,12 @@ def _compare(
 
 
 def _run_once(
-    engine: Engine, workload: Workload, expected: Expected, inputs: Inputs, options: argparse.Namespace, number: int
+    engine: ComparedEngine,
+    workload: Workload,
+    expected: Expected,
+    inputs: Inputs,
+    options: argparse.Namespace,
+    number: int,
 ) -> Run:
     """One run with a new application id, output topic and state directory; its results are checked."""
     broker = inputs.broker
@@ -137,7 +142,7 @@ def _run_once(
 
 
 def _task(
-    engine: Engine, workload: Workload, inputs: Inputs, options: argparse.Namespace, name: str, state: Path
+    engine: ComparedEngine, workload: Workload, inputs: Inputs, options: argparse.Namespace, name: str, state: Path
 ) -> Task:
     source = AVRO_TOPIC if workload.is_avro else JSON_TOPIC
     other = workload.other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.engines import FLINK_SQL, Engine
+from bench.engines import FLINK_SQL, ComparedEngine
 from bench.expected import Expected, Records, Window, check_finals, check_records
 from bench.outputs import (
     Result,
@@ -26,7 +26,7 @@ _SIZES_MS = {"tumble": 60_000, "hop": 300_000}
 
 
 def check(
-    engine: Engine, workload: Workload, expected: Expected, broker: Topics, registry: Registry, topic: str
+    engine: ComparedEngine, workload: Workload, expected: Expected, broker: Topics, registry: Registry, topic: str
 ) -> None:
     """Compare all results.
 
@@ -43,7 +43,7 @@ def check(
         check_finals(name, expected, last_counts(results, _window(engine, workload)))
 
 
-def _window(engine: Engine, workload: Workload) -> Callable[[Result], Window]:
+def _window(engine: ComparedEngine, workload: Workload) -> Callable[[Result], Window]:
     if workload.name == "session":
         return session_of_fields if engine is FLINK_SQL else session_of_key
     return window_of_fields if engine is FLINK_SQL else window_of_key(_SIZES_MS[workload.name])

@@ -69,7 +69,7 @@ def _java(task: Task, jars: str, main_class: str, *options: str) -> list[str | P
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class ComparedEngine:
     """An engine: its name in the tables, and a function that makes its process."""
 
     name: str
@@ -77,10 +77,10 @@ class Engine:
     guarantees: frozenset[Guarantee] = frozenset(Guarantee)
 
 
-LSQL_RUNNER = Engine("lsql-runner", lsql_runner, frozenset({Guarantee.AT_LEAST_ONCE}))
-KAFKA_STREAMS = Engine("Kafka Streams", kafka_streams)
-FLINK_SQL = Engine("Flink SQL", flink_sql)
-ENGINES: Mapping[str, Engine] = {"lsql": LSQL_RUNNER, "streams": KAFKA_STREAMS, "flink": FLINK_SQL}
+LSQL_RUNNER = ComparedEngine("lsql-runner", lsql_runner, frozenset({Guarantee.AT_LEAST_ONCE}))
+KAFKA_STREAMS = ComparedEngine("Kafka Streams", kafka_streams)
+FLINK_SQL = ComparedEngine("Flink SQL", flink_sql)
+ENGINES: Mapping[str, ComparedEngine] = {"lsql": LSQL_RUNNER, "streams": KAFKA_STREAMS, "flink": FLINK_SQL}
 
 
 def build() -> None:

@@ -15,15 +15,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from confluent_kafka import Producer
 
-from bench.engines import ENGINES, LSQL_RUNNER, Engine, build
+from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
 from bench.follow import Follower
 from bench.latency import Appended, Latencies, by_count, by_id
-from bench.load_engines import Running, Topics, contained, on_host
+from bench.load_engines import LoadTopics, Running, contained, on_host
 from bench.load_programs import PROGRAMS, LoadProgram, appended, decoder
 from bench.load_results import LoadResult, Usage, load_line
 from bench.machine import machine, versions
@@ -45,9 +46,9 @@ _TICK_S = 0.005
 class Contender:
     """An engine with a guarantee."""
 
-    engine: Engine
+    engine: ComparedEngine
     guarantee: Guarantee
-    run: Callable[[LoadProgram, Topics], AbstractContextManager[Running]]
+    run: Callable[[LoadProgram, LoadTopics], AbstractContextManager[Running]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs: list[dict[str, Any]] = []
     document = {"kind": LOAD, "conditions": _conditions(options), "runs": runs}
     try:
-        with Broker({"log.cleaner.enable": "false"}, ("-Xms512m", "-Xmx512m")) as broker:
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=("-Xms512m", "-Xmx512m")) as broker:
             contenders = list(_contenders(broker.bootstrap, options))
             for name in options.program or PROGRAMS:
                 for rate in options.rate or RATES:
@@ -127,8 +128,8 @@ def _contenders(bootstrap: str, options: argparse.Namespace) -> Iterator[Contend
 
 
 def _host_run(
-    engine: Engine, guarantee: Guarantee, bootstrap: str, resources: tuple[int, int], variables: dict[str, str]
-) -> Callable[[LoadProgram, Topics], AbstractContextManager[Running]]:
+    engine: ComparedEngine, guarantee: Guarantee, bootstrap: str, resources: tuple[int, int], variables: dict[str, str]
+) -> Callable[[LoadProgram, LoadTopics], AbstractContextManager[Running]]:
     return lambda program, topics: on_host(engine, program, topics, bootstrap, guarantee, resources, variables)
 
 
@@ -136,11 +137,12 @@ def _run(
     contender: Contender, program: LoadProgram, rate: int, broker: Broker, options: argparse.Namespace
 ) -> LoadResult:
     """One run with its own topics, application id and state directory."""
-    topics = Topics(f"load-{time.time_ns()}", len(program.inserts))
+    topics = LoadTopics(f"load-{time.time_ns()}", len(program.inserts))
     for topic in (topics.source, *topics.targets):
         broker.create_topic(topic, options.partitions, {"message.timestamp.type": "LogAppendTime"})
-    place = program.title, rate, contender.engine.name, contender.guarantee
-    is_transactional = contender.guarantee is Guarantee.EXACTLY_ONCE
+    name, guarantee = contender.engine.name, contender.guarantee
+    result = partial(LoadResult, program=program.title, rate=rate, engine=name, guarantee=guarantee)
+    is_transactional = guarantee is Guarantee.EXACTLY_ONCE
     with (
         Follower(broker.bootstrap, topics.targets, options.partitions)
         if is_transactional
@@ -149,7 +151,7 @@ def _run(
     ):
         usage, ran_s = _feed(engine, broker.bootstrap, topics.source, rate, options)
         if usage is None:
-            return LoadResult(*place, failure=f"ended after {ran_s:.0f} s")
+            return result(failure=f"ended after {ran_s:.0f} s")
         decode = decoder(contender.engine, program)
 
         def results(topic: str) -> list[Appended]:
@@ -157,9 +159,9 @@ def _run(
             return [decode(*record) for record in found]
 
         try:
-            return LoadResult(*place, usage, _latencies(broker, program, topics, results, skip_s=options.warm_up))
+            return result(usage=usage, latencies=_latencies(broker, program, topics, results, skip_s=options.warm_up))
         except BenchFailed as error:
-            return LoadResult(*place, failure=str(error) if engine.is_running else f"ended after {ran_s:.0f} s")
+            return result(failure=str(error) if engine.is_running else f"ended after {ran_s:.0f} s")
 
 
 def _feed(
@@ -195,7 +197,7 @@ def _feed(
 
 
 def _latencies(
-    broker: Broker, program: LoadProgram, topics: Topics, results: Callable[[str], list[Appended]], skip_s: float
+    broker: Broker, program: LoadProgram, topics: LoadTopics, results: Callable[[str], list[Appended]], skip_s: float
 ) -> Latencies:
     """The latencies of all records but those of the first `skip_s` seconds.
 

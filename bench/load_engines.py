@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from bench.engines import Engine
+from bench.engines import ComparedEngine
 from bench.load_programs import FIELDS, LoadProgram
 from bench.task import Guarantee, Task
 from bench.usage import private_mib, processor_s
@@ -26,7 +26,7 @@ _PRODUCER = {"linger.ms": "5", "compression.type": "lz4"}
 
 
 @dataclass(frozen=True, slots=True)
-class Topics:
+class LoadTopics:
     """The topics of a run; their name is also the application id."""
 
     name: str
@@ -92,7 +92,7 @@ class OnHost:
 def contained(
     image: str,
     program: LoadProgram,
-    topics: Topics,
+    topics: LoadTopics,
     bootstrap: str,
     limits: tuple[float, int],
     variables: dict[str, str],
@@ -120,9 +120,9 @@ def contained(
 
 @contextmanager
 def on_host(
-    engine: Engine,
+    engine: ComparedEngine,
     program: LoadProgram,
-    topics: Topics,
+    topics: LoadTopics,
     bootstrap: str,
     guarantee: Guarantee,
     resources: tuple[int, int],
@@ -150,7 +150,7 @@ def on_host(
             yield OnHost(process)
 
 
-def _lsql_topics(topics: Topics) -> dict[str, object]:
+def _lsql_topics(topics: LoadTopics) -> dict[str, object]:
     return {topics.source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": FIELDS}}}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bench.engines import FLINK_SQL, Engine
+from bench.engines import FLINK_SQL, ComparedEngine
 from bench.latency import Appended
 
 FIELDS = {"id": "long not null", "user": "string not null", "speed": "double not null"}
@@ -48,7 +48,7 @@ PROGRAMS = {
 }
 
 
-def decoder(engine: Engine, program: LoadProgram) -> Callable[[bytes, bytes, int], Appended]:
+def decoder(engine: ComparedEngine, program: LoadProgram) -> Callable[[bytes, bytes, int], Appended]:
     """A function that makes a result from key, value and time. The key of a count ends with the start of its window."""
     return _flink_count if engine is FLINK_SQL and program.windows_ms else appended
 

@@ -21,7 +21,7 @@ class Usage:
     """Memory that no file backs, once a second."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadResult:
     """One run. `usage` and `latencies` are None if there is a `failure`."""
 

@@ -8,7 +8,7 @@ from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ProgressSample:
     """The observations at one time of a run."""
 
     at_s: float
@@ -19,7 +19,7 @@ class Sample:
     """Processor time of the process and its children so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunMeasures:
     """The measures of one run. A rate is None if the run was too short."""
 
@@ -37,7 +37,7 @@ class RunMeasures:
     """The largest memory that no file backs."""
 
 
-def measures_of(samples: Sequence[Sample], count: int, private_mib: float) -> RunMeasures:
+def measures_of(samples: Sequence[ProgressSample], count: int, private_mib: float) -> RunMeasures:
     """The measures of a run with `count` records.
 
     The warm rate is measured from the first commit at or after a third of the input to the commit of its end. The

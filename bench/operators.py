@@ -26,7 +26,7 @@ from devkit.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class MeasuredProgram:
     """A benchmark: a title, the inputs, and SQL with `{target}`."""
 
     title: str
@@ -44,33 +44,35 @@ _JOINED = (
 _TABLE = "INSERT INTO {{target}} SELECT TABLE {calls} FROM users GROUP BY country"
 
 PROGRAMS = {
-    "filter-json": Program("filter, JSON", (CLICKS,), _FILTER.format(source=CLICKS.topic)),
-    "filter-avro": Program("filter, AVRO to AVRO", (AVRO_CLICKS,), _FILTER.format(source=AVRO_CLICKS.topic)),
-    "tumble": Program(
+    "filter-json": MeasuredProgram("filter, JSON", (CLICKS,), _FILTER.format(source=CLICKS.topic)),
+    "filter-avro": MeasuredProgram("filter, AVRO to AVRO", (AVRO_CLICKS,), _FILTER.format(source=AVRO_CLICKS.topic)),
+    "tumble": MeasuredProgram(
         "COUNT, SUM in TUMBLE 1m",
         (CLICKS,),
         _GROUPED.format(window="TUMBLE 1m"),
     ),
-    "session": Program(
+    "session": MeasuredProgram(
         "COUNT, SUM in SESSION 30s",
         (CLICKS,),
         _GROUPED.format(window="SESSION 30s"),
     ),
-    "session-closed": Program(
+    "session-closed": MeasuredProgram(
         "COUNT, SUM in SESSION 10s, each of one record",
         (CLICKS,),
         _GROUPED.format(window="SESSION 10s"),
     ),
-    "table-sum": Program("COUNT, SUM over a table", (USERS,), _TABLE.format(calls="COUNT(*) AS n, SUM(points) AS s")),
-    "table-max": Program("MAX over a table", (USERS,), _TABLE.format(calls="MAX(points) AS m")),
-    "stream-table": Program(
+    "table-sum": MeasuredProgram(
+        "COUNT, SUM over a table", (USERS,), _TABLE.format(calls="COUNT(*) AS n, SUM(points) AS s")
+    ),
+    "table-max": MeasuredProgram("MAX over a table", (USERS,), _TABLE.format(calls="MAX(points) AS m")),
+    "stream-table": MeasuredProgram(
         "stream JOIN table",
         (USERS, PROFILES),
         "WITH p AS (SELECT TABLE * FROM profiles); "
         "INSERT INTO {target} SELECT STREAM u.points, p.name FROM users AS u JOIN p ON u._key = p._key",
     ),
-    "table-table": Program("table JOIN table", (USERS, PROFILES), _JOINED.format(kind="TABLE", end="")),
-    "stream-stream": Program(
+    "table-table": MeasuredProgram("table JOIN table", (USERS, PROFILES), _JOINED.format(kind="TABLE", end="")),
+    "stream-stream": MeasuredProgram(
         "stream JOIN stream WITHIN 10s",
         (USERS, PROFILES),
         _JOINED.format(kind="STREAM", end=" WITHIN 10s"),
@@ -88,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = [PROGRAMS[name] for name in options.program or PROGRAMS]
     try:
         heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
-        with Broker({"log.cleaner.enable": "false"}, heap) as broker, Registry() as registry:
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=heap) as broker, Registry() as registry:
             for source in dict.fromkeys(each for program in wanted for each in program.inputs):
                 _say(f"writing {options.records:,} records to {source.topic}")
                 preload(broker, registry, source, options.records, options.partitions)
@@ -125,7 +127,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _run(program: Program, broker: Broker, registry: Registry, options: argparse.Namespace, name: str) -> RunMeasures:
+def _run(
+    program: MeasuredProgram, broker: Broker, registry: Registry, options: argparse.Namespace, name: str
+) -> RunMeasures:
     """One run with a new application id, output topic and state directory."""
     broker.create_topic(name, options.partitions)
     topics = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from bench.expected import BenchFailed
-from bench.measures import Sample
+from bench.measures import ProgressSample
 from bench.task import Task
 from bench.usage import private_mib, processor_s
 from devkit.process import Process
@@ -23,7 +23,7 @@ _MEMORY_S = 1.0
 class Run:
     """The observations of one run."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[ProgressSample, ...]
     private_mib: float
     """The largest private memory of one sample per second."""
 
@@ -78,16 +78,16 @@ def watch(
     count: int,
     deadline_s: float,
     memory: Memory | None = None,
-) -> list[Sample]:
+) -> list[ProgressSample]:
     """Samples of the group's position, one for each change, until the end."""
-    samples = [Sample(0.0, 0, 0.0)]
+    samples = [ProgressSample(0.0, 0, 0.0)]
     while samples[-1].committed < count:
         if not process.running:
             raise BenchFailed(f"{process.name} ended with {process.exit_code}:\n{_tail(process)}")
         at = position()
         now_s = time.monotonic() - start
         if at > samples[-1].committed:
-            samples.append(Sample(now_s, at, processor_s(process.pid)))
+            samples.append(ProgressSample(now_s, at, processor_s(process.pid)))
         if now_s > deadline_s:
             raise BenchFailed(f"{process.name}: at {at} of {count} after {deadline_s:.0f} s:\n{_tail(process)}")
         if memory is not None:

@@ -29,7 +29,7 @@ class Guarantee(StrEnum):
     EXACTLY_ONCE = "exactly-once"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One process."""
 

@@ -47,7 +47,7 @@ VESSEL_SCHEMA = {"MMSI": "long", "Name": "string", "Flag": "string"}
 CALL_SCHEMA = {"MMSI": "long", "Port": "string"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A position report."""
 
@@ -93,7 +93,14 @@ def reports(count: int, start_ms: int) -> Iterator[Report]:
         text = datetime.fromtimestamp(begin_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for vessel in _reporting(turn % CYCLE)[:left]:
             speed = speeds[(vessel * 37 + turn * 101) % _SPEEDS]
-            yield Report(key_of(vessel), vessel, turn, begin_ms + _delay_ms(vessel), speed, text)
+            yield Report(
+                key=key_of(vessel),
+                vessel=vessel,
+                round=turn,
+                at_ms=begin_ms + _delay_ms(vessel),
+                speed=speed,
+                text=text,
+            )
         left -= REPORTS_OF_A_ROUND
 
 

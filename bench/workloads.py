@@ -22,7 +22,7 @@ class Second:
     """By the number of reports and the time of the first one in ms."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """The same processing for all engines."""
 
@@ -47,30 +47,47 @@ _COUNT = "INSERT INTO {{target}} SELECT STREAM COUNT(*) AS n FROM {{source}} WIN
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("filter", "JSON filter and project", _FILTER, expected.fast_reports),
-        Workload("avro", "AVRO to AVRO filter and project", _FILTER, expected.fast_reports, is_avro=True),
-        Workload("tumble", "1-minute tumbling count", _COUNT.format(window="TUMBLE 1m"), expected.counts_by_minute),
+        Workload(name="filter", title="JSON filter and project", sql=_FILTER, expectation=expected.fast_reports),
         Workload(
-            "hop",
-            "5-minute hopping count, by 1 minute",
-            _COUNT.format(window="HOP 5m BY 1m"),
-            expected.counts_by_five_minutes,
+            name="avro",
+            title="AVRO to AVRO filter and project",
+            sql=_FILTER,
+            expectation=expected.fast_reports,
+            is_avro=True,
         ),
-        Workload("session", "30-second session count", _COUNT.format(window="SESSION 30s"), expected.counts_by_session),
         Workload(
-            "stream-table",
-            "stream-table join",
-            "WITH vessels AS (SELECT TABLE * FROM {other}); INSERT INTO {target} SELECT STREAM r.MMSI, r.Speed, v.Name "
+            name="tumble",
+            title="1-minute tumbling count",
+            sql=_COUNT.format(window="TUMBLE 1m"),
+            expectation=expected.counts_by_minute,
+        ),
+        Workload(
+            name="hop",
+            title="5-minute hopping count, by 1 minute",
+            sql=_COUNT.format(window="HOP 5m BY 1m"),
+            expectation=expected.counts_by_five_minutes,
+        ),
+        Workload(
+            name="session",
+            title="30-second session count",
+            sql=_COUNT.format(window="SESSION 30s"),
+            expectation=expected.counts_by_session,
+        ),
+        Workload(
+            name="stream-table",
+            title="stream-table join",
+            sql="WITH vessels AS (SELECT TABLE * FROM {other}); "
+            "INSERT INTO {target} SELECT STREAM r.MMSI, r.Speed, v.Name "
             "FROM {source} AS r JOIN vessels AS v ON r._key = v._key",
-            expected.named_reports,
+            expectation=expected.named_reports,
             other=VESSEL_TABLE,
         ),
         Workload(
-            "stream-stream",
-            "stream-stream join within 10 s",
-            "INSERT INTO {target} SELECT STREAM r.MMSI, r.Speed, c.Port "
+            name="stream-stream",
+            title="stream-stream join within 10 s",
+            sql="INSERT INTO {target} SELECT STREAM r.MMSI, r.Speed, c.Port "
             f"FROM {{source}} AS r JOIN {{other}} AS c ON r._key = c._key WITHIN 10s GRACE BY {GRACE}",
-            expected.reports_with_calls,
+            expectation=expected.reports_with_calls,
             other=CALLS,
         ),
     )

@@ -13,7 +13,7 @@ import sys  # noqa: E402
 from contextlib import ExitStack  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from demo.processor import Processor  # noqa: E402
+from demo.processor import DemoProcessor  # noqa: E402
 from demo.results import Results  # noqa: E402
 from demo.screen import Lines, Panels, Screen  # noqa: E402
 from demo.ships import TOPIC  # noqa: E402
@@ -76,7 +76,7 @@ def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
         return _watch(system.processor, results, screen, deadline_s)
 
 
-def _watch(processor: Processor, results: Results, screen: Screen, deadline_s: float | None) -> int:
+def _watch(processor: DemoProcessor, results: Results, screen: Screen, deadline_s: float | None) -> int:
     """Show the processor until the deadline, an interrupt, or its end."""
     announced = False
     while deadline_s is None or time.monotonic() < deadline_s:

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from demo.processor import Processor
+from demo.processor import DemoProcessor
 from demo.system import new_system, read_program
 from devkit.browser import chromium
 from devkit.page import expected, shown
@@ -57,7 +57,7 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def _has_output(processor: Processor) -> bool:
+def _has_output(processor: DemoProcessor) -> bool:
     """Wait for the first output records; False after the deadline, or if the processor ends."""
     deadline = time.monotonic() + OUTPUT_DEADLINE_S
     while processor.process.running and time.monotonic() < deadline:

@@ -24,7 +24,7 @@ CHECK_S = 30
 LOG_LINES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """The status that the API reported at one time; rates are averages of RATE_WINDOW_S."""
 
@@ -39,7 +39,7 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Processor:
+class DemoProcessor:
     """`lsql run` on a free port; its state and temporary files are in the folder of `process`."""
 
     sql: str
@@ -71,7 +71,7 @@ class Processor:
         try:
             stream, stores = self._get("/stream"), self._get("/metadata")
         except (OSError, http.client.HTTPException, ValueError):
-            return Reading("starting")
+            return Reading(state="starting")
         now_s = time.monotonic()
         self._counts.append((now_s, stream["recordsIn"], stream["recordsOut"]))
         while len(self._counts) > 2 and now_s - self._counts[0][0] > RATE_WINDOW_S:
@@ -80,13 +80,13 @@ class Processor:
         elapsed_s = now_s - then_s
         reason = stream["reason"]
         return Reading(
-            stream["state"],
-            f"{reason['code']}: {reason['message']} {reason['wayOut']}" if reason else "",
-            (stream["recordsIn"] - read) / elapsed_s if elapsed_s else 0.0,
-            (stream["recordsOut"] - written) / elapsed_s if elapsed_s else 0.0,
-            stream["lag"],
-            sum(store["rows"] or 0 for store in stores),
-            tuple(t["topic"] for t in stream["topics"] if t["role"] == "target"),
+            state=stream["state"],
+            reason=f"{reason['code']}: {reason['message']} {reason['wayOut']}" if reason else "",
+            in_per_s=(stream["recordsIn"] - read) / elapsed_s if elapsed_s else 0.0,
+            out_per_s=(stream["recordsOut"] - written) / elapsed_s if elapsed_s else 0.0,
+            lag=stream["lag"],
+            state_rows=sum(store["rows"] or 0 for store in stores),
+            targets=tuple(t["topic"] for t in stream["topics"] if t["role"] == "target"),
         )
 
     def why_it_ended(self) -> str:

@@ -43,7 +43,7 @@ class Lines:
     def __init__(self, begun_s: float) -> None:
         self._begun_s = begun_s
         self._shown_at_s = 0.0
-        self._shown = Reading("")
+        self._shown = Reading(state="")
 
     def say(self, text: str) -> None:
         print(f"{time.monotonic() - self._begun_s:5.1f} s  {text}", flush=True)

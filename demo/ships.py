@@ -22,7 +22,7 @@ LANES = ((51.0, 1.6, 40.0), (36.0, -5.4, 75.0), (54.6, 10.9, 60.0), (43.1, 5.2, 
 """Latitude, longitude and course of five shipping lanes."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Ship:
     """A simulated ship. Position and course are in degrees, speeds in knots."""
 

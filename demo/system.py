@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demo.broker_proxy import BrokerProxy
-from demo.processor import Processor
+from demo.processor import DemoProcessor
 from demo.ships import REPORTS_PER_S, TOPIC, Ships
 from devkit.broker import Broker
 
@@ -23,7 +23,7 @@ EXAMPLE = Path(__file__).parents[1] / "sql-examples/01-fast-vehicles/query.sql"
 class DemoSystem:
     """A processor, its broker, and the proxy between them. Nothing runs before `start`."""
 
-    processor: Processor
+    processor: DemoProcessor
     broker: Broker
     proxy: BrokerProxy
 
@@ -51,7 +51,7 @@ class DemoSystem:
 def new_system(sql: str) -> DemoSystem:
     """A system that runs a program."""
     proxy = BrokerProxy()
-    return DemoSystem(Processor(sql, proxy.address), Broker(), proxy)
+    return DemoSystem(DemoProcessor(sql, proxy.address), Broker(), proxy)
 
 
 def read_program(path: Path | None = None) -> str:

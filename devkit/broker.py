@@ -75,6 +75,7 @@ class Broker(Topics):
     def __init__(
         self,
         settings: Mapping[str, str] | None = None,
+        *,
         jvm_options: tuple[str, ...] = (),
         users: Mapping[str, str] | None = None,
         host: str = LOOPBACK,

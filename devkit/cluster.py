@@ -27,7 +27,7 @@ CHANGE_LOCK = "cluster-change"
 
 
 @dataclass(frozen=True)
-class Cluster:
+class KubernetesCluster:
     """A cluster, and what a test may do with it."""
 
     kubeconfig: Path
@@ -75,16 +75,16 @@ def given_cluster() -> Path | None:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
+def running_cluster() -> Iterator[KubernetesCluster]:
     """Yield the cluster. A cluster that this function booted is removed afterwards; one that already ran stays."""
     given = given_cluster()
     if given is not None:
-        yield Cluster(given, os.environ.get(HOST_VARIABLE) or outgoing_address(), is_own=False)
+        yield KubernetesCluster(given, os.environ.get(HOST_VARIABLE) or outgoing_address(), is_own=False)
         return
     with held_cluster():
         with cache_lock(CHANGE_LOCK):
             lifecycle.up()
-        yield Cluster(KUBECONFIG, NODE_IP, is_own=True)
+        yield KubernetesCluster(KUBECONFIG, NODE_IP, is_own=True)
 
 
 @contextmanager

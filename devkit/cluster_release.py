@@ -55,15 +55,15 @@ class Helm:
     """A folder for Helm's caches, so that the settings of the user have no effect."""
     chart: Path = CHART
 
-    def install(self, name: str, values: Values, *options: str) -> Processor:
+    def install(self, name: str, values: Values, *options: str) -> InstalledProcessor:
         """Install a release; returns when its pod is ready."""
         self._apply("install", name, values, *options)
-        return Processor(self.kubectl, name)
+        return InstalledProcessor(self.kubectl, name)
 
-    def install_without_wait(self, name: str, values: Values) -> Processor:
+    def install_without_wait(self, name: str, values: Values) -> InstalledProcessor:
         """Install a release; returns when its objects exist."""
         self.run("install", name, self.chart, "--values=-", stdin=json.dumps(values))
-        return Processor(self.kubectl, name)
+        return InstalledProcessor(self.kubectl, name)
 
     def upgrade(self, name: str, values: Values, *options: str) -> None:
         """Upgrade a release to exactly these values; returns when the new pod is ready."""
@@ -127,7 +127,7 @@ class Helm:
 
 
 @dataclass(frozen=True)
-class Processor:
+class InstalledProcessor:
     """The processor of a release: its pod, and its REST API through the proxy of the API server."""
 
     kubectl: Kubectl

@@ -20,7 +20,7 @@ OUTAGE_MS = 300_000
 POLL_S = 0.3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrafficReport:
     """The ids in a target topic, compared with those that were written to its source."""
 

@@ -97,11 +97,30 @@ class FakeConsole:
         self.runners = FakeRunners()
         self.clock = Clock()
         self.history = History()
-        self.watch = ClusterWatch(self.cluster, self.runners.fetch_reports, self.settings, self.history, self.clock)
-        operations = Operations(self.cluster, self.runners, self.watch, self.settings.actions, self.history, self.clock)
+        self.watch = ClusterWatch(
+            cluster=self.cluster,
+            fetch_reports=self.runners.fetch_reports,
+            settings=self.settings,
+            history=self.history,
+            now=self.clock,
+        )
+        operations = Operations(
+            cluster=self.cluster,
+            runners=self.runners,
+            watch=self.watch,
+            allowed=self.settings.actions,
+            history=self.history,
+            now=self.clock,
+        )
         known = authenticator or open_authenticator(self.settings.auth)
         dependencies = ConsoleDependencies(
-            self.settings, self.cluster, self.runners, self.watch, self.history, operations, known
+            settings=self.settings,
+            cluster=self.cluster,
+            runners=self.runners,
+            watch=self.watch,
+            history=self.history,
+            operations=operations,
+            authenticator=known,
         )
         self.app: Flask = create_app(dependencies)
 

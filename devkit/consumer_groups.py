@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupPartition:
     """A line of the table: the position of a group in a partition. None if the tool prints a dash."""
 

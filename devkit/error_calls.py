@@ -16,7 +16,7 @@ _SENTENCES = ("reason", "expected", "instead", "way_out", "why")
 """Keywords of any call whose value is shown to users as a parameter of an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCall:
     """A call that creates an error, replaces its parameters, or gives a value to one of them.
 
@@ -148,7 +148,7 @@ def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[ErrorCall]:
             elif name not in _tables():
                 params = {name: value for name, value in params.items() if name in _SENTENCES}
             if params or name == "LsqlError":
-                yield ErrorCall(path, child.lineno, name, code, params, scope)
+                yield ErrorCall(path=path, line=child.lineno, name=name, code=code, params=params, scope=scope)
         yield from _calls(path, child, inner)
 
 

@@ -7,7 +7,7 @@ SparkEngine does on a real broker.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from devkit.fake_brokers import FakeBrokers
@@ -64,8 +64,25 @@ class FakeEngine:
         folder.mkdir(parents=True, exist_ok=True)
         rows = [[place.topic, place.partition, end] for place, end in ends.items()]
         (folder / str(batch)).write_text(json.dumps(rows))
-        stores = tuple(StoreReport(store.store, 1, 100, 1, self.late) for store in query.stores)
-        job.on_batch(BatchEnded(at_ms, query.name, batch, records, records, 10, {}, ends, stores, None, at_ms))
+        stores = tuple(
+            StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
+            for store in query.stores
+        )
+        job.on_batch(
+            BatchEnded(
+                at_ms=at_ms,
+                query=query.name,
+                batch_id=batch,
+                records_in=records,
+                records_out=records,
+                duration_ms=10,
+                phases_ms={},
+                positions=ends,
+                stores=stores,
+                watermark_ms=None,
+                event_time_max_ms=at_ms,
+            )
+        )
         return records
 
     def _position(self, job: Job, query: Query) -> tuple[int, dict[Partition, int]]:
@@ -93,7 +110,9 @@ class FakeEngine:
         self.jobs.append(job)
         self.running, self.error = job, None
 
-    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+    def death(
+        self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
+    ) -> LsqlError | None:
         return None if self.running is None else self.error
 
     def count_late(self, event: BatchEnded) -> int:

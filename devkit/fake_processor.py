@@ -110,7 +110,9 @@ class FakeProcessor:
         self.description = DESCRIPTION
         stores = tuple(store.name for store in DESCRIPTION.stores)
         self.emit(
-            ProgramPlanned(self.now_ms, TOPICS, stores, generation=3, stateful=True, warnings=(WARNING,)),
+            ProgramPlanned(
+                at_ms=self.now_ms, topics=TOPICS, stores=stores, generation=3, stateful=True, warnings=(WARNING,)
+            ),
         )
 
     def batch(self, seconds: float = 2.0) -> None:
@@ -146,8 +148,16 @@ class FakeProcessor:
                 },
                 positions=positions,
                 stores=(
-                    StoreReport("fast-vehicles-window", 18_204 + 3 * step, 9_871_360 + 640 * step, 311, 0),
-                    StoreReport("vehicles-latest", 2_412, 1_204_224, 2, 0),
+                    StoreReport(
+                        name="fast-vehicles-window",
+                        rows=18_204 + 3 * step,
+                        memory_bytes=9_871_360 + 640 * step,
+                        rows_updated=311,
+                        late_rows_dropped=0,
+                    ),
+                    StoreReport(
+                        name="vehicles-latest", rows=2_412, memory_bytes=1_204_224, rows_updated=2, late_rows_dropped=0
+                    ),
                 ),
                 watermark_ms=newest_ms - 10_000,
                 event_time_max_ms=newest_ms,

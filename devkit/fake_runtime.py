@@ -63,7 +63,7 @@ class FakeRuntime:
             LsqlError: the error with which `lsql run` would end before anything runs.
         """
         settings = self.settings(**env)
-        identity = Identity(APP_ID, settings.sql, "", "0", "at_least_once")
+        identity = Identity(app_id=APP_ID, sql=settings.sql, user="", version="0", guarantee="at_least_once")
         with closing(StateDir(settings.state_dir, settings.app_id)) as state:
             loop = ControlLoop(
                 RunDependencies(

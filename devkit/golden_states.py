@@ -57,7 +57,9 @@ def _batches(*rows: tuple[tuple[str, str, str, int | None, float, int], ...]) ->
         records = []
         for topic, key, group, a, d, seconds in batch:
             value = None if a is None else json.dumps({"g": group, "a": a, "d": d}).encode()
-            records.append(TopicRecord(topic, key.encode(), value, seconds * 1000, offset=offset))
+            records.append(
+                TopicRecord(topic=topic, key=key.encode(), value=value, timestamp_ms=seconds * 1000, offset=offset)
+            )
             offset += 1
         batches.append(tuple(records))
     return tuple(batches)

@@ -1,6 +1,6 @@
 """The record that tests produce and consume."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,7 @@ class Record:
 
     key: bytes | None
     value: bytes | None
+    _: KW_ONLY
     headers: tuple[tuple[str, bytes | None], ...] = ()
     timestamp_ms: int | None = None
     partition: int | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devkit.broker import Broker
-from devkit.cluster_release import Helm, Processor
+from devkit.cluster_release import Helm, InstalledProcessor
 from devkit.cluster_traffic import Traffic, TrafficReport
 
 BEFORE = 50
@@ -65,11 +65,11 @@ class ReleaseWithTraffic:
         }
 
     @property
-    def processor(self) -> Processor:
+    def processor(self) -> InstalledProcessor:
         """The processor of the release."""
-        return Processor(self.helm.kubectl, self.name)
+        return InstalledProcessor(self.helm.kubectl, self.name)
 
-    def install(self, **values: Any) -> Processor:
+    def install(self, **values: Any) -> InstalledProcessor:
         """Install the release with these values in addition to the default ones."""
         self.values |= values
         self.traffic.write(BEFORE)

@@ -43,7 +43,7 @@ def person(offset: int, key: int | None, value: Row | None, partition: int = 0) 
     """A record of the topic `people`."""
     raw = None if key is None else key.to_bytes(8, "big", signed=True)
     body = None if value is None else json.dumps(value).encode()
-    return TopicRecord("people", raw, body, 0, partition, offset)
+    return TopicRecord(topic="people", key=raw, value=body, timestamp_ms=0, partition=partition, offset=offset)
 
 
 class EmptySink(Protocol):
@@ -83,7 +83,12 @@ class RealSink:
 
 class PostgresSink(RealSink):
     def __init__(self, engine: MemoryEngine, server: Postgres) -> None:
-        super().__init__(engine, SinkConnection("db", "postgresql", server.url, postgres.USER, postgres.PASSWORD))
+        super().__init__(
+            engine,
+            SinkConnection(
+                name="db", kind="postgresql", url=server.url, user=postgres.USER, password=postgres.PASSWORD
+            ),
+        )
         self._server = server
         server.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 
@@ -93,7 +98,9 @@ class PostgresSink(RealSink):
 
 class RedisSink(RealSink):
     def __init__(self, engine: MemoryEngine, server: Redis) -> None:
-        super().__init__(engine, SinkConnection("db", "redis", server.url, "", redis.PASSWORD))
+        super().__init__(
+            engine, SinkConnection(name="db", kind="redis", url=server.url, user="", password=redis.PASSWORD)
+        )
         self._server = server
         server.command("FLUSHALL")
 

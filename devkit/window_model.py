@@ -33,7 +33,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Window:
+class ModelWindow:
     size_ms: int
     advance_ms: int
     grace_ms: int
@@ -48,7 +48,7 @@ WindowKey = tuple[str, int]
 """A key and the start of a window in ms."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Value:
     count: int
     total: int
@@ -72,13 +72,13 @@ class ModelOutput(Generic[Result]):
     """Dropped records, counted once for each closed window."""
 
 
-def model_output(batches: Sequence[Sequence[Event]], window: Window) -> ModelOutput[Value]:
+def model_output(batches: Sequence[Sequence[Event]], window: ModelWindow) -> ModelOutput[Value]:
     """The output of the model for micro-batches."""
     return model_output_with(batches, window, _value)
 
 
 def model_output_with(
-    batches: Sequence[Sequence[Record]], window: Window, value: Callable[[Sequence[Record]], Result]
+    batches: Sequence[Sequence[Record]], window: ModelWindow, value: Callable[[Sequence[Record]], Result]
 ) -> ModelOutput[Result]:
     """The output of the model for records of any type, with a function that computes the value of a window."""
     model: ModelOutput[Result] = ModelOutput()
@@ -105,10 +105,10 @@ def model_output_with(
 def _value(events: Sequence[Event]) -> Value:
     amounts = [event.amount for event in events]
     return Value(
-        len(amounts),
-        sum(amounts),
-        min(amounts),
-        max(amounts),
-        sum(amounts) / len(amounts),
-        max(event.at_ms for event in events),
+        count=len(amounts),
+        total=sum(amounts),
+        least=min(amounts),
+        most=max(amounts),
+        mean=sum(amounts) / len(amounts),
+        timestamp_ms=max(event.at_ms for event in events),
     )

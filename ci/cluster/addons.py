@@ -10,11 +10,11 @@ from typing import Any
 
 from ci.cluster.control_plane import kubectl
 from ci.cluster.layout import CRDS, DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
-from ci.cluster.processes import Program
+from ci.cluster.processes import Executable
 from ci.cluster.volumes import PROVISIONER, STORAGE_CLASSES, StorageClass
 
-COREDNS = Program("coredns")
-VOLUMES = Program("volumes")
+COREDNS = Executable("coredns")
+VOLUMES = Executable("volumes")
 READY_S = 30
 OBJECT = dict[str, Any]
 

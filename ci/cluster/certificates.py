@@ -15,7 +15,7 @@ NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
 
 
 @dataclass(frozen=True)
-class Identity:
+class Subject:
     """The subject of a certificate: user and group for the API, and the addresses of a server."""
 
     name: str
@@ -25,7 +25,7 @@ class Identity:
 
 
 SERVERS = (
-    Identity(
+    Subject(
         "apiserver",
         "kube-apiserver",
         addresses=(
@@ -36,14 +36,14 @@ SERVERS = (
             *(f"DNS:{name}" for name in API_NAMES),
         ),
     ),
-    Identity("front-proxy", "front-proxy"),
+    Subject("front-proxy", "front-proxy"),
 )
 USERS = (
-    Identity("admin", "admin", "system:masters"),
-    Identity("kubelet", f"system:node:{NODE}", "system:nodes", (f"DNS:{NODE}", f"IP:{NODE_IP}")),
-    Identity("controllers", "system:kube-controller-manager"),
-    Identity("scheduler", "system:kube-scheduler"),
-    Identity("proxy", "system:kube-proxy"),
+    Subject("admin", "admin", "system:masters"),
+    Subject("kubelet", f"system:node:{NODE}", "system:nodes", (f"DNS:{NODE}", f"IP:{NODE_IP}")),
+    Subject("controllers", "system:kube-controller-manager"),
+    Subject("scheduler", "system:kube-scheduler"),
+    Subject("proxy", "system:kube-proxy"),
 )
 
 
@@ -55,8 +55,8 @@ def make_keys(api_url: str) -> None:
     )
     _openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", PKI / "sa.key")
     _openssl("pkey", "-in", PKI / "sa.key", "-pubout", "-out", PKI / "sa.pub")
-    for identity in (*SERVERS, *USERS):
-        _sign(identity)
+    for subject in (*SERVERS, *USERS):
+        _sign(subject)
     for user in USERS:
         write_kubeconfig(RUN / f"{user.name}.kubeconfig", user.name, api_url)
 
@@ -85,7 +85,7 @@ def write_kubeconfig(path: Path, user: str, api_url: str) -> None:
     path.write_text(json.dumps(config))  # JSON is YAML
 
 
-def _sign(identity: Identity) -> None:
+def _sign(subject: Subject) -> None:
     extensions = [
         "basicConstraints=CA:FALSE",
         "keyUsage=critical,digitalSignature,keyEncipherment",
@@ -93,10 +93,10 @@ def _sign(identity: Identity) -> None:
         # Python 3.13 in a pod refuses a certificate without this extension.
         "authorityKeyIdentifier=keyid",
     ]
-    if identity.addresses:
-        extensions.append(f"subjectAltName={','.join(identity.addresses)}")
+    if subject.addresses:
+        extensions.append(f"subjectAltName={','.join(subject.addresses)}")
     signer: list[str | Path] = ["-CA", PKI / "ca.crt", "-CAkey", PKI / "ca.key"]
-    _certificate(identity.name, f"/O={identity.group}/CN={identity.user}", extensions, signer)
+    _certificate(subject.name, f"/O={subject.group}/CN={subject.user}", extensions, signer)
 
 
 def _certificate(name: str, subject: str, extensions: list[str], signer: Iterable[str | Path] = ()) -> None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from ci.cluster.layout import KUBECONFIG, NODE_IP, PKI, POD_RANGE, RUN, SERVICE_RANGE, Ports
-from ci.cluster.processes import Program, command, succeeds
+from ci.cluster.processes import Executable, command, succeeds
 
-ETCD = Program("etcd")
-API_SERVER = Program("kube-apiserver")
-CONTROLLERS = Program("kube-controller-manager")
-SCHEDULER = Program("kube-scheduler")
+ETCD = Executable("etcd")
+API_SERVER = Executable("kube-apiserver")
+CONTROLLERS = Executable("kube-controller-manager")
+SCHEDULER = Executable("kube-scheduler")
 READY_S = 90
 
 

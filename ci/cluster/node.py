@@ -22,11 +22,11 @@ from ci.cluster.layout import (
     RUN,
     containerd_socket,
 )
-from ci.cluster.processes import Program, command, succeeds
+from ci.cluster.processes import Executable, command, succeeds
 
-CONTAINERD = Program("containerd")
-KUBELET = Program("kubelet")
-KUBE_PROXY = Program("kube-proxy")
+CONTAINERD = Executable("containerd")
+KUBELET = Executable("kubelet")
+KUBE_PROXY = Executable("kube-proxy")
 READY_S = 60
 
 

@@ -22,7 +22,7 @@ class ClusterFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Program:
+class Executable:
     """A program of the cluster, identified by its name.
 
     Its process is found by its id and start time, because another process may have got the id since.

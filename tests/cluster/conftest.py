@@ -14,7 +14,7 @@ import pytest
 
 from ci.tools.image import default_tag
 from devkit.broker import Broker
-from devkit.cluster import Cluster, given_cluster, running_cluster
+from devkit.cluster import KubernetesCluster, given_cluster, running_cluster
 from devkit.cluster_release import Helm
 from devkit.container import built_image
 from devkit.helm import HELMS, tool
@@ -39,27 +39,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def cluster() -> Iterator[KubernetesCluster]:
     """The cluster of this run."""
     with running_cluster() as running:
         yield running
 
 
 @pytest.fixture
-def own_cluster(cluster: Cluster) -> Cluster:
+def own_cluster(cluster: KubernetesCluster) -> KubernetesCluster:
     """The cluster that was booted on this machine, for tests that stop its node or need its volumes."""
     assert cluster.is_own
     return cluster
 
 
 @pytest.fixture(scope="session")
-def kubeconfig(cluster: Cluster) -> Path:
+def kubeconfig(cluster: KubernetesCluster) -> Path:
     """The kubeconfig file of the cluster's administrator."""
     return cluster.kubeconfig
 
 
 @pytest.fixture(scope="session")
-def kubectl(cluster: Cluster) -> Kubectl:
+def kubectl(cluster: KubernetesCluster) -> Kubectl:
     """kubectl, in the namespace `default`."""
     return cluster.kubectl
 
@@ -94,14 +94,14 @@ def shared_namespace(kubectl: Kubectl) -> Iterator[Kubectl]:
 
 
 @pytest.fixture(scope="session")
-def kafka(cluster: Cluster) -> Iterator[Broker]:
+def kafka(cluster: KubernetesCluster) -> Iterator[Broker]:
     """A broker that pods can reach. A test that stops its broker starts another one."""
     with Broker(host=cluster.host) as broker:
         yield broker
 
 
 @pytest.fixture(scope="session")
-def image(cluster: Cluster) -> str:
+def image(cluster: KubernetesCluster) -> str:
     """The name of the runner's image, loaded into the nodes of the cluster."""
     name = os.environ.get(IMAGE_VARIABLE) or default_tag()
     if cluster.is_own:

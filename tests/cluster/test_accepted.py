@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.helm import HELMS, ROOT, Object, pod_specs, render_file, values_files
 from devkit.kubectl import Kubectl
 
@@ -20,7 +20,9 @@ def undefined(kubectl: Kubectl) -> tuple[str, ...]:
     return tuple(group for group in DEFINED_ELSEWHERE if group not in served)
 
 
-def test_the_test_cluster_defines_every_kind_of_the_chart(own_cluster: Cluster, undefined: tuple[str, ...]) -> None:
+def test_the_test_cluster_defines_every_kind_of_the_chart(
+    own_cluster: KubernetesCluster, undefined: tuple[str, ...]
+) -> None:
     assert own_cluster.is_own
     assert undefined == ()
 

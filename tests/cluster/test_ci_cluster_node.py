@@ -2,7 +2,7 @@
 
 import pytest
 
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.cluster_pods import await_running, pod
 from devkit.kubectl import Kubectl, Resource
 
@@ -15,7 +15,7 @@ def running_since(found: Resource) -> str:
 
 @pytest.mark.node
 def test_containers_survive_a_restart_of_kubelet_and_containerd(
-    own_cluster: Cluster, namespace: Kubectl, image: str
+    own_cluster: KubernetesCluster, namespace: Kubectl, image: str
 ) -> None:
     namespace.create(pod("old", image, WAIT))
     before = await_running(namespace, "old")
@@ -29,7 +29,7 @@ def test_containers_survive_a_restart_of_kubelet_and_containerd(
 
 
 @pytest.mark.node
-def test_a_reboot_starts_containers_again(own_cluster: Cluster, namespace: Kubectl, image: str) -> None:
+def test_a_reboot_starts_containers_again(own_cluster: KubernetesCluster, namespace: Kubectl, image: str) -> None:
     namespace.create(pod("old", image, WAIT))
     await_running(namespace, "old")
 
@@ -41,7 +41,7 @@ def test_a_reboot_starts_containers_again(own_cluster: Cluster, namespace: Kubec
     await_running(namespace, "old")
 
 
-def test_a_killed_container_is_started_again(own_cluster: Cluster, namespace: Kubectl, image: str) -> None:
+def test_a_killed_container_is_started_again(own_cluster: KubernetesCluster, namespace: Kubectl, image: str) -> None:
     namespace.create(pod("old", image, WAIT))
     own_cluster.kill_container(await_running(namespace, "old"))
 

@@ -169,7 +169,18 @@ def test_the_console_has_only_read_permissions(release: Release, newest_helm: He
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
         lambda: console.write_config_map(here, "watch-processors", stored.version, {"a": b""}),
         lambda: console.config_map(here, "watch"),
-        lambda: console.create_event(WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Stopped", "Stop", "x")),
+        lambda: console.create_event(
+            WorkloadEvent(
+                namespace=here,
+                kind="StatefulSet",
+                name=NAME,
+                uid=uid,
+                type="Normal",
+                reason="Stopped",
+                action="Stop",
+                text="x",
+            )
+        ),
         lambda: console.pods(here, {"app": NAME}),
         lambda: list(console.workloads("default", "Deployment")),
     ):
@@ -187,7 +198,16 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
 
     console.create_event(
-        WorkloadEvent(here, "StatefulSet", NAME, uid, "Normal", "Deleted", "Delete", "ada requested delete: done.")
+        WorkloadEvent(
+            namespace=here,
+            kind="StatefulSet",
+            name=NAME,
+            uid=uid,
+            type="Normal",
+            reason="Deleted",
+            action="Delete",
+            text="ada requested delete: done.",
+        )
     )
     assert console.pods(here, {"app": "nothing"}) == []
     console.delete_workload(here, "StatefulSet", NAME, uid)

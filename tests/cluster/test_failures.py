@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl
 from devkit.release_with_traffic import ReleaseWithTraffic, at_least_once
 from tests.cluster.conftest import HelmFactory, fresh_namespace
@@ -16,7 +16,7 @@ POLL_S = 1
 
 
 @pytest.fixture(scope="module")
-def broker(cluster: Cluster) -> Iterator[Broker]:
+def broker(cluster: KubernetesCluster) -> Iterator[Broker]:
     """A broker that only this module uses, because a test stops it."""
     with Broker(host=cluster.host) as own:
         yield own
@@ -52,7 +52,7 @@ def test_a_killed_process_restarts_the_container_and_loses_nothing(release: Rele
     assert at_least_once(release.await_records())
 
 
-def test_a_killed_container_loses_nothing(own_cluster: Cluster, release: ReleaseWithTraffic) -> None:
+def test_a_killed_container_loses_nothing(own_cluster: KubernetesCluster, release: ReleaseWithTraffic) -> None:
     restarts = release.processor.restarts()
 
     with release.traffic:

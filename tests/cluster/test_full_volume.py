@@ -3,7 +3,7 @@
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl, KubectlFailed
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
@@ -19,7 +19,7 @@ EMPTY = f"import os; os.remove({FILLER!r})"
 
 @pytest.fixture
 def release(
-    own_cluster: Cluster, namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory
+    own_cluster: KubernetesCluster, namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory
 ) -> ReleaseWithTraffic:
     release = ReleaseWithTraffic(newest_helm(namespace), kafka, image)
     release.install(

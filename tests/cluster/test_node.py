@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl
 from devkit.release_with_traffic import ReleaseWithTraffic, at_least_once
 from tests.cluster.conftest import HelmFactory, fresh_namespace
@@ -23,7 +23,7 @@ def release(kubectl: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactor
 
 
 def test_it_keeps_processing_while_kubelet_and_containerd_are_stopped(
-    own_cluster: Cluster, release: ReleaseWithTraffic
+    own_cluster: KubernetesCluster, release: ReleaseWithTraffic
 ) -> None:
     restarts, duplicates = release.processor.restarts(), release.await_records().duplicates
 
@@ -38,7 +38,7 @@ def test_it_keeps_processing_while_kubelet_and_containerd_are_stopped(
     assert release.processor.restarts() == restarts
 
 
-def test_a_reboot_of_the_node_loses_nothing(own_cluster: Cluster, release: ReleaseWithTraffic) -> None:
+def test_a_reboot_of_the_node_loses_nothing(own_cluster: KubernetesCluster, release: ReleaseWithTraffic) -> None:
     restarts = release.processor.restarts()
 
     with release.traffic:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.cluster_release import Helm, HelmFailed
 from devkit.helm import tool
 from devkit.kubectl import Kubectl
@@ -87,7 +87,9 @@ class ReleaseTests:
         assert release.processor.pod()["spec"]["containers"][0]["resources"]["limits"]["memory"] == "1Gi"
         assert release.await_records().duplicates == 0
 
-    def test_an_upgrade_of_the_image_loses_nothing(self, own_cluster: Cluster, release: ReleaseWithTraffic) -> None:
+    def test_an_upgrade_of_the_image_loses_nothing(
+        self, own_cluster: KubernetesCluster, release: ReleaseWithTraffic
+    ) -> None:
         own_cluster.tag(release.image, f"{release.image}-next")
 
         with release.traffic:

@@ -15,7 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, b
 )
 
 from devkit.broker import Broker
-from devkit.cluster import Cluster
+from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl, Resource
 from devkit.release_with_traffic import ReleaseWithTraffic
 from tests.cluster.conftest import HelmFactory
@@ -57,7 +57,7 @@ def forbid_old_user(broker: Broker) -> None:
 
 
 @pytest.fixture
-def secured(cluster: Cluster) -> Iterator[Broker]:
+def secured(cluster: KubernetesCluster) -> Iterator[Broker]:
     """A broker with a second listener, for users with a password."""
     with Broker(users=PASSWORDS, host=cluster.host) as broker:
         for user in PASSWORDS:

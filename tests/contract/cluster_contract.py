@@ -159,7 +159,14 @@ class ConfigMapContract:
 class PodContract:
     def test_an_event_is_created_on_the_workload(self, subject: ClusterUnderTest) -> None:
         event = WorkloadEvent(
-            subject.namespace, "Deployment", "fast-vehicles", "u-1", "Normal", "Stopped", "Stop", "ada requested stop"
+            namespace=subject.namespace,
+            kind="Deployment",
+            name="fast-vehicles",
+            uid="u-1",
+            type="Normal",
+            reason="Stopped",
+            action="Stop",
+            text="ada requested stop",
         )
 
         subject.cluster.create_event(event)

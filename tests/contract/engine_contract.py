@@ -28,6 +28,8 @@ class EngineUnderTest(Protocol):
     source: str
     target: str
     folder: Path
+    continuous: bool
+    """Whether the engine processes each record when it arrives, instead of batches."""
 
     def produce(self, count: int, partition: int = 0) -> None:
         """Writes records to the source."""
@@ -57,11 +59,24 @@ def job(
 ) -> Job:
     """A job that copies the source to the target."""
     schema = TopicSchema(subject.source, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
-    text = f"INSERT INTO `{subject.target}` SELECT STREAM * FROM `{subject.source}`"
+    mode = "continuous" if subject.continuous else "batch"
+    text = f"SET processing.mode={mode}; INSERT INTO `{subject.target}` SELECT STREAM * FROM `{subject.source}`"
     planned = plan_text(text, Catalog({subject.source: schema}))
-    source = SourceOptions(subject.connection, "contract", reset, starts or {}, {subject.source: 2})
-    output = OutputOptions(subject.connection, "contract")
-    return Job(planned.plan, source, output, subject.folder / "checkpoints", batches.ended.append)
+    source = SourceOptions(
+        kafka=subject.connection,
+        app_id="contract",
+        reset=reset,
+        start_offsets=starts or {},
+        partitions={subject.source: 2},
+    )
+    output = OutputOptions(kafka=subject.connection, app_id="contract")
+    return Job(
+        plan=planned.plan,
+        source=source,
+        output=output,
+        checkpoints=subject.folder / "checkpoints",
+        on_batch=batches.ended.append,
+    )
 
 
 class EngineContract:
@@ -132,9 +147,9 @@ class EngineContract:
         subject.engine.start(job(subject, batches))
         subject.read(lambda: batches.records >= 1)
 
-        assert subject.engine.death(batches.positions, {}) is None
+        assert subject.engine.death(batches.positions, dict) is None
         subject.engine.stop()
-        assert subject.engine.death(batches.positions, {}) is None
+        assert subject.engine.death(batches.positions, dict) is None
         assert subject.engine.jvm_death() is None
 
     def test_the_reason_of_an_exception_is_one_line(self, subject: EngineUnderTest) -> None:

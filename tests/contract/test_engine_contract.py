@@ -19,6 +19,7 @@ class FakeEngineUnderTest:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.continuous = False
         self.brokers = FakeBrokers()
         self.brokers.add_topic(self.source, 2)
         self.brokers.add_topic(self.target)

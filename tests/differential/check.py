@@ -131,7 +131,14 @@ def _batches(events: Events) -> Iterator[list[TopicRecord]]:
 def _record(event: Event) -> TopicRecord:
     key = None if event.key is None else event.key.encode()
     value = None if event.value is None else json.dumps(event.value).encode()
-    return TopicRecord(event.topic, key, value, event.at_ms, event.partition, event.offset)
+    return TopicRecord(
+        topic=event.topic,
+        key=key,
+        value=value,
+        timestamp_ms=event.at_ms,
+        partition=event.partition,
+        offset=event.offset,
+    )
 
 
 def _last_batch(events: Events) -> int:

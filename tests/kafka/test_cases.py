@@ -40,7 +40,7 @@ def kafka_cases(broker: Broker, registry: Registry, engine: SparkEngine) -> Iter
         closing(LibrdkafkaBrokers(settings.connection)) as brokers,
         closing(RestRegistry(settings.registry)) as schemas,
     ):
-        yield KafkaCases(settings, engine, brokers, schemas, pytest.fail)
+        yield KafkaCases(settings=settings, engine=engine, brokers=brokers, registry=schemas, warn=pytest.fail)
 
 
 @pytest.mark.parametrize("path", CASES, ids=name)

@@ -16,9 +16,9 @@ def test_a_record_is_read_with_timestamp_headers_and_offset(broker: Broker, topi
     name = topic(partitions=2)
     headers = (("b", b"1"), ("a", None), ("b", b"2"))
 
-    broker.produce(name, [Record(b"k", b"v", headers, timestamp_ms=1_500_000_000_123, partition=1)])
+    broker.produce(name, [Record(b"k", b"v", headers=headers, timestamp_ms=1_500_000_000_123, partition=1)])
 
-    expected = Record(b"k", b"v", headers, timestamp_ms=1_500_000_000_123, partition=1, offset=0)
+    expected = Record(b"k", b"v", headers=headers, timestamp_ms=1_500_000_000_123, partition=1, offset=0)
     assert broker.consume(name, 1) == [expected]
 
 
@@ -121,7 +121,15 @@ def test_group_positions_are_those_of_kafka_consumer_groups(broker: Broker, topi
     commit(broker, "group-without-members", TopicPartition(name, 0, 2))
 
     assert broker.consumer_groups_describe("group-without-members") == [
-        GroupPartition("group-without-members", name, 0, current_offset=2, log_end_offset=5, lag=3, consumer_id=None)
+        GroupPartition(
+            group="group-without-members",
+            topic=name,
+            partition=0,
+            current_offset=2,
+            log_end_offset=5,
+            lag=3,
+            consumer_id=None,
+        )
     ]
 
 

@@ -22,8 +22,11 @@ POLL_S = 0.02
 
 
 class SparkUnderTest:
-    def __init__(self, engine: SparkEngine, broker: Broker, topic: TopicFactory, folder: Path) -> None:
+    def __init__(
+        self, engine: SparkEngine, broker: Broker, topic: TopicFactory, folder: Path, continuous: bool
+    ) -> None:
         self.engine = engine
+        self.continuous = continuous
         self.connection = KafkaConnection(broker.bootstrap)
         self.source, self.target = topic("in", 2), topic("out")
         self.folder = folder
@@ -35,13 +38,15 @@ class SparkUnderTest:
     def read(self, done: Callable[[], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_S
         while not done():
-            assert time.monotonic() < deadline, self.engine.death({}, {})
+            assert time.monotonic() < deadline, self.engine.death({}, dict)
             time.sleep(POLL_S)
 
 
-@pytest.fixture
-def subject(engine: SparkEngine, broker: Broker, topic: TopicFactory, tmp_path: Path) -> Iterator[SparkUnderTest]:
-    yield SparkUnderTest(engine, broker, topic, tmp_path)
+@pytest.fixture(params=["batches", "continuous"])
+def subject(
+    request: pytest.FixtureRequest, engine: SparkEngine, broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> Iterator[SparkUnderTest]:
+    yield SparkUnderTest(engine, broker, topic, tmp_path, request.param == "continuous")
     engine.stop()
 
 

@@ -242,7 +242,13 @@ def open_cases(engine: SparkEngine) -> Iterator[OpenCases]:
             brokers = stack.enter_context(closing(LibrdkafkaBrokers(settings.connection, 5)))
             known = settings.registry
             schemas = None if known is None else stack.enter_context(closing(RestRegistry(known, 5)))
-            return KafkaCases(settings, engine, brokers, schemas, pytest.fail if warned is None else warned.append)
+            return KafkaCases(
+                settings=settings,
+                engine=engine,
+                brokers=brokers,
+                registry=schemas,
+                warn=pytest.fail if warned is None else warned.append,
+            )
 
         yield cases
 

@@ -77,7 +77,7 @@ def mixed(bad: Sequence[bytes]) -> list[Record]:
     for number, value in enumerate(bad):
         headers = (("h", source.randbytes(5)), ("h", None), ("", b""), ("lsql.batch", b"another"))
         key = None if number % 7 == 0 else source.randbytes(number % 4)
-        records.append(Record(key, value, headers, partition=0, timestamp_ms=1_700_000_000_000 + number))
+        records.append(Record(key, value, headers=headers, partition=0, timestamp_ms=1_700_000_000_000 + number))
         records.append(Record(b"good", good(number), partition=0))
     return records
 

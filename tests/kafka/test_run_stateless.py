@@ -65,7 +65,7 @@ class Filter:
 
 def input_record(number: int) -> Record:
     value = json.dumps({"id": number, "n": number % 10}).encode()
-    return Record(b"key-%d" % (number % KEYS), value, (("trace", b"t"),), timestamp_ms=EPOCH_MS + number)
+    return Record(b"key-%d" % (number % KEYS), value, headers=(("trace", b"t"),), timestamp_ms=EPOCH_MS + number)
 
 
 @pytest.fixture(scope="module")

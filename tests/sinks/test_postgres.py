@@ -215,7 +215,7 @@ def test_a_table_that_does_not_fit_is_refused(sink: PostgresSink, postgres: Post
 
 def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{free_port()}/postgres"
-    away = RealSink(engine, SinkConnection("db", "postgresql", url, USER, PASSWORD))
+    away = RealSink(engine, SinkConnection(name="db", kind="postgresql", url=url, user=USER, password=PASSWORD))
 
     error = refusal(away, UPSERT, batch(1))
 
@@ -231,7 +231,7 @@ def test_refused_credentials_are_not_a_bad_record(
     engine: MemoryEngine, postgres: Postgres, user: str, password: str, database: str
 ) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{postgres.port}/{database}"
-    stranger = RealSink(engine, SinkConnection("db", "postgresql", url, user, password))
+    stranger = RealSink(engine, SinkConnection(name="db", kind="postgresql", url=url, user=user, password=password))
 
     error = refusal(stranger, UPSERT, batch(1))
 

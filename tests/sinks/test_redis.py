@@ -47,7 +47,7 @@ def test_a_null_in_the_key_is_refused_with_its_record(sink: RedisSink) -> None:
 
 
 def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
-    away = RealSink(engine, SinkConnection("db", "redis", f"redis://127.0.0.1:{free_port()}"))
+    away = RealSink(engine, SinkConnection(name="db", kind="redis", url=f"redis://127.0.0.1:{free_port()}"))
 
     with pytest.raises(LsqlError) as found:
         away.write(HASH, 0, [person(0, 1, {})])
@@ -57,7 +57,7 @@ def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None
 
 @pytest.mark.parametrize("password", ["", "wrong-one"], ids=["none", "wrong"])
 def test_refused_credentials_are_not_a_bad_record(engine: MemoryEngine, redis: Redis, password: str) -> None:
-    stranger = RealSink(engine, SinkConnection("db", "redis", redis.url, "", password))
+    stranger = RealSink(engine, SinkConnection(name="db", kind="redis", url=redis.url, user="", password=password))
 
     with pytest.raises(LsqlError) as found:
         stranger.write(HASH, 0, [person(0, 1, {})])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from devkit.aggregate_model import AGGREGATES, Row, aggregates_of
-from devkit.window_model import Window, WindowKey, model_output_with
+from devkit.window_model import ModelWindow, WindowKey, model_output_with
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -19,8 +19,8 @@ from lsql_runner.pipeline import plan_text
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
-TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
-HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+TUMBLE = ModelWindow(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = ModelWindow(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
 FIELDS = ", ".join(f"{call} AS {name}" for name, call in AGGREGATES.items())
 PLAN = plan_text(
     f"""
@@ -47,7 +47,7 @@ rows = st.builds(
     st.one_of(st.none(), st.integers(-3, 3)),
 )
 arrivals = st.lists(rows, min_size=6, max_size=24, unique_by=lambda row: (row.partition, row.offset))
-REVERSED = [Row("a", 7_000 - n * 500, n % 2, 90 - n, n % 4) for n in range(12)]
+REVERSED = [Row(key="a", at_ms=7_000 - n * 500, partition=n % 2, offset=90 - n, value=n % 4) for n in range(12)]
 
 
 def divided(arrived: list[Row], size: int) -> Batches:
@@ -58,7 +58,14 @@ def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> di
     """By target: the changelog of each window; without windows, of each key with the window 0."""
     records = [
         [
-            TopicRecord("t", None, json.dumps({"g": r.key, "v": r.value}).encode(), r.at_ms, r.partition, r.offset)
+            TopicRecord(
+                topic="t",
+                key=None,
+                value=json.dumps({"g": r.key, "v": r.value}).encode(),
+                timestamp_ms=r.at_ms,
+                partition=r.partition,
+                offset=r.offset,
+            )
             for r in batch
         ]
         for batch in batches
@@ -87,7 +94,7 @@ def always(batches: Batches) -> dict[WindowKey, list[Any]]:
 
 @given(arrived=arrivals, size=st.integers(2, 8), restarts=st.sets(st.integers(0, 3), max_size=2))
 @example(arrived=REVERSED, size=5, restarts={0})
-@example(arrived=[Row("a", 5, 0, n, None) for n in range(6)], size=3, restarts=set())
+@example(arrived=[Row(key="a", at_ms=5, partition=0, offset=n, value=None) for n in range(6)], size=3, restarts=set())
 @settings(
     max_examples=7,
     derandomize=True,

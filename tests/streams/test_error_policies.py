@@ -37,7 +37,15 @@ def plan(policies: str, select: str = "SELECT STREAM a FROM t") -> Plan:
 
 
 def run(engine: MemoryEngine, program: Plan, *values: str) -> MemoryRun:
-    return engine.run(program, [[TopicRecord("t", b"k", v.encode(), 7, 0, n) for n, v in enumerate(values)]])
+    return engine.run(
+        program,
+        [
+            [
+                TopicRecord(topic="t", key=b"k", value=v.encode(), timestamp_ms=7, partition=0, offset=n)
+                for n, v in enumerate(values)
+            ]
+        ],
+    )
 
 
 QUEUE = "SET dead.letter.queue='dead';"

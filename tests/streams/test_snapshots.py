@@ -51,7 +51,7 @@ def test_a_restart_reads_the_newest_snapshot_of_a_state_store(session: SparkSess
         return writer.foreachBatch(collect).start()
 
     def process(query: StreamingQuery, number: int) -> None:
-        stream.addData(rows.sequence([TopicRecord("t", b"k", b"v", 0, offset=number)]))
+        stream.addData(rows.sequence([TopicRecord(topic="t", key=b"k", value=b"v", timestamp_ms=0, offset=number)]))
         query.processAllAvailable()
 
     stores = tmp_path / "c/state/0/0"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from devkit.window_model import Event, Value, Window, WindowKey, model_output
+from devkit.window_model import Event, ModelWindow, Value, WindowKey, model_output
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
@@ -17,8 +17,8 @@ from lsql_runner.pipeline import plan_text
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
-TUMBLE = Window(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
-HOP = Window(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
+TUMBLE = ModelWindow(size_ms=10_000, advance_ms=10_000, grace_ms=5_000)
+HOP = ModelWindow(size_ms=10_000, advance_ms=4_000, grace_ms=5_000)
 FIELDS = "COUNT(*) AS n, SUM(v) AS s, MIN(v) AS lo, MAX(v) AS hi, AVG(v) AS m"
 PLAN = plan_text(
     f"""
@@ -49,7 +49,9 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey,
         records.append([])
         for event in batch:
             data = json.dumps({"g": event.key, "v": event.amount}).encode()
-            records[-1].append(TopicRecord("t", None, data, event.at_ms, 0, offset))
+            records[-1].append(
+                TopicRecord(topic="t", key=None, value=data, timestamp_ms=event.at_ms, partition=0, offset=offset)
+            )
             offset += 1
     run = engine.run(PLAN, records)
     assert run.error is None
@@ -59,7 +61,14 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey,
         assert record.value is not None
         place = record.key[:-8].decode(), int.from_bytes(record.key[-8:], "big", signed=True)
         row = json.loads(record.value)
-        value = Value(row["n"], row["s"], row["lo"], row["hi"], row["m"], record.timestamp_ms)
+        value = Value(
+            count=row["n"],
+            total=row["s"],
+            least=row["lo"],
+            most=row["hi"],
+            mean=row["m"],
+            timestamp_ms=record.timestamp_ms,
+        )
         found[record.topic].setdefault(place, []).append(value)
     return found
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.measures import Comparison, RunMeasures, Sample, Spread, line, measures_of, ratios, spread, table
+from bench.measures import Comparison, ProgressSample, RunMeasures, Spread, line, measures_of, ratios, spread, table
 
 
 def run(warm: float | None, total: float = 1000.0) -> RunMeasures:
@@ -12,7 +12,13 @@ def run(warm: float | None, total: float = 1000.0) -> RunMeasures:
 
 
 def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
-    samples = [Sample(0, 0, 0), Sample(5, 10, 4), Sample(8, 300, 6), Sample(10, 600, 8), Sample(12, 900, 9)]
+    samples = [
+        ProgressSample(0, 0, 0),
+        ProgressSample(5, 10, 4),
+        ProgressSample(8, 300, 6),
+        ProgressSample(10, 600, 8),
+        ProgressSample(12, 900, 9),
+    ]
     found = measures_of(samples, 900, private_mib=300.0)
     assert found.warm_per_s == 600 / 4
     assert found.total_per_s == 900 / 12
@@ -20,19 +26,19 @@ def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
 
 
 def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
-    samples = [Sample(8, 400, 6), Sample(12, 900, 9)]
+    samples = [ProgressSample(8, 400, 6), ProgressSample(12, 900, 9)]
     assert measures_of(samples, 900, private_mib=300.0).warm_cpu_us == 3e6 / 500
 
 
 def test_a_run_with_one_commit_has_no_warm_rate() -> None:
-    found = measures_of([Sample(0, 0, 0), Sample(4, 900, 2)], 900, private_mib=300.0)
+    found = measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 900, 2)], 900, private_mib=300.0)
     assert (found.warm_per_s, found.warm_cpu_us) == (None, None)
     assert found.total_per_s == 225
 
 
 def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
     with pytest.raises(ValueError, match="before record 900"):
-        measures_of([Sample(0, 0, 0), Sample(4, 899, 2)], 900, private_mib=300.0)
+        measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 899, 2)], 900, private_mib=300.0)
 
 
 def test_spread_of_values() -> None:

@@ -28,7 +28,14 @@ def document(*runs: dict[str, Any], kind: str = "throughput", conditions: str = 
 
 
 USAGE = Usage(0.25, (100.0, 130.0, 120.0))
-RESULT = LoadResult("filter", 1_000, "Flink SQL", "at-least-once", USAGE, Latencies(tuple(range(1, 1001))))
+RESULT = LoadResult(
+    program="filter",
+    rate=1_000,
+    engine="Flink SQL",
+    guarantee="at-least-once",
+    usage=USAGE,
+    latencies=Latencies(tuple(range(1, 1001))),
+)
 
 
 def test_files_with_the_same_conditions_are_one_table_with_its_conditions_below() -> None:
@@ -53,7 +60,9 @@ def test_a_run_at_a_constant_rate_is_one_line() -> None:
 
 
 def test_a_failed_run_has_no_figures() -> None:
-    ended = LoadResult("filter", 10, "lsql-runner", "at-least-once", failure="ended after 61 s")
+    ended = LoadResult(
+        program="filter", rate=10, engine="lsql-runner", guarantee="at-least-once", failure="ended after 61 s"
+    )
     assert page([document(ended.document(), kind="load")]).splitlines()[2] == (
         "| filter | 10 | lsql-runner | at-least-once | ended after 61 s |  |  |"
     )

@@ -187,7 +187,9 @@ def test_an_error_of_the_java_sink_has_a_code(condition: str, more: dict[str, st
     errors = (JavaError("STREAM_FAILED"), JavaError(condition, {"reason": "x", **more}, "x", "SinkException"))
     write = write_of("INSERT INTO shop SELECT id FROM payments")
 
-    error = sink_error(errors, write, {"shop": SinkConnection("shop", "postgresql", "jdbc:postgresql://db/shop")})
+    error = sink_error(
+        errors, write, {"shop": SinkConnection(name="shop", kind="postgresql", url="jdbc:postgresql://db/shop")}
+    )
 
     assert error is not None
     assert error.code == code

@@ -268,7 +268,7 @@ def compared(expect: str, *actual: ActualRecord) -> list[str]:
 
 
 def record(key: bytes | None, value: bytes | None, at_ms: int = 0, **headers: bytes) -> ActualRecord:
-    return ActualRecord("o", key, value, at_ms, tuple(headers.items()))
+    return ActualRecord(topic="o", key=key, value=value, timestamp_ms=at_ms, headers=tuple(headers.items()))
 
 
 def test_order_is_compared_within_a_key_only() -> None:
@@ -285,7 +285,7 @@ def test_timestamp_and_headers_are_compared_only_if_the_case_gives_them() -> Non
 
 
 def test_the_batch_header_is_not_compared() -> None:
-    written = ActualRecord("o", b"a", b'{"b":1}', 0, (("lsql.batch", b"app/q/1"),))
+    written = ActualRecord(topic="o", key=b"a", value=b'{"b":1}', timestamp_ms=0, headers=(("lsql.batch", b"app/q/1"),))
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", written) == []
 
 

@@ -122,7 +122,11 @@ def compared(expect: str) -> list[str]:
     """The differences of a case whose program copies its input."""
     checked = case(f"expect: {expect}", KEYED)
     found = prepare_case(checked)
-    actual = [ActualRecord("o", r.key, r.value, r.timestamp_ms) for batch in found.batches for r in batch]
+    actual = [
+        ActualRecord(topic="o", key=r.key, value=r.value, timestamp_ms=r.timestamp_ms)
+        for batch in found.batches
+        for r in batch
+    ]
     return differences(checked, found.plan, actual, found.registry.texts())
 
 
@@ -151,5 +155,5 @@ def test_a_missing_and_an_unexpected_key_of_avro_are_two_differences() -> None:
 
 def test_records_with_an_unknown_schema_id_are_a_difference() -> None:
     checked = case("expect: [{key: {at: 1000}, value: {n: 1, day: 2026-03-01}}]", KEYED)
-    written = ActualRecord("o", b"\0\0\0\0\x63\x02", None, 0)
+    written = ActualRecord(topic="o", key=b"\0\0\0\0\x63\x02", value=None, timestamp_ms=0)
     assert any("not AVRO" in line for line in differences(checked, prepare_case(checked).plan, [written]))

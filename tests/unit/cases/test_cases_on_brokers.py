@@ -102,7 +102,7 @@ class DeletingBrokers:
 
 
 def cleanup(brokers: DeletingBrokers, registry: MemoryRegistry | None = None) -> Cleanup:
-    found = Cleanup(Path("x"), cast(ports.Brokers, brokers), registry)
+    found = Cleanup(path=Path("x"), brokers=cast(ports.Brokers, brokers), registry=registry)
     found.groups, found.topics, found.subjects = ["g"], ["t", "u"], ["t-value"]
     return found
 

@@ -279,8 +279,14 @@ def test_the_variables_of_a_sink_give_its_connection(tmp_path: Path) -> None:
     )
 
     assert found.sinks == (
-        SinkConnection("order_cache", "redis", "rediss://cache/2"),
-        SinkConnection("shop", "postgresql", "jdbc:postgresql://db:5432/shop?sslmode=verify-full", "runner", "s3cret"),
+        SinkConnection(name="order_cache", kind="redis", url="rediss://cache/2"),
+        SinkConnection(
+            name="shop",
+            kind="postgresql",
+            url="jdbc:postgresql://db:5432/shop?sslmode=verify-full",
+            user="runner",
+            password="s3cret",
+        ),
     )
     assert found.files == (secret,)
     assert "s3cret" not in repr(found)

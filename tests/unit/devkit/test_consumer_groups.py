@@ -11,8 +11,18 @@ fast            cars            0          -               5               -    
 
 def test_lines_become_rows_in_order_of_partitions() -> None:
     assert parse_describe(TABLE) == [
-        GroupPartition("fast", "cars", 0, current_offset=None, log_end_offset=5, lag=None, consumer_id=None),
-        GroupPartition("fast", "cars", 1, current_offset=7, log_end_offset=7, lag=0, consumer_id="reader-1-ab"),
+        GroupPartition(
+            group="fast", topic="cars", partition=0, current_offset=None, log_end_offset=5, lag=None, consumer_id=None
+        ),
+        GroupPartition(
+            group="fast",
+            topic="cars",
+            partition=1,
+            current_offset=7,
+            log_end_offset=7,
+            lag=0,
+            consumer_id="reader-1-ab",
+        ),
     ]
 
 

@@ -40,7 +40,9 @@ def test_a_report_of_a_batch_becomes_an_event_with_all_its_values() -> None:
     assert (ended.records_in, ended.records_out, ended.duration_ms) == (10, 6, 250)
     assert ended.phases_ms == {"addBatch": 200, "walCommit": 20}
     assert ended.positions == {Partition("a", 0): 12, Partition("a", 1): 5, Partition("b", 0): 1}
-    assert ended.stores == (StoreReport("counts-by-name", 7, 1024, 3, 2),)
+    assert ended.stores == (
+        StoreReport(name="counts-by-name", rows=7, memory_bytes=1024, rows_updated=3, late_rows_dropped=2),
+    )
     assert (ended.watermark_ms, ended.event_time_max_ms) == (_AT_MS + 1000, _AT_MS + 2500)
 
 

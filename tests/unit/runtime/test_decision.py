@@ -61,7 +61,13 @@ class Case:
 def pinned(case: Case) -> Pinned | None:
     if case.old is None:
         return None
-    return Pinned(case.old, fingerprint(plan_text(case.old, CATALOG).plan), {"t": SOURCE}, case.generation, {})
+    return Pinned(
+        sql=case.old,
+        fingerprint=fingerprint(plan_text(case.old, CATALOG).plan),
+        schemas={"t": SOURCE},
+        generation=case.generation,
+        versions={},
+    )
 
 
 def decision_of(case: Case) -> StartDecision:

@@ -18,8 +18,20 @@ def clocks(newest_ms: dict[str, int] | None = None, now_ms: int = 0) -> IdleCloc
 
 
 def batch(at_ms: int, newest_ms: int | None, rows: int = 1) -> BatchEnded:
-    store = StoreReport("aggregate-0", rows, 0, 0, 0)
-    return BatchEnded(at_ms, "stateful-0", 0, 1, 0, 10, {}, {}, (store,), None, newest_ms)
+    store = StoreReport(name="aggregate-0", rows=rows, memory_bytes=0, rows_updated=0, late_rows_dropped=0)
+    return BatchEnded(
+        at_ms=at_ms,
+        query="stateful-0",
+        batch_id=0,
+        records_in=1,
+        records_out=0,
+        duration_ms=10,
+        phases_ms={},
+        positions={},
+        stores=(store,),
+        watermark_ms=None,
+        event_time_max_ms=newest_ms,
+    )
 
 
 def test_time_does_not_advance_before_the_first_record() -> None:

@@ -28,7 +28,16 @@ class Processor:
 def batch(at_s: float, duration_ms: int = 200, records_in: int = 100, records_out: int = 50) -> BatchEnded:
     """A batch that ends `at_s` seconds after the start of the process."""
     at_ms = STARTED_MS + round(at_s * 1000)
-    return BatchEnded(at_ms, "main", 1, records_in, records_out, duration_ms, {}, {SOURCE: 500})
+    return BatchEnded(
+        at_ms=at_ms,
+        query="main",
+        batch_id=1,
+        records_in=records_in,
+        records_out=records_out,
+        duration_ms=duration_ms,
+        phases_ms={},
+        positions={SOURCE: 500},
+    )
 
 
 def test_a_sample_has_the_rates_and_the_mean_duration_of_its_batches() -> None:

@@ -32,7 +32,18 @@ class ReporterFixture:
         self.machine.listen(self.events.append)
 
     def move_to(self, offset: int) -> None:
-        self.machine.emit(BatchEnded(BEGIN_MS, "q", offset, 1, 1, 1, {}, {P0: offset}))
+        self.machine.emit(
+            BatchEnded(
+                at_ms=BEGIN_MS,
+                query="q",
+                batch_id=offset,
+                records_in=1,
+                records_out=1,
+                duration_ms=1,
+                phases_ms={},
+                positions={P0: offset},
+            )
+        )
         self.events.clear()
 
     def kinds(self) -> list[type]:

@@ -45,7 +45,7 @@ def brokers_with(*records: tuple[bytes | None, bytes | None]) -> FakeBrokers:
 
 def known(schema: str, origin: SchemaOrigin) -> dict[str, TopicSchema]:
     value = Serde(JSON_FORMAT, parse_type(schema))
-    return {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin)}
+    return {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin=origin)}
 
 
 def resolved(
@@ -55,7 +55,7 @@ def resolved(
     pinned: Mapping[str, TopicSchema] | None = None,
     registry: FakeRegistry | None = None,
 ) -> TopicSchema:
-    knowledge = KnownSchemas(declared or {}, pinned or {}, sample_records=2, registry=registry)
+    knowledge = KnownSchemas(declared=declared or {}, pinned=pinned or {}, sample_records=2, registry=registry)
     return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
 
 
@@ -131,7 +131,7 @@ def test_a_windowed_key_whose_schema_is_in_a_registry_must_be_declared() -> None
 
 def test_a_pinned_schema_without_a_declaration_stays() -> None:
     value = text_serde(Format("CSV"), parse_type("struct<a: int>"), {"delimiter": ";"})
-    pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "declared")}
+    pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin="declared")}
 
     schema = resolved(brokers_with((b"k", b'{"b": 1}')), f"{PROGRAM} WHERE _vtype = CSV", pinned=pinned)
 
@@ -154,7 +154,7 @@ def test_a_missing_topic_is_left_to_the_binder() -> None:
     brokers = FakeBrokers()
     brokers.add_topic("other")
 
-    catalog = resolve_catalog(parse(PROGRAM), brokers, KnownSchemas({}, {}))
+    catalog = resolve_catalog(parse(PROGRAM), brokers, KnownSchemas(declared={}, pinned={}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
 
@@ -334,7 +334,7 @@ class TestRegistry:
 
     def test_pinned_json_takes_the_new_fields_of_its_schema_and_keeps_its_types(self) -> None:
         value = Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
-        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin="registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "JSON", json_schema(id="string", color="string"))
 
@@ -368,7 +368,7 @@ class TestRegistry:
 
     def test_a_pinned_message_is_kept(self) -> None:
         value = proto_serde(PROTOBUF_FORMAT, PROTO_OLD, "A.B")
-        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin="registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "PROTOBUF", PROTO_NEW)
 
@@ -411,7 +411,7 @@ class TestRegistry:
     )
     def test_a_newer_schema_with_all_pinned_fields_is_used(self, newer: str, kind: str) -> None:
         value = avro_serde(AVRO_FORMAT, avro(ID))
-        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, "registry")}
+        pinned = {"orders": TopicSchema("orders", Serde(STRING_FORMAT, STRING), value, origin="registry")}
         registry = FakeRegistry()
         registry.register("orders-value", "AVRO", newer)
 

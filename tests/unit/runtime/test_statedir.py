@@ -17,11 +17,11 @@ ORDERS = TopicSchema(
     "orders",
     Serde(STRING_FORMAT, STRING),
     Serde(JSON_FORMAT, Struct((Field("id", LONG), Field("odd name: ,<>`", Array(Struct((Field("qty", LONG),))))))),
-    "declared",
+    origin="declared",
 )
 PINNED = Pinned(
-    "INSERT INTO ...",
-    Fingerprint(
+    sql="INSERT INTO ...",
+    fingerprint=Fingerprint(
         (
             QueryFingerprint(
                 name="stateful-0",
@@ -33,10 +33,10 @@ PINNED = Pinned(
             QueryFingerprint(name="stateless", targets=("copy",), sources=("orders",)),
         )
     ),
-    {"orders": ORDERS},
-    3,
-    {"pyspark": "4.2.0"},
-    ("stateful-0",),
+    schemas={"orders": ORDERS},
+    generation=3,
+    versions={"pyspark": "4.2.0"},
+    added=("stateful-0",),
 )
 
 HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"

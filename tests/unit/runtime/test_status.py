@@ -190,7 +190,7 @@ class TestTotals:
         assert status.late_records_dropped == 9
 
     def test_stores_and_watermarks_are_kept_by_query(self) -> None:
-        store = StoreReport("s", 1, 2, 3, 0)
+        store = StoreReport(name="s", rows=1, memory_bytes=2, rows_updated=3, late_rows_dropped=0)
         status = fold(batch(1, "a", stores=(store,), watermark_ms=5), batch(2, "b", watermark_ms=None))
 
         assert status.stores == {"a": {"s": store}, "b": {}}
@@ -221,8 +221,18 @@ class TestErrors:
         assert (status.jvm_error, status.last_error) == (gone, gone)
 
     def test_the_same_warning_is_kept_once(self) -> None:
-        topics = (TopicUse("t", "source", "STRING", "JSON", "string", "string", "declared"),)
-        planned = ProgramPlanned(1, topics, (), generation=2, stateful=True, warnings=("x", "y"))
+        topics = (
+            TopicUse(
+                topic="t",
+                role="source",
+                key_format="STRING",
+                value_format="JSON",
+                key_type="string",
+                value_type="string",
+                schema_origin="declared",
+            ),
+        )
+        planned = ProgramPlanned(at_ms=1, topics=topics, stores=(), generation=2, stateful=True, warnings=("x", "y"))
         status = fold(planned, planned)
 
         assert status.warnings == ("x", "y")

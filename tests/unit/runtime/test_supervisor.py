@@ -36,7 +36,7 @@ class RunningSupervisor:
             RunDependencies(
                 settings=settings,
                 program=parse(settings.sql),
-                identity=Identity(APP_ID, settings.sql, "", "0", "at_least_once"),
+                identity=Identity(app_id=APP_ID, sql=settings.sql, user="", version="0", guarantee="at_least_once"),
                 brokers=runtime.brokers,
                 registry=None,
                 engine=runtime.engine,

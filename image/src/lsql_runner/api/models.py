@@ -166,6 +166,7 @@ class StreamReport(Model):
     next_restart_at: datetime | None
     generation: Count = Field(description="Generation of the state; 0 before the first.")
     stateful: bool
+    continuous: bool = Field(description="Whether queries without state process each record when it arrives.")
     topics: list[Topic]
     sinks: list[Sink]
     offsets: list[Offsets]

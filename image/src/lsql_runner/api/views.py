@@ -62,6 +62,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         next_restart_at=_moment_or_none(status.restart_at_ms),
         generation=status.generation,
         stateful=status.stateful,
+        continuous=status.continuous,
         topics=[_topic(t) for t in status.topics],
         sinks=[_sink(s) for s in status.sinks],
         offsets=_offsets(status),

@@ -51,7 +51,7 @@ def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
         if topic not in sources:
             raise LsqlError("TABLE_UNUSED", statement.topic.span, topic=topic)
         key, value = (_serde(statement, part, decimal) for part in ("_key", "_value"))
-        schemas[topic] = TopicSchema(topic, key, value, "program")
+        schemas[topic] = TopicSchema(topic, key, value, origin="program")
     return schemas
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Literal, cast
 
 from lsql_runner.bind.error_policies import POLICY_KEYS, ErrorPolicies, bind_error_policies
 from lsql_runner.bind.kafka_settings import (
@@ -34,6 +35,10 @@ DEFAULT_PACE_MS = 200
 DEFAULT_STATEFUL_PACE_MS = 500
 """Of a query with state, whose batches cost twice as much (decision 0023)."""
 
+ProcessingMode = Literal["auto", "batch", "continuous"]
+"""`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
+the runner chooses; it chooses batches."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSettings:
@@ -48,6 +53,7 @@ class ProgramSettings:
     auto_offset_reset: str = "earliest"
     decimal_precision: int = 38
     decimal_scale: int = 18
+    mode: ProcessingMode = "auto"
     pace_ms: int | None = None
     """The least time between the beginnings of two batches of a query, except with a backlog; None for the default."""
     consumer: tuple[tuple[str, str], ...] = ()
@@ -201,5 +207,8 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
     "_vtype": _unchanged,
     "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
     "processing.guarantee": _guarantee,
+    "processing.mode": lambda settings, s: replace(
+        settings, mode=cast(ProcessingMode, one_of(s, "auto", "batch", "continuous"))
+    ),
     "processing.pace": lambda settings, s: replace(settings, pace_ms=duration_ms(s)),
 }

@@ -22,7 +22,7 @@ Task = tuple[str, str, Callable[[], None]]
 """The type and the name of a resource, and the call that deletes it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Cleanup:
     """The resources that a case created. Each name is added before the resource is created, so that none is missed."""
 

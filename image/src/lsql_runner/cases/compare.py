@@ -35,7 +35,7 @@ _REASONS = DetailTable(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActualRecord:
     """A record that the program wrote."""
 
@@ -87,7 +87,7 @@ def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Expected:
     """An expected record; timestamp and headers are None if the case does not give them."""
 
@@ -111,7 +111,7 @@ class _Expected:
         return same and null and time and self.headers in (None, written.headers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
     """A written record with decoded key and value."""
 
@@ -128,7 +128,14 @@ class _Written:
         key, value = (
             _decoded(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
         )
-        return _Written(record.topic, key, value, record.value, record.timestamp_ms, headers)
+        return _Written(
+            topic=record.topic,
+            key=key,
+            value=value,
+            raw=record.value,
+            timestamp_ms=record.timestamp_ms,
+            headers=headers,
+        )
 
     def line(self, expected: _Expected | None) -> str:
         """The record in the notation of the case. Timestamp and headers are left out if the case does not give them."""
@@ -205,13 +212,13 @@ def _expected(case: Case, forms: OutputFormats) -> list[_Expected]:
 def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format]) -> _Expected:
     text = None if record.value_text is None else record.value_text.encode()
     return _Expected(
-        topic,
-        _part(record.key, record.key_text, forms[0]),
-        _part(record.value, record.value_text, forms[1]),
-        record.value is None and text is None,
-        text,
-        record.timestamp,
-        record.headers,
+        topic=topic,
+        key=_part(record.key, record.key_text, forms[0]),
+        value=_part(record.value, record.value_text, forms[1]),
+        is_null=record.value is None and text is None,
+        text=text,
+        timestamp_ms=record.timestamp,
+        headers=record.headers,
     )
 
 

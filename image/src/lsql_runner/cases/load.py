@@ -72,17 +72,17 @@ def parse_case(text: str, path: Path) -> Case:
         for record in batch:
             existing[record.topic] = max(existing[record.topic], record.partition + 1)
     return Case(
-        path,
-        document.name or _name(path),
-        document.sql if document.sql is not None else _text(path.with_name("query.sql")),
-        declared,
-        writers,
-        existing,
-        dict(document.sinks),
-        batches,
-        idle_ms,
-        None if document.expect is None else tuple(document.expect),
-        document.expect_error,
+        path=path,
+        name=document.name or _name(path),
+        sql=document.sql if document.sql is not None else _text(path.with_name("query.sql")),
+        declared=declared,
+        writers=writers,
+        existing=existing,
+        sinks=dict(document.sinks),
+        batches=batches,
+        idle_ms=idle_ms,
+        expected=None if document.expect is None else tuple(document.expect),
+        error=document.expect_error,
     )
 
 

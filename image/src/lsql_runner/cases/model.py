@@ -125,7 +125,7 @@ Writers = Mapping[tuple[str, str], Mapping[str, str]]
 """By topic and part (`key`, `value`): the schemas with which records may be written, by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A checked case. Either `expected` or `error` is None."""
 

@@ -70,7 +70,7 @@ def kafka_cases(
         brokers.topics()  # fails before a JVM is started for unreachable brokers
         options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib)
         engine = stack.enter_context(closing(SparkEngine("lsql-test", options, settings.threads)))
-        yield KafkaCases(settings, engine, brokers, registry, warn)
+        yield KafkaCases(settings=settings, engine=engine, brokers=brokers, registry=registry, warn=warn)
 
 
 def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
@@ -106,6 +106,7 @@ class KafkaCases:
 
     def __init__(
         self,
+        *,
         settings: Settings,
         engine: SparkEngine,
         brokers: Brokers,
@@ -123,7 +124,7 @@ class KafkaCases:
         if subjects and self._registry is None:
             raise LsqlError("REGISTRY_MISSING", topic=next(iter(subjects.values())))
         self._refuse_existing(case, topics, subjects)
-        cleanup = Cleanup(case.path, self._brokers, self._registry, subjects=list(subjects))
+        cleanup = Cleanup(path=case.path, brokers=self._brokers, registry=self._registry, subjects=list(subjects))
         try:
             self._create(case, topics, cleanup)
             error = self._process(case, prepared, cleanup)
@@ -273,7 +274,13 @@ class KafkaCases:
             with self._aborting(case, "read-output"):
                 records = read_records(self._engine.session, self._settings.connection, topic, ranges)
             for record in records:
-                yield ActualRecord(topic, record.key, record.value, record.timestamp_ms, record.headers)
+                yield ActualRecord(
+                    topic=topic,
+                    key=record.key,
+                    value=record.value,
+                    timestamp_ms=record.timestamp_ms,
+                    headers=record.headers,
+                )
 
     @contextmanager
     def _aborting(self, case: Case, stage: str) -> Iterator[None]:

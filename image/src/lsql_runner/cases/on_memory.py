@@ -22,10 +22,24 @@ class MemoryCases:
         batches = [topic_records(batch) for batch in prepared.batches]
         compacted = compacted_targets(prepared.planned)
         run = self._engine.run(prepared.plan, batches, schemas, idle_ms=case.idle_ms, compacted=compacted)
-        records = (ActualRecord(r.topic, r.key, r.value, r.timestamp_ms, r.headers) for r in run.records)
+        records = (
+            ActualRecord(topic=r.topic, key=r.key, value=r.value, timestamp_ms=r.timestamp_ms, headers=r.headers)
+            for r in run.records
+        )
         return CaseRun(tuple(records), run.error, schemas)
 
 
 def topic_records(batch: tuple[EncodedRecord, ...]) -> list[TopicRecord]:
     """Input records of a case as the engine takes them."""
-    return [TopicRecord(r.topic, r.key, r.value, r.timestamp_ms, r.partition, r.offset, r.headers) for r in batch]
+    return [
+        TopicRecord(
+            topic=r.topic,
+            key=r.key,
+            value=r.value,
+            timestamp_ms=r.timestamp_ms,
+            partition=r.partition,
+            offset=r.offset,
+            headers=r.headers,
+        )
+        for r in batch
+    ]

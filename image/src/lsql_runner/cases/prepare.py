@@ -29,7 +29,7 @@ from lsql_runner.sql.parser import parse
 _REASONS = DetailTable({"FORMAT_UNKNOWN": "this may be text or a binary number: declare the format of the topic"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedRecord:
     """An input record with encoded key and value."""
 
@@ -69,7 +69,9 @@ def prepare_case(case: Case) -> PreparedCase:
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
     brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolve_catalog uses only topics and samples
-    catalog = resolve_catalog(program, brokers, KnownSchemas(case.declared, {}, registry=registry, sinks=case.sinks))
+    catalog = resolve_catalog(
+        program, brokers, KnownSchemas(declared=case.declared, pinned={}, registry=registry, sinks=case.sinks)
+    )
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=register_output_schemas(planned.plan, registry)), batches, registry)
 
@@ -125,7 +127,15 @@ def encode_batches(case: Case, program: ast.Program, writers: RegisteredWriters)
             number += 1
             key, value = _parts(case, record, declared.get(record.topic), formats, writers, number)
             encoded.append(
-                EncodedRecord(record.topic, key, value, record.headers or (), timestamp_ms, record.partition, offset)
+                EncodedRecord(
+                    topic=record.topic,
+                    key=key,
+                    value=value,
+                    headers=record.headers or (),
+                    timestamp_ms=timestamp_ms,
+                    partition=record.partition,
+                    offset=offset,
+                )
             )
         batches.append(tuple(encoded))
     return tuple(batches)

@@ -133,9 +133,23 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     runners = Runners(settings.limits)
     stack.callback(runners.close)
     history = History()
-    watch = ClusterWatch(cluster, runners.fetch_reports, settings, history, _now)
-    operations = Operations(cluster, runners, watch, settings.actions, history, _now)
-    app = create_app(ConsoleDependencies(settings, cluster, runners, watch, history, operations, authenticator))
+    watch = ClusterWatch(
+        cluster=cluster, fetch_reports=runners.fetch_reports, settings=settings, history=history, now=_now
+    )
+    operations = Operations(
+        cluster=cluster, runners=runners, watch=watch, allowed=settings.actions, history=history, now=_now
+    )
+    app = create_app(
+        ConsoleDependencies(
+            settings=settings,
+            cluster=cluster,
+            runners=runners,
+            watch=watch,
+            history=history,
+            operations=operations,
+            authenticator=authenticator,
+        )
+    )
     watch.start()
     stack.callback(watch.close)
     return app

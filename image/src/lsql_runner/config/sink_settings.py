@@ -55,7 +55,9 @@ def _sink(name: str, values: Mapping[str, str]) -> SinkConnection:
     kind = _kind(url)
     if kind is None or not _ADDRESS[kind.name].fullmatch(url):
         raise LsqlError("ENV_INVALID", name=variable, value=url[:80], expected=examples)
-    return SinkConnection(name.lower(), kind.name, url, values.get("USER", ""), values.get("PASSWORD", ""))
+    return SinkConnection(
+        name=name.lower(), kind=kind.name, url=url, user=values.get("USER", ""), password=values.get("PASSWORD", "")
+    )
 
 
 def _kind(url: str) -> SinkKind | None:

@@ -40,6 +40,7 @@ class Operations:
 
     def __init__(
         self,
+        *,
         cluster: Cluster,
         runners: RunnerActions,
         watch: ClusterWatch,

@@ -39,7 +39,7 @@ class RunnerReader(Protocol):
         """Status and JSON of a GET; see Runners.get."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleDependencies:
     """What the app depends on."""
 

@@ -33,7 +33,7 @@ class ConfigMapData:
     content: Mapping[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadEvent:
     """The content of a Kubernetes Event on a workload."""
 

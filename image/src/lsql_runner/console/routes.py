@@ -20,7 +20,7 @@ _PROCESSOR = f"{API}/streams/<id>"
 _SCHEMES = ("token", "session")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Route(ApiOperation):
     """An operation of the API, and the role that it requires."""
 
@@ -43,7 +43,9 @@ def _open_route(
     path: str, name: str, summary: str, *responses: ResponseSpec, method: str = "GET", body: Any = None
 ) -> Route:
     """A route without authentication."""
-    return Route(method, path, name, "console", summary, responses, body=body, access="anyone")
+    return Route(
+        method, path, name=name, tag="console", summary=summary, responses=responses, body=body, access="anyone"
+    )
 
 
 def _list_route(
@@ -52,7 +54,15 @@ def _list_route(
     """A route about all processors, for viewers."""
     responses = (ResponseSpec(200, summary, model), *faults, UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE)
     return Route(
-        "GET", f"{API}{path}", name, "processors", summary, responses, query=query, schemes=_SCHEMES, access="viewer"
+        "GET",
+        f"{API}{path}",
+        name=name,
+        tag="processors",
+        summary=summary,
+        responses=responses,
+        query=query,
+        schemes=_SCHEMES,
+        access="viewer",
     )
 
 
@@ -63,7 +73,16 @@ def _processor_route(path: str, name: str, summary: str, model: Any, method: str
     success = ResponseSpec(200, summary, model) if reads else ResponseSpec(202, "Accepted.", model)
     tag = "processor" if reads else "actions"
     responses = (success, *PROCESSOR_ERRORS)
-    return Route(method, f"{_PROCESSOR}{path}", name, tag, summary, responses, schemes=_SCHEMES, access=access)
+    return Route(
+        method,
+        f"{_PROCESSOR}{path}",
+        name=name,
+        tag=tag,
+        summary=summary,
+        responses=responses,
+        schemes=_SCHEMES,
+        access=access,
+    )
 
 
 ROUTES: tuple[Route, ...] = (

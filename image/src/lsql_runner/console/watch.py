@@ -25,7 +25,7 @@ STALE_S = 120.0
 LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
     """The processors at the last refresh."""
 
@@ -44,6 +44,7 @@ class ClusterWatch:
 
     def __init__(
         self,
+        *,
         cluster: Cluster,
         fetch_reports: FetchReports,
         settings: ConsoleSettings,
@@ -125,7 +126,7 @@ class ClusterWatch:
             number = self._view.number + 1 if self._view else 1
             entries = _by_id(document.processors)
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
-            self._view = ClusterView(number, document, entries, living)
+            self._view = ClusterView(number=number, document=document, entries=entries, processors=living)
             self._history.add_document(document)
 
     def _run(self) -> None:
@@ -143,7 +144,13 @@ class ClusterWatch:
         LOG.warning("the cluster cannot be read", extra={"error": why})
         last = self._view
         if last is not None:
-            self._view = ClusterView(last.number + 1, last.document, last.entries, last.processors, why)
+            self._view = ClusterView(
+                number=last.number + 1,
+                document=last.document,
+                entries=last.entries,
+                processors=last.processors,
+                problem=why,
+            )
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:

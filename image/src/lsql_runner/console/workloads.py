@@ -50,7 +50,7 @@ class Violation:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessorWorkload:
     """A processor as its workload describes it."""
 

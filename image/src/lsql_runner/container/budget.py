@@ -33,7 +33,7 @@ _STEP_MIB = 16
 """Limits are rounded up to a multiple."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryBudget:
     """The parts of a processor's memory, in MiB."""
 
@@ -64,7 +64,12 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
     """
     limit = _UNLIMITED_MIB if limit_mib is None else limit_mib
     more = max(0, limit - _DEFAULT_LIMIT_MIB)
-    empty = MemoryBudget(0, _STATE_STORES_MIB + more // 4, min(240, _CODE_CACHE_MIB + more // 8), second_jvm_mib)
+    empty = MemoryBudget(
+        heap_mib=0,
+        state_stores_mib=_STATE_STORES_MIB + more // 4,
+        code_cache_mib=min(240, _CODE_CACHE_MIB + more // 8),
+        second_jvm_mib=second_jvm_mib,
+    )
     heap = limit - empty.outside_heap_mib - _reserve_mib(limit)
     return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
 

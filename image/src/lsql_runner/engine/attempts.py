@@ -29,7 +29,7 @@ ORIGIN = ("key", "value", "topic", "partition", "offset", "ts", "headers")
 """The columns of `Origin.record`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """The record from which a row was computed, and the error of a failed row."""
 

@@ -35,6 +35,12 @@ def compile_query(
     context: OutputContext = OutputContext(),  # noqa: B008, it is frozen
 ) -> DataFrame:
     """All records that a query writes to topics: `topic`, `key`, `value` (binary), `ts` (LONG ms), `headers`."""
+    result = compile_with_errors(query, read, context)
+    return count_failed_records(result, query) if ERROR_ACTION in result.columns else result
+
+
+def compile_with_errors(query: Query, read: Reader, context: OutputContext) -> DataFrame:
+    """As `compile_query`, but failed records are not counted: if errors are handled, there are error columns."""
     source = shared(read)
     frames = [
         compile_write(write, source, context, number)
@@ -46,7 +52,7 @@ def compile_query(
     result = frames[0]
     for frame in frames[1:]:
         result = result.unionByName(frame)
-    return count_failed_records(result, query) if ERROR_ACTION in result.columns else result
+    return result
 
 
 def _compile_dead_letters(write: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:

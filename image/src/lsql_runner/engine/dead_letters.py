@@ -162,7 +162,7 @@ def origin_of_group(write: WriteTopic, relation: Relation, key: Column) -> Origi
         "ts": relation.decoded["ts"],
         "headers": F.lit(None).cast(HEADERS),
     }
-    origin = Origin(record, group)
+    origin = Origin(record=record, rules=group)
     attempted = relation.origin  # has the errors since the operator returned the row
     return origin if attempted is None else replace(origin, error=attempted.error, attempts=attempted.attempts)
 

@@ -53,7 +53,12 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     if node.window is not None:
         decoded["window_start"] = F.unix_millis(F.col("window.start"))
     group = [decoded[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
-    return Relation(grouped, decoded, raw_key_part(node, F.col("raw_key")), Upsert(packed_key(group), F.lit(True)))
+    return Relation(
+        frame=grouped,
+        decoded=decoded,
+        undecoded=raw_key_part(node, F.col("raw_key")),
+        upsert=Upsert(packed_key(group), F.lit(True)),
+    )
 
 
 def window_of(node: Aggregate) -> Column:
@@ -172,7 +177,12 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
     decoded |= {name: F.col(name) for name in ("ts", "window_start", "window_end")}
     row_id = packed_key([F.col("id"), F.col("window_start"), F.col("window_end")])
     present = F.col("result").isNotNull()
-    return Relation(frame, decoded, raw_key_part(node, F.col("key_of.raw_key")), Upsert(row_id, present))
+    return Relation(
+        frame=frame,
+        decoded=decoded,
+        undecoded=raw_key_part(node, F.col("key_of.raw_key")),
+        upsert=Upsert(row_id, present),
+    )
 
 
 def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, node: Aggregate) -> DataFrame:

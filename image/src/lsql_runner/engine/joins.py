@@ -102,7 +102,7 @@ def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: U
         decoded["raw_key"] = decoded[node.raw_key]
         undecoded["key"] = Undecoded(decoded["raw_key"], key_serde(node))
     decoded["key"] = column(node.key, decoded)
-    return Relation(frame, decoded, undecoded, upsert)
+    return Relation(frame=frame, decoded=decoded, undecoded=undecoded, upsert=upsert)
 
 
 def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:

@@ -75,7 +75,9 @@ class MemoryEngine:
         """The session. It is opened at the first use."""
         if self._session is None:
             self._jvm.connect()
-            self._session = open_session(SessionOptions("memory", self._jvm.scratch, threads=1, polling_ms=_POLLING_MS))
+            self._session = open_session(
+                SessionOptions(app_id="memory", scratch=self._jvm.scratch, threads=1, polling_ms=_POLLING_MS)
+            )
         return self._session
 
     def run(

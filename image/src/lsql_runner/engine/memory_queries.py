@@ -25,7 +25,7 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.queries import Plan, Query
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRecord:
     """A record that a plan wrote."""
 
@@ -83,7 +83,7 @@ class MemoryQueries:
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
         streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
         clocks = tuple(node.store for node in query.final_groups)
-        return _MemoryQuery(stream, streaming, collected, failed, clocks)
+        return _MemoryQuery(stream=stream, streaming=streaming, collected=collected, failed=failed, clocks=clocks)
 
     def read(self, number: int, batch: Sequence[TopicRecord]) -> Exception | None:
         """Let every query read a batch; the exception of the first query that fails."""
@@ -122,7 +122,7 @@ class MemoryQueries:
                 self._on_executed(str(query.streaming._jsq.explainInternal(False)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _MemoryQuery:
     stream: JavaObject
     streaming: StreamingQuery
@@ -149,4 +149,6 @@ def of_topic(records: DataFrame) -> Reader:
 
 def _output(row: Any, batch: int) -> OutputRecord:
     key, value = as_bytes(row["key"]), as_bytes(row["value"])
-    return OutputRecord(row["topic"], key, value, row["ts"], headers_of(row), batch)
+    return OutputRecord(
+        topic=row["topic"], key=key, value=value, timestamp_ms=row["ts"], headers=headers_of(row), batch=batch
+    )

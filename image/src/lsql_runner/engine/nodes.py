@@ -32,7 +32,7 @@ Reader = Callable[[TopicSchema], DataFrame]
 offset, timestamp, headers. They are a stream, a range of offsets, or rows in memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """The records of the topics that an INSERT reads, and how the errors of its rows are handled."""
 
@@ -48,7 +48,9 @@ class Source:
         """The result of a stateful operator: its rows are groups or joined pairs, no longer records."""
         if self.group_rules is None:
             return relation
-        return replace(relation, origin=Origin({}, self.group_rules), handle_failed_rows=self.handle_failed_groups)
+        return replace(
+            relation, origin=Origin(record={}, rules=self.group_rules), handle_failed_rows=self.handle_failed_groups
+        )
 
 
 def source_of(write: Write, read: Reader, handle_failed_records: FailedRowHandler | None = None) -> Source:
@@ -58,12 +60,12 @@ def source_of(write: Write, read: Reader, handle_failed_records: FailedRowHandle
         handle_failed_records: called before a stateful operator reads the records; `failed_row_filter` by default.
     """
     if isinstance(write, WriteSink):
-        return Source(read)
+        return Source(read=read)
     policies = write.errors
     if not write.stateful:
         record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
-        return Source(read, record_rules if policies.handles_errors else None)
-    source = Source(read)
+        return Source(read=read, record_rules=record_rules if policies.handles_errors else None)
+    source = Source(read=read)
     if policies.read != "fail":
         source = replace(
             source,
@@ -99,8 +101,15 @@ def _(node: ReadTopic, source: Source) -> Relation:
     }
     upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
     record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": decoded["ts"]}
-    origin = None if source.record_rules is None else Origin(record, source.record_rules)
-    return Relation(frame, decoded, undecoded, upsert, origin, source.handle_failed_records)
+    origin = None if source.record_rules is None else Origin(record=record, rules=source.record_rules)
+    return Relation(
+        frame=frame,
+        decoded=decoded,
+        undecoded=undecoded,
+        upsert=upsert,
+        origin=origin,
+        handle_failed_rows=source.handle_failed_records,
+    )
 
 
 @compile_node.register
@@ -153,7 +162,14 @@ def compile_project(node: Project, below: Relation) -> Relation:
     columns = below.columns_for(node_exprs(node))
     passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
     decoded = {**passed, "ts": column(node.ts, columns)}
-    result = Relation(below.frame, decoded, {}, _upsert(node, below), below.origin, below.handle_failed_rows)
+    result = Relation(
+        frame=below.frame,
+        decoded=decoded,
+        undecoded={},
+        upsert=_upsert(node, below),
+        origin=below.origin,
+        handle_failed_rows=below.handle_failed_rows,
+    )
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
     return _with_tombstones(result) if node.of_table else result

@@ -1,8 +1,15 @@
-"""The offset log of a checkpoint, which Spark writes before a batch runs: watermark and end offsets of each batch."""
+"""The logs of a checkpoint: the offset log, written before a batch runs, and the commit log, written after it.
+
+Spark writes them for batches, and `append_committed` for queries that process each record when it arrives: a later
+start can use either mode.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +28,7 @@ class PlannedBatch:
 
 def newest_batch(checkpoint: Path) -> PlannedBatch | None:
     """The last batch that was planned with a checkpoint; None before the first."""
-    numbers = [int(path.name) for path in (checkpoint / "offsets").glob("[0-9]*") if path.name.isdigit()]
+    numbers = _numbers(checkpoint / "offsets")
     return planned_batch(checkpoint, max(numbers)) if numbers else None
 
 
@@ -40,3 +47,58 @@ def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
             for topic, offsets in topics.items():
                 ends |= {Partition(topic, int(number)): int(offset) for number, offset in offsets.items()}
     return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
+
+
+_KEPT = 100
+"""The number of batches that the logs keep, as with Spark."""
+
+
+def newest_committed(checkpoint: Path) -> int | None:
+    """The id of the last batch that has ended; None before the first. The batch after it may have been planned."""
+    return max(_numbers(checkpoint / "commits"), default=None)
+
+
+def next_batch_id(checkpoint: Path) -> int:
+    """The id after all batches that were planned."""
+    return max(_numbers(checkpoint / "offsets"), default=-1) + 1
+
+
+def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[Partition, int]]) -> None:
+    """Log a batch that has ended.
+
+    Args:
+        checkpoint: of a query without state.
+        batch_id: of the batch; the result of `next_batch_id` before the first.
+        sources: the positions after the batch, for each source in the order of the query.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": round(time.time() * 1000), "conf": {}}
+    offsets = ["v1", json.dumps(metadata), *(json.dumps(_by_topic(source)) for source in sources)]
+    commit = ["v2", json.dumps({"nextBatchWatermarkMs": 0, "stateUniqueIds": {}})]
+    for folder, lines in (("offsets", offsets), ("commits", commit)):
+        _append(checkpoint / folder, batch_id, "\n".join(lines))
+
+
+def _append(folder: Path, number: int, text: str) -> None:
+    """Write an entry of a log atomically, and delete an old one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f".{number}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / str(number))
+    (folder / str(number - _KEPT)).unlink(missing_ok=True)
+
+
+def _by_topic(positions: Mapping[Partition, int]) -> dict[str, dict[str, int]]:
+    topics: dict[str, dict[str, int]] = {}
+    for place, offset in positions.items():
+        topics.setdefault(place.topic, {})[str(place.partition)] = offset
+    return topics
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(path.name) for path in folder.glob("[0-9]*") if path.name.isdigit()]

@@ -25,7 +25,7 @@ def qualified_name(app_id: str, query: str) -> str:
     return f"{app_id}/{query}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
     """How topics are read."""
 
@@ -46,7 +46,7 @@ class SourceOptions:
     """Keys and values of Kafka's consumer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """How records are written to topics."""
 
@@ -69,7 +69,7 @@ class Sinks:
     """The folder with the jars of the sinks' clients. They are loaded when a sink is used."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A plan with everything that it needs to run on Kafka."""
 
@@ -105,12 +105,14 @@ class Engine(Protocol):
                 SINK_TABLE_MISMATCH.
         """
 
-    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+    def death(
+        self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
+    ) -> LsqlError | None:
         """Why the job ended without a stop; None if it runs or there is no job.
 
         Args:
             positions: by source partition, the next offset to read.
-            ends: by source partition, the end on the brokers.
+            ends: returns the end on the brokers by source partition. It is called after a record has failed.
         """
 
     def count_late(self, event: BatchEnded) -> int:

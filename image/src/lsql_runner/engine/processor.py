@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -21,10 +21,10 @@ from lsql_runner.engine.groups import aggregate_input, window_of
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
-from lsql_runner.engine.query import PlanOptions, RunningPlan
+from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
-from lsql_runner.engine.source import range_reader, stream_reader
+from lsql_runner.engine.source import range_reader
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
@@ -51,7 +51,7 @@ class SparkEngine:
     def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
         self._jvm = SparkJvm(jvm)
         self._state_stores_mib = jvm.state_stores_mib
-        self._options = SessionOptions(app_id, self._jvm.scratch, threads or None)
+        self._options = SessionOptions(app_id=app_id, scratch=self._jvm.scratch, threads=threads or None)
         self._opened: Future[SparkSession] = Future()
         self._opener = Thread(target=self._open, name="session", daemon=True)
         self._opener.start()
@@ -86,14 +86,13 @@ class SparkEngine:
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         tune_state(session, job.rocksdb, self._state_stores_mib)
-        reader = partial(stream_reader, session, job.source)
         reset_ticks()
-
         self._job = job
-        options = PlanOptions(job.plan, reader, job.output, job.checkpoints, job.on_batch, job.sinks)
-        self._running = RunningPlan(session, options)
+        self._running = RunningPlan(session, job)
 
-    def death(self, positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> LsqlError | None:
+    def death(
+        self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
+    ) -> LsqlError | None:
         cause = None if self._running is None else self._running.death()
         if cause is None or isinstance(cause, LsqlError):
             return cause
@@ -106,7 +105,8 @@ class SparkEngine:
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
-        ranges = {p: (at, min(ends[p], at + limit)) for p, at in positions.items() if p in ends}
+        ends_now = ends()
+        ranges = {p: (at, min(ends_now[p], at + limit)) for p, at in positions.items() if p in ends_now}
         context = output_context(self._job.output)
         error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)

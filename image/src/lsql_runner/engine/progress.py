@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
 
@@ -73,12 +73,17 @@ def _ticks(sources: list[dict[str, Any]]) -> int:
 
 
 def _failed_records(metrics: dict[str, Any]) -> Iterator[FailureCount]:
-    """The counts that are not zero."""
     for metric, counts in metrics.items():
-        for name, records in (counts or {}).items() if metric.startswith(ERRORS_METRIC) else ():
-            action, code, topic = name.split("/", 2)
-            if int(records):
-                yield FailureCount(cast(FailureAction, action), topic, code, int(records))
+        if metric.startswith(ERRORS_METRIC):
+            yield from failure_counts(counts or {})
+
+
+def failure_counts(counts: Mapping[str, int]) -> Iterator[FailureCount]:
+    """The numbers of failed records that are not zero. The keys are results of `failure_count_name`."""
+    for name, records in counts.items():
+        action, code, topic = name.split("/", 2)
+        if int(records):
+            yield FailureCount(cast(FailureAction, action), topic, code, int(records))
 
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:

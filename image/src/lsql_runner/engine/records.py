@@ -59,13 +59,13 @@ def read_records(
         raise _failed(kafka, error) from None
     found = [
         TopicRecord(
-            row["topic"],
-            as_bytes(row["key"]),
-            as_bytes(row["value"]),
-            row["ts"],
-            row["partition"],
-            row["offset"],
-            headers_of(row),
+            topic=row["topic"],
+            key=as_bytes(row["key"]),
+            value=as_bytes(row["value"]),
+            timestamp_ms=row["ts"],
+            partition=row["partition"],
+            offset=row["offset"],
+            headers=headers_of(row),
         )
         for row in rows
     ]

@@ -45,7 +45,7 @@ FailedRowHandler = Callable[[DataFrame, Origin], DataFrame]
 that the operator reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """The rows of a plan node."""
 

@@ -33,7 +33,7 @@ _COLUMNS = StructType(
 """The columns of Spark's Kafka source, including headers. The timestamp is in milliseconds since 1970 UTC."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRecord:
     """A record of a topic."""
 

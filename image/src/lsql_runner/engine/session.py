@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from lsql_runner.container.limits import cores
 from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
+from lsql_runner.plan.queries import MAX_CONTINUOUS_READS
 
 _FIXED = {
     "spark.sql.extensions": EXTENSIONS,  # registers our functions
@@ -57,11 +58,14 @@ _FIXED = {
 }
 
 
+CONTINUOUS_TASKS = 2 * MAX_CONTINUOUS_READS
+"""Task slots of the continuous queries of a program, in addition to those of batches: their tasks never end."""
+
 POLLING_MS = 10
 """A query looks for records again after this time; before it looks, the trigger of its batches waits for records."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
     """Options of the session that differ between processors."""
 
@@ -83,8 +87,9 @@ def open_session(options: SessionOptions) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # It prints a stack trace for each failed record. We report the failure once, without a trace.
     PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
-    builder = SparkSession.builder.master(f"local[{threads}]").appName(options.app_id)
+    builder = SparkSession.builder.master(f"local[{threads + CONTINUOUS_TASKS}]").appName(options.app_id)
     settings = _FIXED | {
+        "spark.default.parallelism": str(threads),
         "spark.sql.shuffle.partitions": str(options.partitions or threads),
         "spark.sql.streaming.pollingDelay": f"{options.polling_ms}ms",
         "spark.local.dir": str(options.scratch),

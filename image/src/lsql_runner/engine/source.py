@@ -19,9 +19,9 @@ _TUNED = {
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
     "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
-    # After each poll Spark's reader requests the partition's bounds, on a connection on which the consumer has already
-    # sent its next fetch. At the end of a partition the broker holds that fetch, and the request behind it, for this
-    # time: with Kafka's default of 500 ms, half a second for each micro-batch. There are no polls between batches.
+    # A consumer requests the next records before it returns those that it has. At the end of a partition the broker
+    # holds this request, and the consumer's next one to this broker waits for it: with Kafka's default of 500 ms, half
+    # a second for each micro-batch. There are no polls between batches.
     "kafka.fetch.max.wait.ms": "5",
 }
 
@@ -30,20 +30,34 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Re
     """A reader of topics as streams, for one query."""
 
     def read(schema: TopicSchema) -> DataFrame:
-        settings = _TUNED | options.kafka.spark() | {f"kafka.{key}": value for key, value in options.consumer}
-        settings |= {
-            "subscribe": schema.topic,
-            "startingOffsets": _starting_offsets(schema.topic, options),
-            "includeHeaders": "true",
-            "failOnDataLoss": "false" if options.continue_on_data_loss else "true",
+        settings = _source_settings(schema.topic, options, _TUNED) | {
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
-            "groupIdPrefix": f"{options.app_id}-reader",
             "query": qualified_name(options.app_id, query),
             "pace.ms": str(options.pace_ms.get(query, 0)),
         }
         return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
 
     return read
+
+
+def continuous_settings(topic: str, options: SourceOptions) -> dict[str, str]:
+    """The options of TOPIC_SOURCE for a topic that is read without batches."""
+    # Between records, a fetch waits at the broker as long as a poll waits for it.
+    return _source_settings(topic, options, _TUNED | {"kafka.fetch.max.wait.ms": "1000"})
+
+
+def _source_settings(topic: str, options: SourceOptions, tuned: Mapping[str, str]) -> dict[str, str]:
+    consumer = {f"kafka.{key}": value for key, value in options.consumer}
+    return {
+        **tuned,
+        **options.kafka.spark(),
+        **consumer,
+        "subscribe": topic,
+        "startingOffsets": _starting_offsets(topic, options),
+        "includeHeaders": "true",
+        "failOnDataLoss": "false" if options.continue_on_data_loss else "true",
+        "groupIdPrefix": f"{options.app_id}-reader",
+    }
 
 
 _EARLIEST, _LATEST = -2, -1

@@ -59,7 +59,7 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     )
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
     upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
-    return Relation(frame, decoded, raw_key_part(node, F.col("key_of.raw_key")), upsert)
+    return Relation(frame=frame, decoded=decoded, undecoded=raw_key_part(node, F.col("key_of.raw_key")), upsert=upsert)
 
 
 def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
@@ -86,7 +86,9 @@ def compile_having(node: Having, below: Relation) -> Relation:
         return _attempted_having(node, below, condition, spark.StructType(kinds))
     frame, columns, present = current_rows(track_changes(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
-    return Relation(frame, {**columns, "ts": F.col("ts")}, undecoded, Upsert(F.col("id"), present))
+    return Relation(
+        frame=frame, decoded={**columns, "ts": F.col("ts")}, undecoded=undecoded, upsert=Upsert(F.col("id"), present)
+    )
 
 
 def _attempted_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
@@ -112,7 +114,14 @@ def _attempted_having(node: Having, below: Relation, condition: Column, schema: 
     undecoded = {name: Undecoded(columns["raw_key"], part.serde) for name, part in below.undecoded.items()}
     origin = replace(attempted.origin, error=F.col(f"emitted.row.{_ERROR}"))
     upsert = Upsert(F.col("id"), F.col("emitted.present"))
-    return Relation(emitted, {**columns, "ts": F.col("ts")}, undecoded, upsert, origin, below.handle_failed_rows)
+    return Relation(
+        frame=emitted,
+        decoded={**columns, "ts": F.col("ts")},
+        undecoded=undecoded,
+        upsert=upsert,
+        origin=origin,
+        handle_failed_rows=below.handle_failed_rows,
+    )
 
 
 _ERROR = "error"

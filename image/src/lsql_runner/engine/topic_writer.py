@@ -27,6 +27,7 @@ _TUNED = {
     "kafka.compression.type": "lz4",
     "kafka.buffer.memory": str(64 * 1024 * 1024),
 }
+_CONTINUOUS_LINGER_MS = "5"
 FIXED = {
     "kafka.enable.idempotence": "true",
     "kafka.acks": "all",
@@ -79,3 +80,16 @@ def writer_options(query: str, options: OutputOptions) -> dict[str, str]:
         producer[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
         output["dead.letter.topic"] = options.dead_letter_topic
     return _TUNED | size | producer | options.kafka.spark() | FIXED | output
+
+
+def continuous_writer_options(query: str, options: OutputOptions, batch_id: int) -> dict[str, str]:
+    """The options of TOPIC_SINK for a continuous query.
+
+    Args:
+        query: the name of the query.
+        options: of the processor.
+        batch_id: the batch at which the query begins: all its records have it in BATCH_HEADER.
+    """
+    # The time that a record may wait for others, which a batch does not have: it flushes its records at its end.
+    linger = {} if "linger.ms" in dict(options.producer) else {"kafka.linger.ms": _CONTINUOUS_LINGER_MS}
+    return writer_options(query, options) | linger | {"continuous.batch": str(batch_id)}

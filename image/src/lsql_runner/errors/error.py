@@ -59,7 +59,7 @@ class LsqlError(Exception):
         return f"{self.code}: {self.message} {self.way_out}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorReport:
     """An error as plain data, for JSON responses, /stream and logs."""
 
@@ -73,7 +73,9 @@ class ErrorReport:
 def report(error: LsqlError, text: str | None = None) -> ErrorReport:
     """The error as plain data. `text` is the program to which its place refers."""
     position = position_of(text, error.span.start) if text is not None and error.span is not None else None
-    return ErrorReport(error.code, error.message, error.way_out, dict(error.params), position)
+    return ErrorReport(
+        code=error.code, message=error.message, way_out=error.way_out, params=dict(error.params), position=position
+    )
 
 
 def render(error: LsqlError, text: str | None = None, name: str = "SQL") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from http import HTTPStatus
 from string import Formatter
@@ -46,6 +46,7 @@ class ErrorKind:
 
     message: str
     way_out: str
+    _: KW_ONLY
     exit_code: int = EXIT_USER
     recovery: Recovery = Recovery.FINAL
     http_status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR

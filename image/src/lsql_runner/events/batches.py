@@ -15,7 +15,7 @@ class Partition:
     partition: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreReport:
     """A state store at the end of a batch."""
 
@@ -36,7 +36,7 @@ class FailureCount:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchEnded:
     """A micro-batch ended, and its position is in the checkpoint.
 

@@ -74,7 +74,7 @@ class JvmGone:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUse:
     """A topic of the program with its formats and types."""
 
@@ -90,7 +90,7 @@ class TopicUse:
     partitions: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SinkUse:
     """A table of a sink to which the program writes."""
 
@@ -110,7 +110,7 @@ class SinkUse:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramPlanned:
     """The program was planned for its topics."""
 
@@ -119,6 +119,8 @@ class ProgramPlanned:
     stores: tuple[str, ...]
     generation: int
     stateful: bool
+    continuous: bool = False
+    """Whether queries without state process each record when it arrives."""
     warnings: tuple[str, ...] = field(default=())
     start_offsets: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the first offsets to read, for the status before its first batch."""

@@ -87,7 +87,9 @@ def avro_serde(form: Format, text: str) -> Serde:
     Raises:
         FormatError: as `read_avro`.
     """
-    return Serde(form, read_avro(text)[0], json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False))
+    return Serde(
+        form, read_avro(text)[0], schema=json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+    )
 
 
 @dataclass

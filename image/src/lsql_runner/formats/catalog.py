@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal as OneOf
 
 from lsql_runner.types import DataType
@@ -53,6 +53,7 @@ class Serde:
 
     format: Format
     type: DataType
+    _: KW_ONLY
     schema: str | None = None
     """The text of the schema for reading or writing records, for formats with schemas; for JSON only if it is written
     with a schema id. A record may have been written with another schema."""
@@ -72,6 +73,7 @@ class TopicSchema:
     topic: str
     key: Serde
     value: Serde
+    _: KW_ONLY
     origin: SchemaOrigin = "declared"
     partitions: int | None = None
 

@@ -71,7 +71,7 @@ def _topic(name: str, body: Any) -> TopicSchema:
     if origin not in ("declared", "sampled"):
         raise DeclarationError(_EXPECTED("ORIGIN"), f"{name}.origin")
     key = _serde(name, "key", body["key"]) if "key" in body else Serde(BYTES_FORMAT, BYTES)
-    return TopicSchema(name, key, _serde(name, "value", body["value"]), origin)
+    return TopicSchema(name, key, _serde(name, "value", body["value"]), origin=origin)
 
 
 def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:

@@ -11,7 +11,7 @@ Presence = Literal["implicit", "optional", "required", "repeated", "map"]
 """`implicit`: a missing value is the zero of its type, and the zero is not written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtoField:
     """A field of a message; `key` is the type of a map's keys."""
 
@@ -29,7 +29,7 @@ class ProtoEnum:
     values: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtoMessage:
     name: str
     fields: tuple[ProtoField, ...] = ()
@@ -39,7 +39,7 @@ class ProtoMessage:
     """Ranges of numbers that no field may have, both ends included."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtoFile:
     syntax: Literal["proto2", "proto3"]
     package: str

@@ -45,7 +45,11 @@ def inline_imports(text: str, imports: Mapping[str, str]) -> str:
         enums += kinds
     google = sorted({name for one in (file, *others.values()) for name in one.imports if name.startswith(_OF_GOOGLE)})
     # Only proto3 has both implicit and explicit presence.
-    return print_proto(ProtoFile("proto3", file.package, tuple(google), tuple(messages), tuple(enums)))
+    return print_proto(
+        ProtoFile(
+            syntax="proto3", package=file.package, imports=tuple(google), messages=tuple(messages), enums=tuple(enums)
+        )
+    )
 
 
 def _imported(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoFile]) -> dict[str, ProtoFile]:

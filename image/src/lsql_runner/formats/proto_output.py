@@ -64,7 +64,7 @@ def write_proto(kind: DataType, name: str, package: str) -> str:
     """
     if not isinstance(kind, Struct):
         raise FormatError(_REASONS("NOT_A_STRUCT", type=describe(kind)))
-    text = print_proto(ProtoFile("proto3", package, (), (_message(kind, name),)))
+    text = print_proto(ProtoFile(syntax="proto3", package=package, imports=(), messages=(_message(kind, name),)))
     if _TIMESTAMP in text:
         file = parse_proto(text)
         text = print_proto(replace(file, imports=("google/protobuf/timestamp.proto",)))
@@ -96,8 +96,12 @@ def _message(kind: Struct, name: str) -> ProtoMessage:
             inner.append(_message(one, type_name))
         else:
             type_name = _scalar(one, member)
-        fields.append(ProtoField(member.name, number, type_name, label, "string" if label == "map" else None))
-    return ProtoMessage(name, tuple(fields), tuple(inner))
+        fields.append(
+            ProtoField(
+                name=member.name, number=number, type=type_name, label=label, key="string" if label == "map" else None
+            )
+        )
+    return ProtoMessage(name=name, fields=tuple(fields), messages=tuple(inner))
 
 
 def _json_name(name: str) -> str:

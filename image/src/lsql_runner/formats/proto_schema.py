@@ -64,7 +64,7 @@ _REASONS = DetailTable(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSpec:
     """A field of a message with its resolved type, as the JVM reads and writes it.
 
@@ -148,7 +148,7 @@ def proto_serde(form: Format, text: str, name: str | None = None) -> Serde:
         FormatError: as `read_proto`.
     """
     message = read_proto(text, name)
-    return Serde(form, message.type, text, options=(("message", message.name),))
+    return Serde(form, message.type, schema=text, options=(("message", message.name),))
 
 
 def descriptor(text: str, name: str | None = None) -> str:
@@ -206,7 +206,14 @@ class _Reader:
     def _field(
         self, field: ProtoField, file: ProtoFile, scope: str, path: str, enclosing: tuple[str, ...]
     ) -> FieldSpec:
-        spec = FieldSpec(field.name, field.number, field.type, presence(field, file), field.oneof, field.key)
+        spec = FieldSpec(
+            name=field.name,
+            number=field.number,
+            kind=field.type,
+            presence=presence(field, file),
+            oneof=field.oneof,
+            key=field.key,
+        )
         if field.key is not None and (field.key not in SCALAR_TYPES or field.key in _NOT_MAP_KEYS):
             raise FormatError(_REASONS("MAP_KEY_TYPE", type=field.key), path)
         if field.type in SCALAR_TYPES:

@@ -95,7 +95,9 @@ class _Parser:
                     pass
                 case other:
                     raise FormatError(_REASONS("NOT_A_DEFINITION", found=other))
-        return ProtoFile(syntax, package, tuple(imports), tuple(messages), tuple(enums))
+        return ProtoFile(
+            syntax=syntax, package=package, imports=tuple(imports), messages=tuple(messages), enums=tuple(enums)
+        )
 
     def _syntax(self) -> Literal["proto2", "proto3"]:
         found = self._string()
@@ -132,7 +134,9 @@ class _Parser:
                 case _:
                     fields.append(self._field(word, None))
         _check_fields(name, fields)
-        return ProtoMessage(name, tuple(fields), tuple(messages), tuple(enums), tuple(reserved))
+        return ProtoMessage(
+            name=name, fields=tuple(fields), messages=tuple(messages), enums=tuple(enums), reserved=tuple(reserved)
+        )
 
     def _oneof(self) -> Iterator[ProtoField]:
         name = self._word()
@@ -164,7 +168,7 @@ class _Parser:
         if self._peek() == "[":
             self._balanced("[", "]")
         self._expect(";")
-        return ProtoField(name, number, word, label, key, oneof)
+        return ProtoField(name=name, number=number, type=word, label=label, key=key, oneof=oneof)
 
     def _enum(self) -> ProtoEnum:
         name = self._word()

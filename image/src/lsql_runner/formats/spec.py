@@ -85,7 +85,7 @@ class OutputSchema:
     """Values by the key of a SchemaSetting, for the keys that the program sets. A boolean is `true` or `false`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredText:
     """A schema of a registry, with samples of the topic that uses it."""
 

@@ -52,6 +52,7 @@ FUNCTIONS: Final = frozenset(
 REGISTRY_CLASS: Final = f"{PACKAGE}.registry.Registry"
 DECODE_AVRO_CLASS: Final = f"{PACKAGE}.avro.DecodeAvro"
 TOPIC_OUTPUT: Final = f"{PACKAGE}.topic.TopicOutput"
+CONTINUOUS_QUERY: Final = f"{PACKAGE}.topic.ContinuousQuery"
 BATCH_TRIGGER: Final = f"{PACKAGE}.topic.BatchTrigger"
 SINK_WRITER: Final = f"{PACKAGE}.sink.SinkWriter"
 SESSIONS: Final = f"{PACKAGE}.state.Sessions"
@@ -67,7 +68,8 @@ TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
 
 CALLED: Final = frozenset(
     {
-        *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, SINK_WRITER, ERROR_CHAIN, TICK_SOURCE),
+        *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, CONTINUOUS_QUERY, SINK_WRITER, ERROR_CHAIN),
+        TICK_SOURCE,
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
     }
 )

@@ -43,7 +43,7 @@ _MODULE_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JvmOptions:
     """How the JVM is started."""
 
@@ -66,7 +66,9 @@ class JvmOptions:
 
 def short_lived(jars: Path, class_archive: Path | None = None, heap_mib: int = 0) -> JvmOptions:
     """Options for short runs, where a fast start matters more than optimized code."""
-    return JvmOptions(jars, heap_mib or _SHORT_LIVED_HEAP_MIB, _QUICK, class_archive)
+    return JvmOptions(
+        jars=jars, heap_mib=heap_mib or _SHORT_LIVED_HEAP_MIB, java_options=_QUICK, class_archive=class_archive
+    )
 
 
 _SHORT_LIVED_HEAP_MIB = 768

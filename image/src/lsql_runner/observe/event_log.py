@@ -89,6 +89,7 @@ class EventLog:
             stores=list(event.stores),
             generation=event.generation,
             stateful=event.stateful,
+            continuous=event.continuous,
         )
         for text in event.warnings:
             self._log.warning("warning", text=text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 
@@ -13,6 +13,7 @@ class MetricSpec:
     name: str
     type: Literal["counter", "gauge", "histogram"]
     help: str
+    _: KW_ONLY
     labels: tuple[str, ...] = ()
     by_event: bool = False
 
@@ -24,9 +25,14 @@ class MetricSpec:
 
 METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
-        "lsql_build_info", "gauge", "Always 1; the labels describe the processor.", ("version", "app_id", "guarantee")
+        "lsql_build_info",
+        "gauge",
+        "Always 1; the labels describe the processor.",
+        labels=("version", "app_id", "guarantee"),
     ),
-    MetricSpec("lsql_processor_state", "gauge", "1 for the state of the processor, 0 for the others.", ("state",)),
+    MetricSpec(
+        "lsql_processor_state", "gauge", "1 for the state of the processor, 0 for the others.", labels=("state",)
+    ),
     MetricSpec(
         "lsql_processor_state_since_timestamp_seconds",
         "gauge",
@@ -37,17 +43,19 @@ METRICS: tuple[MetricSpec, ...] = (
         "lsql_errors_total",
         "counter",
         "Failed queries, failed requests to brokers, and ends of the JVM, by error code.",
-        ("code",),
+        labels=("code",),
         by_event=True,
     ),
     MetricSpec("lsql_broker_up", "gauge", "1 while the brokers respond, else 0."),
     MetricSpec("lsql_jvm_up", "gauge", "1 while the Spark JVM runs, else 0."),
-    MetricSpec("lsql_records_in_total", "counter", "Records read from the source topics.", ("query",), by_event=True),
+    MetricSpec(
+        "lsql_records_in_total", "counter", "Records read from the source topics.", labels=("query",), by_event=True
+    ),
     MetricSpec(
         "lsql_records_out_total",
         "counter",
         "Records written to the target topics.",
-        ("query",),
+        labels=("query",),
         by_event=True,
     ),
     MetricSpec(
@@ -64,21 +72,21 @@ METRICS: tuple[MetricSpec, ...] = (
         "lsql_batches_total",
         "counter",
         "Micro-batches whose position is in the checkpoint.",
-        ("query",),
+        labels=("query",),
         by_event=True,
     ),
     MetricSpec(
         "lsql_batch_duration_seconds",
         "histogram",
         "Time from the start of a batch to its commit.",
-        ("query",),
+        labels=("query",),
         by_event=True,
     ),
     MetricSpec(
         "lsql_batch_phase_duration_seconds",
         "histogram",
         "Time of one phase of a batch, with Spark's name (addBatch, walCommit, ...).",
-        ("query", "phase"),
+        labels=("query", "phase"),
         by_event=True,
     ),
     MetricSpec(
@@ -90,26 +98,26 @@ METRICS: tuple[MetricSpec, ...] = (
         "lsql_lag_records",
         "gauge",
         "Records between the position and the end of a source partition.",
-        ("topic", "partition"),
+        labels=("topic", "partition"),
     ),
     MetricSpec(
         "lsql_position_offset",
         "gauge",
         "Next offset to read: the lowest of all queries.",
-        ("topic", "partition"),
+        labels=("topic", "partition"),
     ),
     MetricSpec(
         "lsql_end_offset",
         "gauge",
         "End of a source partition, as last measured; never less than the position.",
-        ("topic", "partition"),
+        labels=("topic", "partition"),
     ),
     MetricSpec(
         "lsql_event_time_delay_seconds",
         "gauge",
         "Time from the newest event time in a batch to the end of the batch: how fresh results are. Does not change "
         "while no record arrives.",
-        ("query",),
+        labels=("query",),
         by_event=True,
     ),
     MetricSpec(
@@ -117,13 +125,13 @@ METRICS: tuple[MetricSpec, ...] = (
         "gauge",
         "Time from the watermark to now: how long after its end a window closes. It includes the grace, and grows "
         "while no record arrives, because event time does not advance then.",
-        ("query",),
+        labels=("query",),
     ),
     MetricSpec(
         "lsql_late_records_dropped_total",
         "counter",
         "Records that arrived after the grace: counted once for each of their windows, and once for a join of streams.",
-        ("query",),
+        labels=("query",),
         by_event=True,
     ),
     MetricSpec(
@@ -131,7 +139,7 @@ METRICS: tuple[MetricSpec, ...] = (
         "counter",
         "Records with an error that were written to the dead letter topic, by their source topic; groups and joined "
         "pairs by their target.",
-        ("topic", "code"),
+        labels=("topic", "code"),
         by_event=True,
     ),
     MetricSpec(
@@ -139,15 +147,17 @@ METRICS: tuple[MetricSpec, ...] = (
         "counter",
         "Records that were skipped because of an error, or because a row of a table had no key "
         "(RECORD_WITHOUT_KEY), by their source topic; groups and joined pairs by their target.",
-        ("topic", "code"),
+        labels=("topic", "code"),
         by_event=True,
     ),
-    MetricSpec("lsql_state_rows", "gauge", "Rows of a state store at the end of the last batch.", ("query", "store")),
+    MetricSpec(
+        "lsql_state_rows", "gauge", "Rows of a state store at the end of the last batch.", labels=("query", "store")
+    ),
     MetricSpec(
         "lsql_state_memory_bytes",
         "gauge",
         "Memory of a state store at the end of the last batch.",
-        ("query", "store"),
+        labels=("query", "store"),
     ),
 )
 

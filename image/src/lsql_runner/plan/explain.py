@@ -21,7 +21,7 @@ def explain(plan: Plan) -> str:
 
 
 def _query(query: Query) -> Iterator[str]:
-    yield f"query {query.name}" + (" (keeps state)" if query.stateful else "")
+    yield f"query {query.name}" + (" (keeps state)" if query.stateful else " (continuous)" if query.continuous else "")
     for write in query.writes:
         yield from _write(query, write)
     for write in query.dead_letters_of:

@@ -18,7 +18,16 @@ from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.meaning import in_stored_order
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
-from lsql_runner.plan.queries import STATELESS, Plan, Query, Write, WriteSink, WriteTopic, with_dead_letters
+from lsql_runner.plan.queries import (
+    STATELESS,
+    Plan,
+    Query,
+    Write,
+    WriteSink,
+    WriteTopic,
+    with_continuous_queries,
+    with_dead_letters,
+)
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES
@@ -31,7 +40,8 @@ def plan_program(program: BoundProgram) -> Plan:
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
     for rule in RULES:
         plan = rule(plan)
-    return with_dead_letters(plan)
+    plan = with_dead_letters(plan)
+    return with_continuous_queries(plan) if program.settings.mode == "continuous" else plan
 
 
 def group_queries(writes: tuple[Write, ...]) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
@@ -65,6 +65,9 @@ class WriteSink:
 
 Write = WriteTopic | WriteSink
 
+MAX_CONTINUOUS_READS = 128
+"""A continuous query with more would have more tasks than the engine runs at the same time."""
+
 STATELESS = "stateless"
 """The query of all stateless INSERTs into topics."""
 DEAD_LETTERS = "dead-letters"
@@ -86,10 +89,14 @@ class Query:
     writes: tuple[Write, ...]
     dead_letters_of: tuple[WriteTopic, ...] = ()
     """Stateful INSERTs of other queries. This query writes the dead letters of their failed records."""
+    continuous: bool = False
+    """Whether the query processes each record when it arrives, instead of batches."""
 
     def __post_init__(self) -> None:
         if self.sink_write is not None and len(self.writes) > 1:
             raise InvalidPlan(f"the query {self.name} has a sink and other targets")
+        if self.continuous and not self.can_be_continuous:
+            raise InvalidPlan(f"the query {self.name} cannot be continuous")
 
     @property
     def sink_write(self) -> WriteSink | None:
@@ -99,6 +106,17 @@ class Query:
     @property
     def stateful(self) -> bool:
         return bool(self.stores)
+
+    @property
+    def can_be_continuous(self) -> bool:
+        """Whether it keeps no state, writes to topics, and has a task for each topic that an INSERT reads."""
+        return not self.stateful and self.sink_write is None and self.read_count <= MAX_CONTINUOUS_READS
+
+    @property
+    def read_count(self) -> int:
+        """How often topics are read: each INSERT reads its topics itself."""
+        writes = (*self.writes, *self.dead_letters_of)
+        return sum(isinstance(node, ReadTopic) for write in writes for node in nodes(write.input))
 
     @property
     def stores(self) -> tuple[Stateful, ...]:
@@ -157,6 +175,11 @@ class Plan:
     def stateful(self) -> bool:
         return any(query.stateful for query in self.queries)
 
+    @property
+    def continuous(self) -> bool:
+        """Whether a query processes each record when it arrives."""
+        return any(query.continuous for query in self.queries)
+
 
 def with_dead_letters(plan: Plan) -> Plan:
     """The plan with a query that writes the dead letters of its stateful INSERTs, if any has the read policy `dlq`.
@@ -165,5 +188,11 @@ def with_dead_letters(plan: Plan) -> Plan:
     when the policy changes.
     """
     queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
+    continuous = any(query.continuous for query in plan.queries if query.name == DEAD_LETTERS)
     writes = tuple(write for write in plan.topic_writes if write.stateful and write.errors.read == "dlq")
-    return Plan((*queries, Query(DEAD_LETTERS, (), writes)) if writes else queries)
+    return Plan((*queries, Query(DEAD_LETTERS, (), writes, continuous)) if writes else queries)
+
+
+def with_continuous_queries(plan: Plan) -> Plan:
+    """The plan, whose queries without state process each record when it arrives. Queries of sinks have batches."""
+    return Plan(tuple(replace(query, continuous=query.can_be_continuous) for query in plan.queries))

@@ -46,7 +46,7 @@ class Situation:
     """The memory limit of this container; None if it has none, or if the program is only validated."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartDecision:
     """How the program starts."""
 
@@ -83,7 +83,13 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     )
     start_offsets = _start_offsets(situation, continued.plan, generation, added, settings)
     actions = (*_missing_resources(situation), *_state_changes(situation, continued, generation, added, settings))
-    return StartDecision(continued.plan, generation, start_offsets, (*warnings, *_memory_warnings(situation)), actions)
+    return StartDecision(
+        plan=continued.plan,
+        generation=generation,
+        start_offsets=start_offsets,
+        warnings=(*warnings, *_memory_warnings(situation)),
+        actions=actions,
+    )
 
 
 def _memory_warnings(situation: Situation) -> tuple[str, ...]:
@@ -144,7 +150,14 @@ def _state_changes(
     """The actions on the state directory: delete checkpoints, save the program, delete old generations."""
     schemas = {source.topic: source for source in continued.plan.sources}
     drops = (DropCheckpoint(generation, query) for query in continued.dropped)
-    pinned = Pinned(settings.sql, continued.fingerprint, schemas, generation, dict(situation.versions), added)
+    pinned = Pinned(
+        sql=settings.sql,
+        fingerprint=continued.fingerprint,
+        schemas=schemas,
+        generation=generation,
+        versions=dict(situation.versions),
+        added=added,
+    )
     has_older = any(number < generation for number in situation.saved.generations)
     old = (DropOldGenerations(generation),) if has_older else ()
     return (*drops, PinProgram(pinned), *old)

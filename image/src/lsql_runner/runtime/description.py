@@ -40,15 +40,15 @@ def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
     urls = {sink.name: sink.url for sink in settings.sinks}
     return tuple(
         events.SinkUse(
-            target.sink,
-            target.kind,
-            target.table,
-            target.mode,
-            target.key,
-            tuple((name, describe(kind)) for name, kind in target.columns),
-            target.deletes,
-            target.delivery,
-            urls.get(target.sink, ""),
+            sink=target.sink,
+            kind=target.kind,
+            table=target.table,
+            mode=target.mode,
+            key=target.key,
+            columns=tuple((name, describe(kind)) for name, kind in target.columns),
+            deletes=target.deletes,
+            delivery=target.delivery,
+            url=urls.get(target.sink, ""),
         )
         for target in (write.target for write in plan.sink_writes)
     )
@@ -64,33 +64,43 @@ def planned_event(
     """
     sources = [
         events.TopicUse(
-            s.topic,
-            "source",
-            str(s.key.format),
-            str(s.value.format),
-            describe(s.key.type),
-            describe(s.value.type),
-            s.origin,
-            s.partitions,
+            topic=s.topic,
+            role="source",
+            key_format=str(s.key.format),
+            value_format=str(s.value.format),
+            key_type=describe(s.key.type),
+            value_type=describe(s.value.type),
+            schema_origin=s.origin,
+            partitions=s.partitions,
         )
         for s in prepared.plan.sources
     ]
     targets = [
         events.TopicUse(
-            write.topic,
-            "target",
-            str(write.key_format),
-            str(write.value_format),
-            describe(write.input.key_type),
-            describe(write.input.value_type),
-            "program",
+            topic=write.topic,
+            role="target",
+            key_format=str(write.key_format),
+            value_format=str(write.value_format),
+            key_type=describe(write.input.key_type),
+            value_type=describe(write.input.value_type),
+            schema_origin="program",
         )
         for write in prepared.plan.topic_writes
     ]
     dead_letter_topic = prepared.plan.dead_letter_topic
     if dead_letter_topic is not None:
         unchanged = str(BYTES_FORMAT)
-        targets.append(events.TopicUse(dead_letter_topic, "target", unchanged, unchanged, "bytes", "bytes", "program"))
+        targets.append(
+            events.TopicUse(
+                topic=dead_letter_topic,
+                role="target",
+                key_format=unchanged,
+                value_format=unchanged,
+                key_type="bytes",
+                value_type="bytes",
+                schema_origin="program",
+            )
+        )
     stores = tuple(store.name for query in prepared.plan.queries for store in query_stores(query))
     return events.ProgramPlanned(
         at_ms=now_ms,
@@ -98,6 +108,7 @@ def planned_event(
         stores=stores,
         generation=prepared.generation,
         stateful=prepared.plan.stateful,
+        continuous=prepared.plan.continuous,
         warnings=prepared.warnings,
         start_offsets=_positions_before(prepared, brokers),
         sinks=_sink_uses(prepared.plan, settings),

@@ -27,7 +27,7 @@ class Step:
     time_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Clock:
     store: str
     query: str
@@ -51,7 +51,13 @@ class IdleClocks:
             now_ms: the wall clock.
         """
         self._clocks = [
-            _Clock(node.store, query.name, _pace(node), newest_ms.get(query.name), now_ms)
+            _Clock(
+                store=node.store,
+                query=query.name,
+                pace_ms=_pace(node),
+                time_ms=newest_ms.get(query.name),
+                since_ms=now_ms,
+            )
             for query in plan.queries
             for node in query.final_groups
         ]

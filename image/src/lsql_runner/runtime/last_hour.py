@@ -15,7 +15,7 @@ INTERVAL_MS = 10_000
 SAMPLES = 360
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """The measurements of one interval of `INTERVAL_MS`."""
 
@@ -29,7 +29,7 @@ class Sample:
     """The mean duration of the batches that ended in the interval; None if no batch ended."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Interval:
     records_in: float = 0.0
     records_out: float = 0.0

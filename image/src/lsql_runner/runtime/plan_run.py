@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -18,6 +18,7 @@ from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.runtime.status import Status
 
 
 class PlanRun:
@@ -56,8 +57,14 @@ class PlanRun:
     def death(self) -> LsqlError | None:
         """Why the plan ended without a stop; None if it runs."""
         status = self._machine.status
-        error = self._engine.death(status.committed, status.ends)
+        error = self._engine.death(status.committed, lambda: self._ends_now(status))
         return None if error is None else self._with_reason(error)
+
+    def _ends_now(self, status: Status) -> Mapping[Partition, int]:
+        """The ends on the brokers, after the record that has just failed; the last known ones if they do not answer."""
+        with suppress(LsqlError):
+            return self._dependencies.brokers.ends(status.committed)
+        return status.ends
 
     def halt(self) -> None:
         """Let running batches end, stop, and commit the last position."""
@@ -111,7 +118,20 @@ def job_of(
     )
     sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     output = OutputOptions(
-        settings.connection, settings.app_id, bound.producer, prepared.plan.dead_letter_topic, prepared.limits
+        kafka=settings.connection,
+        app_id=settings.app_id,
+        producer=bound.producer,
+        dead_letter_topic=prepared.plan.dead_letter_topic,
+        limits=prepared.limits,
     )
     checkpoints = state.checkpoints(prepared.generation)
-    return Job(prepared.plan, source, output, checkpoints, on_batch, settings.registry, bound.rocksdb, sinks)
+    return Job(
+        plan=prepared.plan,
+        source=source,
+        output=output,
+        checkpoints=checkpoints,
+        on_batch=on_batch,
+        registry=settings.registry,
+        rocksdb=bound.rocksdb,
+        sinks=sinks,
+    )

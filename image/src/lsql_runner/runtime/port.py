@@ -20,7 +20,7 @@ class StoreInfo:
     value_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """Properties of a processor that do not change while the process runs."""
 

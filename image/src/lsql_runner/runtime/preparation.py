@@ -89,7 +89,13 @@ def plan_on_brokers(
         LsqlError: an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
     schemas = {} if pinned is None else pinned.schemas
-    known = KnownSchemas(settings.declared, schemas, settings.sample_records, registry, settings.sink_kinds)
+    known = KnownSchemas(
+        declared=settings.declared,
+        pinned=schemas,
+        sample_records=settings.sample_records,
+        registry=registry,
+        sinks=settings.sink_kinds,
+    )
     return plan_parsed(program, resolve_catalog(program, brokers, known))
 
 

@@ -74,7 +74,9 @@ def _serde(
     row = REGISTRY_KINDS[schema.kind].registry
     assert row is not None
     try:
-        return row.read(RegisteredText(schema.text, references, samples, options, writer))
+        return row.read(
+            RegisteredText(text=schema.text, references=references, samples=samples, options=options, writer=writer)
+        )
     except RecursiveTypeError as error:
         raise LsqlError("SCHEMA_RECURSIVE", schema=schema_path, type=error.type, field=error.path) from None
     except FormatError as error:
@@ -96,7 +98,7 @@ def _references(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSchema:
     """An output schema of a target, and its state in the registry."""
 
@@ -141,7 +143,7 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetS
 def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
     """The output schemas of a plan, without ids, as for an empty registry."""
     found = (
-        TargetSchema(write.topic, part, kind, text, text, None)
+        TargetSchema(topic=write.topic, part=part, kind=kind, planned=text, text=text, id=None)
         for write in plan.topic_writes
         for part, kind, text in _schemas(write)
     )
@@ -176,7 +178,9 @@ def _output_schema(
     text = _revised(registry, subject, kind, planned, newest.get((subject, kind)))
     schema_id = registry.registered_id(subject, kind, text)
     refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
-    return TargetSchema(topic, part, kind, planned, text, schema_id, refusal)
+    return TargetSchema(
+        topic=topic, part=part, kind=kind, planned=planned, text=text, id=schema_id, incompatibility=refusal
+    )
 
 
 def with_schema_ids(plan: Plan, schemas: Iterable[TargetSchema]) -> Plan:

@@ -30,7 +30,7 @@ from lsql_runner.sql import ast
 from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSchemas:
     """Sources of schemas beside the program and the records."""
 
@@ -125,7 +125,7 @@ def _discovered(
     if key is None:  # every key of the sample is null
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
     origin: SchemaOrigin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
-    return TopicSchema(topic, _settled(key), _settled(value), origin)
+    return TopicSchema(topic, _settled(key), _settled(value), origin=origin)
 
 
 def _part(

@@ -24,7 +24,7 @@ from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
     """The content of program.json: the program that the checkpoints belong to."""
 
@@ -179,12 +179,12 @@ def _pinned(path: Path) -> Pinned | None:
         return None
     try:
         return Pinned(
-            document["sql"],
-            Fingerprint.from_json(document["fingerprint"]),
-            declared_topics(document["schemas"]),
-            int(document["generation"]),
-            dict(document["versions"]),
-            tuple(document["added"]),
+            sql=document["sql"],
+            fingerprint=Fingerprint.from_json(document["fingerprint"]),
+            schemas=declared_topics(document["schemas"]),
+            generation=int(document["generation"]),
+            versions=dict(document["versions"]),
+            added=tuple(document["added"]),
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
         raise LsqlError("STATE_UNREADABLE", path=str(path / "program.json")) from None

@@ -38,7 +38,7 @@ class Rates:
     records_out_per_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """Everything known about the processor at one moment."""
 
@@ -54,6 +54,7 @@ class Status:
     restart_at_ms: int | None = None
     generation: int = 0
     stateful: bool = False
+    continuous: bool = False
     topics: tuple[TopicUse, ...] = ()
     sinks: tuple[SinkUse, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -242,6 +243,7 @@ def _(event: ProgramPlanned, status: Status) -> Status:
         sinks=event.sinks,
         generation=event.generation,
         stateful=event.stateful,
+        continuous=event.continuous,
         warnings=status.warnings + new,
     )
 

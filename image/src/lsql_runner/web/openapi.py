@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -35,6 +35,7 @@ class ApiOperation:
 
     method: str
     path: str
+    _: KW_ONLY
     name: str
     tag: str
     summary: str

@@ -41,6 +41,8 @@ API: dict[str, ErrorKind] = {
         "{method} is not allowed on {path}.", "Use {allowed}.", http_status=HTTPStatus.METHOD_NOT_ALLOWED
     ),
     "INTERNAL": ErrorKind(
-        "Internal error: {reason}.", "Please report it. The log has the details under {reference}.", EXIT_RUNTIME
+        "Internal error: {reason}.",
+        "Please report it. The log has the details under {reference}.",
+        exit_code=EXIT_RUNTIME,
     ),
 }

@@ -41,26 +41,28 @@ CASES: dict[str, ErrorKind] = {
     "CASE_TOPICS_MISSING": ErrorKind(
         "The topics of the case {path} were not available {seconds} s after they were created.",
         "Check the brokers and their log. What the case created is deleted.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "CASE_TIMEOUT": ErrorKind(
         "The case {path} timed out in the stage {stage} after {seconds} s; the processor was {state} with a lag of "
         "{lag} records.",
         "Check the brokers and their log. What the case created is deleted.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "CASE_NOT_COMMITTED": ErrorKind(
         "The processor of the case {path} committed the offset {committed} of {topic}, partition {partition}, instead "
         "of {end}.",
         "Check the brokers and their log. What the case created is deleted.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "CASE_ABORTED": ErrorKind(
         "The case {path} failed in the stage {stage}: {reason}.",
         "Check the brokers and their log. What the case created is deleted.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "CASE_CLEANUP_FAILED": ErrorKind(
-        "The {resource} {name} of the case {path} could not be deleted: {reason}.", "Delete it by hand.", EXIT_RUNTIME
+        "The {resource} {name} of the case {path} could not be deleted: {reason}.",
+        "Delete it by hand.",
+        exit_code=EXIT_RUNTIME,
     ),
 }

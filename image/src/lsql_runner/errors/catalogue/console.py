@@ -16,29 +16,31 @@ CONSOLE: dict[str, ErrorKind] = {
         "Write a name, viewer or operator, and the SHA-256 of the token, separated by blanks.",
     ),
     "CLUSTER_UNREACHABLE": ErrorKind(
-        "The API server cannot be used: {reason}.", "Check KUBECONFIG, or the service account of the pod.", EXIT_RUNTIME
+        "The API server cannot be used: {reason}.",
+        "Check KUBECONFIG, or the service account of the pod.",
+        exit_code=EXIT_RUNTIME,
     ),
     "CLUSTER_REFUSED": ErrorKind(
         "The API server failed to {action} {resource}: {reason}.",
         "Check that it is reachable and what the Role of the service account allows.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "DOCUMENT_CONFLICT": ErrorKind(
         "{resource} was changed by another writer in each of {attempts} attempts to write it.",
         "Run one recovery job for each ConfigMap.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "DOCUMENT_TOO_LARGE": ErrorKind(
         "The document of {processors} processors has {size_bytes} bytes; a ConfigMap holds {limit_bytes}.",
         "Divide the namespaces between several releases of the console.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "CONSOLE_STARTING": ErrorKind(
         "The console has not listed the processors yet.",
         "Try again in a few seconds.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "PROCESSOR_UNKNOWN": ErrorKind(
@@ -91,7 +93,7 @@ CONSOLE: dict[str, ErrorKind] = {
     "RUNNER_UNREACHABLE": ErrorKind(
         "The runner of {name} does not answer: {reason}.",
         "Check its pod and its Service.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
     "RUNNER_REFUSED": ErrorKind(

@@ -8,39 +8,41 @@ RECORDS: dict[str, ErrorKind] = {
     "RECORD_MALFORMED": ErrorKind(
         "The {part} of the record at {topic}, partition {partition}, offset {offset} is not valid {format}: {reason}.",
         "Correct the producer, or declare the format and schema of the topic in LSQL_TOPICS. Then POST /start.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "RECORD_REFUSED": ErrorKind(
         "The program fails on the record at {topic}, partition {partition}, offset {offset}: {reason}.",
         "Guard the expression with CASE, COALESCE or WHERE. Then start the processor again.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "RECORD_TOO_LARGE": ErrorKind(
         "The output of the record at {topic}, partition {partition}, offset {offset} is too large: {reason}.",
         "Raise max.message.bytes of the target topic and max.request.size of the producer, or write less.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "RECORD_WITHOUT_KEY": ErrorKind(
         "A record of {topic}, which is read as a table, has no key. The record is skipped and counted.",
         "Let the producer set a key, or read the topic as a stream.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "GROUP_TOO_LARGE": ErrorKind(
         "The state of a group is too large: {reason}.",
         "Keep fewer values, or GROUP BY more fields or a window. To count many distinct values, GROUP BY them.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "SINK_RECORD_REFUSED": ErrorKind(
         "{sink} rejects the row of the record at {topic}, partition {partition}, offset {offset}: {reason}.",
         "Correct the table or the producer of the record, or exclude such records with WHERE. Then POST /start.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "SINK_ROW_REFUSED": ErrorKind(
-        "{sink} rejects the row {row}: {reason}.", "Correct the table or the program. Then POST /start.", EXIT_RUNTIME
+        "{sink} rejects the row {row}: {reason}.",
+        "Correct the table or the program. Then POST /start.",
+        exit_code=EXIT_RUNTIME,
     ),
     "SINK_ROWS_REFUSED": ErrorKind(
         "{sink} rejects the rows of a batch at its commit: {reason}.",
         "Correct the table or the program. Then POST /start.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
 }

@@ -8,8 +8,8 @@ RUNTIME: dict[str, ErrorKind] = {
     "BROKER_UNREACHABLE": ErrorKind(
         "The brokers at {servers} are unreachable: {reason}.",
         "Check SQL_BOOTSTRAP_SERVERS and the network. The processor retries.",
-        EXIT_RUNTIME,
-        Recovery.WAIT,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.WAIT,
         is_transient=True,
         is_shared=True,
     ),
@@ -17,8 +17,8 @@ RUNTIME: dict[str, ErrorKind] = {
         "The brokers at {servers} refused the client: {reason}.",
         "Grant the client access to its topics and its consumer group, or correct its credentials. The processor "
         "retries.",
-        EXIT_RUNTIME,
-        Recovery.RETRY,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
         is_shared=True,
     ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
@@ -28,43 +28,43 @@ RUNTIME: dict[str, ErrorKind] = {
     "TOPIC_REFUSED": ErrorKind(
         "The brokers refused to create {topic}: {reason}.",
         "Create the topic by hand, or correct its settings.",
-        EXIT_RUNTIME,
-        Recovery.RETRY,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
     ),
     "TOPIC_NOT_DELETED": ErrorKind(
         "The topic {topic} still exists {seconds} s after its deletion.",
         "Check the brokers and their log.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "OFFSETS_OUT_OF_RANGE": ErrorKind(
         "The brokers deleted records before they were read: {reason}.",
         "Increase the retention of the topic. To skip the missing records, restart with LSQL_ON_DATA_LOSS=continue.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
     "QUERY_FAILED": ErrorKind(
         "The query failed: {reason}.",
         "The processor restarts it. The log has the details.",
-        EXIT_RUNTIME,
-        Recovery.RETRY,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
         is_transient=True,
     ),
     "JVM_GONE": ErrorKind(
         "The Spark JVM ended: {reason}.",
         "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
         "container, which determines the heap size, or set LSQL_HEAP_MIB.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         is_shared=True,
     ),
     "JVM_START_TIMEOUT": ErrorKind(
         "The Spark JVM did not start within {seconds} s.",
         "Check the CPU and memory limits of the container, and the log.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
         is_shared=True,
     ),
     "WORKER_GONE": ErrorKind(
         "The worker process ended: {reason}.",
         "The processor ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
         "container.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
 }

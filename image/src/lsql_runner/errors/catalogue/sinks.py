@@ -47,26 +47,26 @@ SINKS: dict[str, ErrorKind] = {
     "SINK_UNREACHABLE": ErrorKind(
         "The server of the sink {sink} at {url} is unreachable: {reason}.",
         "Check the server, LSQL_SINK_*_URL and the network. The processor retries.",
-        EXIT_RUNTIME,
-        Recovery.WAIT,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.WAIT,
         is_transient=True,
     ),
     "SINK_REFUSED": ErrorKind(
         "The server of the sink {sink} at {url} refused the login or the operation: {reason}.",
         "Correct LSQL_SINK_*_USER and _PASSWORD, or grant the user the required privileges. The processor retries.",
-        EXIT_RUNTIME,
-        Recovery.RETRY,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
     ),
     "SINK_FAILED": ErrorKind(
         "Writing to the sink {sink} failed: {reason}.",
         "The processor restarts the query. The log has the details.",
-        EXIT_RUNTIME,
-        Recovery.RETRY,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
         is_transient=True,
     ),
     "SINK_TABLE_MISMATCH": ErrorKind(
         "The rows do not fit the table {table} of the sink {sink}: {reason}.",
         "Change the table or the aliases of the SELECT. AUTOCREATE creates a missing table.",
-        EXIT_RUNTIME,
+        exit_code=EXIT_RUNTIME,
     ),
 }

@@ -54,7 +54,7 @@ STARTUP: dict[str, ErrorKind] = {
     "TOPIC_EMPTY": ErrorKind(
         "The topic {topic} is empty and has no declared schema.",
         "Write a record to the topic, which starts the processor, or declare the schema in LSQL_TOPICS.",
-        EXIT_RUNTIME,
-        Recovery.WAIT,
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.WAIT,
     ),
 }

@@ -3,14 +3,19 @@ package com.lsqlrunner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.lsqlrunner.errors.LsqlException;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Which package may use which. ARCHITECTURE.md lists what each package does. */
+/** Which package may use which, and names of classes. ARCHITECTURE.md lists what each package does. */
 class PackagesTest {
     private static final JavaClasses MODULE = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -85,5 +90,16 @@ class PackagesTest {
                 .should()
                 .beAssignableTo(LsqlException.class)
                 .check(MODULE);
+    }
+
+    @Test
+    void aClassNameStandsForOneClass() {
+        Map<String, Long> counts = MODULE.stream()
+                .filter(JavaClass::isTopLevelClass)
+                .collect(Collectors.groupingBy(JavaClass::getSimpleName, Collectors.counting()));
+
+        assertEquals(
+                Set.of(),
+                counts.keySet().stream().filter(name -> counts.get(name) > 1).collect(Collectors.toSet()));
     }
 }

@@ -140,8 +140,8 @@ final class MessageReader {
                     ? array.elementType()
                     : type instanceof MapType map && field.isMap() ? map.valueType() : type;
             message = field.isMessage() ? new MessageReader(field.fields(), field.kind(), valueType, path) : null;
-            scalar = field.isMessage() ? null : ScalarReaders.reader(field);
-            key = field.isMap() ? ScalarReaders.reader(field.key()) : null;
+            scalar = field.isMessage() ? null : ScalarFieldReaders.reader(field);
+            key = field.isMap() ? ScalarFieldReaders.reader(field.key()) : null;
         }
 
         /** Reads a value. Returns false if the wire type is not that of the field. */
@@ -192,7 +192,7 @@ final class MessageReader {
 
         @SuppressWarnings("unchecked")
         private boolean readEntry(ProtobufInput in, Object[] values) {
-            Object name = ScalarReaders.defaultValue(field.key());
+            Object name = ScalarFieldReaders.defaultValue(field.key());
             Object value = null;
             int outer = in.pushLimit();
             while (in.hasMore()) {
@@ -207,7 +207,7 @@ final class MessageReader {
             }
             in.popLimit(outer);
             if (value == null) {
-                value = message == null ? ScalarReaders.defaultValue(field) : message.empty();
+                value = message == null ? ScalarFieldReaders.defaultValue(field) : message.empty();
             }
             if (values[index] == null) {
                 values[index] = new LinkedHashMap<UTF8String, Object>();
@@ -227,7 +227,7 @@ final class MessageReader {
             }
             if (value == null) {
                 return switch (field.presence()) {
-                    case "implicit" -> ScalarReaders.defaultValue(field);
+                    case "implicit" -> ScalarFieldReaders.defaultValue(field);
                     case "required" ->
                         throw new MalformedRecordException("the required field %s is missing".formatted(path));
                     default -> null;

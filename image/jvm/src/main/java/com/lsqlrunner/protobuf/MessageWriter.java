@@ -115,7 +115,7 @@ final class MessageWriter {
 
     private static FieldWriter entries(DataType type, int index, FieldSpec field, String path) {
         ValueWriter value = value(type, field, path + "{}");
-        ValueWriter key = ScalarWriters.ofKey(field.key(), path);
+        ValueWriter key = ScalarFieldWriters.ofKey(field.key(), path);
         return (from, to) -> {
             MapData map = from.isNullAt(index) ? null : from.getMap(index);
             int count = map == null ? 0 : map.numElements();
@@ -170,7 +170,7 @@ final class MessageWriter {
                 };
             }
             default -> {
-                return ScalarWriters.of(type, field, path);
+                return ScalarFieldWriters.of(type, field, path);
             }
         }
     }

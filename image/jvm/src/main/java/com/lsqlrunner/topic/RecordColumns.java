@@ -8,8 +8,11 @@ import org.apache.spark.sql.types.StructType;
  * The indexes of the columns with the fields of a record.
  *
  * @param partition -1 if the producer chooses the partitions
+ * @param errorAction the first of the three columns of {@link FailedRecord}, which are null for valid records; -1
+ *     without them
  */
-record RecordColumns(int topic, int key, int value, int ts, int headers, int partition) implements Serializable {
+record RecordColumns(int topic, int key, int value, int ts, int headers, int partition, int errorAction)
+        implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private static final StructType HEADER =
@@ -22,7 +25,10 @@ record RecordColumns(int topic, int key, int value, int ts, int headers, int par
             .add("ts", DataTypes.LongType)
             .add("headers", DataTypes.createArrayType(HEADER));
 
-    /** The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT). */
+    /**
+     * The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT) and
+     * {@code error_action}, {@code error_topic}, {@code error_code}.
+     */
     static RecordColumns of(StructType rows) {
         return new RecordColumns(
                 rows.fieldIndex("topic"),
@@ -30,6 +36,11 @@ record RecordColumns(int topic, int key, int value, int ts, int headers, int par
                 rows.fieldIndex("value"),
                 rows.fieldIndex("ts"),
                 rows.fieldIndex("headers"),
-                rows.getFieldIndex("partition").isDefined() ? rows.fieldIndex("partition") : -1);
+                index(rows, "partition"),
+                index(rows, "error_action"));
+    }
+
+    private static int index(StructType rows, String column) {
+        return rows.getFieldIndex(column).isDefined() ? rows.fieldIndex(column) : -1;
     }
 }

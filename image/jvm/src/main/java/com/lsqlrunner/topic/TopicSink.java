@@ -5,6 +5,7 @@ import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -26,8 +27,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * Writes records to topics. The columns are those of {@link RecordColumns}: each row names its topic. Options:
- * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code dead.letter.topic}, and settings of the
- * producer with the prefix {@code kafka.}.
+ * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code dead.letter.topic},
+ * {@code continuous.batch} (the id of the batch at which a {@link ContinuousQuery} began), and settings of the producer
+ * with the prefix {@code kafka.}.
  *
  * <p>Spark's own sink cannot set timestamps, and would need a new array of headers for each record.
  */
@@ -72,12 +74,20 @@ public final class TopicSink implements TableProvider {
             Map<String, String> producer = KafkaOptions.of(info.options().asCaseSensitiveMap());
             RecordColumns columns = RecordColumns.of(info.schema());
             return new TopicsWrite(
-                    info.options().get("output"), info.options().get("dead.letter.topic"), producer, columns);
+                    info.options().get("output"),
+                    info.options().get("dead.letter.topic"),
+                    info.options().get("continuous.batch"),
+                    producer,
+                    columns);
         }
     }
 
     private record TopicsWrite(
-            String output, String deadLetterTopic, Map<String, String> producer, RecordColumns columns)
+            String output,
+            String deadLetterTopic,
+            String continuousBatch,
+            Map<String, String> producer,
+            RecordColumns columns)
             implements Write {
         @Override
         public StreamingWrite toStreaming() {
@@ -90,7 +100,7 @@ public final class TopicSink implements TableProvider {
         }
 
         private WriterFactory factory() {
-            return new WriterFactory(output, deadLetterTopic, producer, columns);
+            return new WriterFactory(output, deadLetterTopic, continuousBatch, producer, columns);
         }
     }
 
@@ -140,19 +150,28 @@ public final class TopicSink implements TableProvider {
     }
 
     private record WriterFactory(
-            String output, String deadLetterTopic, Map<String, String> producer, RecordColumns columns)
+            String output,
+            String deadLetterTopic,
+            String continuousBatch,
+            Map<String, String> producer,
+            RecordColumns columns)
             implements StreamingDataWriterFactory, DataWriterFactory {
         private static final long serialVersionUID = 1L;
 
         @Override
         public TopicWriter createWriter(int partition, long task, long batch) {
-            byte[] name = (output + "/" + batch).getBytes(StandardCharsets.UTF_8);
-            return new TopicWriter(Producers.of(output, producer), columns, name, deadLetterTopic);
+            return writer(Long.toString(batch), BatchAcknowledgements::new);
         }
 
         @Override
         public TopicWriter createWriter(int partition, long task) {
-            return new TopicWriter(Producers.of(output, producer), columns, null, null);
+            return writer(
+                    continuousBatch, continuousBatch == null ? BatchAcknowledgements::new : ContinuousTasks::current);
+        }
+
+        private TopicWriter writer(String batch, Supplier<Acknowledgements> task) {
+            byte[] name = batch == null ? null : (output + "/" + batch).getBytes(StandardCharsets.UTF_8);
+            return new TopicWriter(Producers.of(output, producer), columns, name, deadLetterTopic, task);
         }
     }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.metric.CustomMetric;
+import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
@@ -20,7 +21,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
- * options of Spark's source, and {@code query} (the name of the query that reads it) and {@code pace.ms}.
+ * options of Spark's source, and {@code query} (the name of the query that reads it) and {@code pace.ms}. As a batch,
+ * it is a topic of a {@link ContinuousQuery}.
  */
 @PythonEntry
 public final class TopicSource implements TableProvider {
@@ -49,16 +51,19 @@ public final class TopicSource implements TableProvider {
 
         @Override
         public Set<TableCapability> capabilities() {
-            return Set.of(TableCapability.MICRO_BATCH_READ);
+            return Set.of(TableCapability.MICRO_BATCH_READ, TableCapability.BATCH_READ);
         }
 
         @Override
         public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-            return () -> new TopicScan(kafka.newScanBuilder(options).build(), options);
+            return () -> new TopicScan(
+                    kafka.newScanBuilder(options).build(),
+                    options,
+                    new ContinuousScan(options.get("continuous"), options.get("subscribe")));
         }
     }
 
-    private record TopicScan(Scan kafka, CaseInsensitiveStringMap options) implements Scan {
+    private record TopicScan(Scan kafka, CaseInsensitiveStringMap options, ContinuousScan continuous) implements Scan {
         @Override
         public StructType readSchema() {
             return kafka.readSchema();
@@ -72,6 +77,15 @@ public final class TopicSource implements TableProvider {
         @Override
         public CustomMetric[] supportedCustomMetrics() {
             return kafka.supportedCustomMetrics();
+        }
+
+        /**
+         * The same object in each call: Spark copies its plans, and asks again. Needs the options {@code continuous},
+         * the name of an open {@link ContinuousQuery}, and {@code subscribe}.
+         */
+        @Override
+        public Batch toBatch() {
+            return continuous;
         }
 
         @Override

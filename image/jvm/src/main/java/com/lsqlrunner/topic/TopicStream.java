@@ -2,9 +2,12 @@ package com.lsqlrunner.topic;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.kafka.common.TopicPartition;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
@@ -12,22 +15,28 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
+import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
-import org.apache.spark.sql.kafka010.KafkaSourceOffset;
+import org.apache.spark.sql.kafka010.KafkaOffsetRange;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import scala.jdk.javaapi.CollectionConverters;
 
-/** Spark's stream of a topic. Before it looks for new records, it waits until its query may begin the next batch. */
+/**
+ * Spark's stream of a topic, which plans the offsets of batches. Before it looks for new records, it waits until its
+ * query may begin the next batch. The records are read with consumers of our own.
+ */
 final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, ReportsSourceMetrics {
     /** The metric with the time that the query waited before its batch, in milliseconds. */
     static final String WAITED = "waitedMs";
 
     private final KafkaMicroBatchStream kafka;
     private final BatchTrigger trigger;
+    private final String name = UUID.randomUUID().toString();
+    private final RangeGroups groups;
     private long waitedMs;
 
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
+        this.groups = new RangeGroups(SparkSession.active().sparkContext().defaultParallelism());
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
@@ -35,19 +44,10 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
 
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        waitedMs = trigger.await(this, positions(start));
+        waitedMs = trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
-        trigger.planned(this, positions(end), positions(kafka.reportLatestOffset()));
+        trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
         return end;
-    }
-
-    private static Map<TopicPartition, Long> positions(Offset offset) {
-        Map<TopicPartition, Long> positions = new HashMap<>();
-        if (offset instanceof KafkaSourceOffset ofTopic) {
-            CollectionConverters.asJava(ofTopic.partitionToOffsets())
-                    .forEach((partition, position) -> positions.put(partition, (Long) position));
-        }
-        return positions;
     }
 
     @Override
@@ -60,6 +60,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     @Override
     public void stop() {
         trigger.leave(this);
+        RangeConsumers.close(name);
         kafka.stop();
     }
 
@@ -88,14 +89,39 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
         return kafka.deserializeOffset(json);
     }
 
+    /** Spark's stream checks the offsets; its ranges, one for each partition, are divided among fewer tasks. */
     @Override
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
-        return kafka.planInputPartitions(start, end);
+        List<KafkaBatchInputPartition> planned = Stream.of(kafka.planInputPartitions(start, end))
+                .map(KafkaBatchInputPartition.class::cast)
+                .toList();
+        if (planned.isEmpty()) {
+            return new InputPartition[0];
+        }
+        KafkaBatchInputPartition first = planned.get(0);
+        List<List<OffsetRange>> tasks =
+                groups.divide(planned.stream().map(TopicStream::range).toList());
+        InputPartition[] partitions = new InputPartition[tasks.size()];
+        for (int index = 0; index < partitions.length; index++) {
+            partitions[index] = new RangeReader.Task(
+                    name,
+                    (index + 1) + "/" + partitions.length,
+                    tasks.get(index),
+                    first.executorKafkaParams(),
+                    first.pollTimeoutMs(),
+                    first.failOnDataLoss());
+        }
+        return partitions;
+    }
+
+    private static OffsetRange range(KafkaBatchInputPartition planned) {
+        KafkaOffsetRange range = planned.offsetRange();
+        return new OffsetRange(range.topicPartition(), range.fromOffset(), range.untilOffset());
     }
 
     @Override
     public PartitionReaderFactory createReaderFactory() {
-        return kafka.createReaderFactory();
+        return new RangeReader.Factory();
     }
 
     @Override

@@ -1,11 +1,8 @@
 package com.lsqlrunner.topic;
 
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.producer.Callback;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -16,7 +13,7 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes the rows of one task. A commit returns when the brokers have all of them. */
-final class TopicWriter implements DataWriter<InternalRow>, Callback {
+final class TopicWriter implements DataWriter<InternalRow> {
     /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
     static final String BATCH_HEADER = "lsql.batch";
 
@@ -29,30 +26,59 @@ final class TopicWriter implements DataWriter<InternalRow>, Callback {
     private final RecordColumns columns;
     private final Header batch;
     private final String deadLetterTopic;
-    private final AtomicReference<Exception> failure = new AtomicReference<>();
+    private final Supplier<Acknowledgements> task;
+    private Acknowledgements acknowledgements;
     private UTF8String lastTopic;
     private String topic;
 
     /**
      * @param batch the value of the batch header; null for records without it
      * @param deadLetterTopic the topic whose records keep their earlier batch headers; null for none
+     * @param task called once, before the first record is written
      */
-    TopicWriter(Producer<byte[], byte[]> producer, RecordColumns columns, byte[] batch, String deadLetterTopic) {
+    TopicWriter(
+            Producer<byte[], byte[]> producer,
+            RecordColumns columns,
+            byte[] batch,
+            String deadLetterTopic,
+            Supplier<Acknowledgements> task) {
         this.producer = producer;
         this.columns = columns;
         this.batch = batch == null ? null : new RecordHeader(BATCH_HEADER, batch);
         this.deadLetterTopic = deadLetterTopic;
+        this.task = task;
     }
 
     @Override
     public void write(InternalRow row) {
-        checkFailure();
+        if (acknowledgements == null) {
+            acknowledgements = task.get();
+        }
+        acknowledgements.throwFailure();
+        if (isSkipped(row)) {
+            return;
+        }
         String target = topicOf(row);
         Integer partition = columns.partition() < 0 ? null : (Integer) row.getInt(columns.partition());
         byte[] key = row.isNullAt(columns.key()) ? null : row.getBinary(columns.key());
         byte[] value = row.isNullAt(columns.value()) ? null : row.getBinary(columns.value());
         RecordHeaders headers = headers(row, target);
-        producer.send(new ProducerRecord<>(target, partition, row.getLong(columns.ts()), key, value, headers), this);
+        producer.send(
+                new ProducerRecord<>(target, partition, row.getLong(columns.ts()), key, value, headers),
+                acknowledgements.sending());
+    }
+
+    /** Whether a failed record is left out. Counts failed records. */
+    private boolean isSkipped(InternalRow row) {
+        int column = columns.errorAction();
+        if (column < 0 || row.isNullAt(column)) {
+            return false;
+        }
+        String action = row.getUTF8String(column).toString();
+        String source = row.getUTF8String(column + 1).toString();
+        acknowledgements.failed(
+                new FailedRecord(action, row.getUTF8String(column + 2).toString(), source));
+        return action.equals("skipped");
     }
 
     /** Most rows have the topic of the row before. */
@@ -85,24 +111,12 @@ final class TopicWriter implements DataWriter<InternalRow>, Callback {
     }
 
     @Override
-    public void onCompletion(RecordMetadata metadata, Exception error) {
-        if (error != null) {
-            failure.compareAndSet(null, error);
-        }
-    }
-
-    @Override
     public WriterCommitMessage commit() {
         producer.flush();
-        checkFailure();
-        return WRITTEN;
-    }
-
-    private void checkFailure() {
-        Exception error = failure.get();
-        if (error != null) {
-            throw error instanceof RuntimeException thrown ? thrown : new KafkaException(error);
+        if (acknowledgements != null) {
+            acknowledgements.throwFailure();
         }
+        return WRITTEN;
     }
 
     @Override

@@ -56,7 +56,7 @@ class TopicWriterTest {
     }
 
     private TopicWriter writer() {
-        return new TopicWriter(producer, COLUMNS, BATCH, "dead");
+        return new TopicWriter(producer, COLUMNS, BATCH, "dead", BatchAcknowledgements::new);
     }
 
     @Test
@@ -102,7 +102,7 @@ class TopicWriterTest {
     @Test
     void recordsOfACaseKeepTheirPartitionAndGetNoBatchHeader() {
         RecordColumns columns = RecordColumns.of(RecordColumns.SCHEMA.add("partition", DataTypes.IntegerType));
-        TopicWriter writer = new TopicWriter(producer, columns, null, null);
+        TopicWriter writer = new TopicWriter(producer, columns, null, null, BatchAcknowledgements::new);
         InternalRow row = row("a", "k", "v", 1, "lsql.batch", "x");
         Object[] values = new Object[columns.partition() + 1];
         for (int column = 0; column < columns.partition(); column++) {
@@ -119,7 +119,7 @@ class TopicWriterTest {
     void aCommitFailsIfTheBrokersRefuseARecord() {
         MockProducer<byte[], byte[]> slow =
                 new MockProducer<>(false, new ByteArraySerializer(), new ByteArraySerializer());
-        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null);
+        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null, BatchAcknowledgements::new);
         writer.write(row("a", "k", "v", 1));
         slow.errorNext(new KafkaException("refused"));
 
@@ -132,7 +132,7 @@ class TopicWriterTest {
     void afterARefusalNothingMoreIsSent() {
         MockProducer<byte[], byte[]> slow =
                 new MockProducer<>(false, new ByteArraySerializer(), new ByteArraySerializer());
-        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null);
+        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null, BatchAcknowledgements::new);
         writer.write(row("a", "k", "v", 1));
         slow.errorNext(new KafkaException("refused"));
 

@@ -9,10 +9,10 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Creates readers of scalar values, and the values of missing fields. */
-final class ScalarReaders {
+final class ScalarFieldReaders {
     private static final int UNSIGNED_DIGITS = 20;
 
-    private ScalarReaders() {}
+    private ScalarFieldReaders() {}
 
     /** A reader of the values of a field. */
     static Function<ProtobufInput, Object> reader(FieldSpec field) {

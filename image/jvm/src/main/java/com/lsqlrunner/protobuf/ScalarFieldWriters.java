@@ -15,10 +15,10 @@ import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
 
 /** Creates writers of scalar values. */
-final class ScalarWriters {
+final class ScalarFieldWriters {
     private static final int UNSIGNED_BITS = 64;
 
-    private ScalarWriters() {}
+    private ScalarFieldWriters() {}
 
     /** @throws SchemaMismatchException the field cannot hold values of the type */
     static MessageWriter.ValueWriter of(DataType type, FieldSpec field, String path) {

@@ -1,0 +1,217 @@
+package com.lsqlrunner.topic;
+
+import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.expression.CurrentTime;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.spark.SparkContext;
+import org.apache.spark.sql.DataFrameWriter;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.connector.read.streaming.Offset;
+import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
+import org.apache.spark.sql.kafka010.KafkaSourceProvider;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * A query without state whose tasks run until it is stopped. It is a batch query of Spark, over topics that end when
+ * the query is stopped: it is planned once, and each record is written when it has been read.
+ *
+ * <p>Python opens it, adds its topics, starts it, and saves its progress.
+ */
+@PythonEntry
+public final class ContinuousQuery {
+    private static final ConcurrentMap<String, ContinuousQuery> QUERIES = new ConcurrentHashMap<>();
+    private static final Duration FIND_PARTITIONS = Duration.ofSeconds(10);
+
+    private final String name;
+    private final Map<String, ContinuousTopic> topics = new LinkedHashMap<>();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private Map<TopicPartition, Long> reported = Map.of();
+    private volatile SparkContext context;
+    private volatile Throwable error;
+
+    private ContinuousQuery(String name) {
+        this.name = name;
+    }
+
+    /** Opens a query. @param name unique in the JVM */
+    public static ContinuousQuery open(String name) {
+        ContinuousQuery query = new ContinuousQuery(name);
+        QUERIES.put(name, query);
+        return query;
+    }
+
+    /** A topic of an open query. */
+    static ContinuousTopic topic(String query, String topic) {
+        return QUERIES.get(query).topics.get(topic);
+    }
+
+    /**
+     * Adds a topic that the query reads.
+     *
+     * @param options of {@link TopicSource}
+     * @param log the folder in which Spark's stream stores the first offsets of the topic
+     * @param position the JSON of the offsets to continue at; null to begin at the option {@code startingOffsets}
+     * @param tasks the most tasks that read the topic for one INSERT
+     */
+    public void addTopic(String topic, Map<String, String> options, String log, String position, int tasks) {
+        CaseInsensitiveStringMap all = new CaseInsensitiveStringMap(options);
+        KafkaMicroBatchStream kafka = (KafkaMicroBatchStream) new KafkaSourceProvider()
+                .getTable(all)
+                .newScanBuilder(all)
+                .build()
+                .toMicroBatchStream(log);
+        Offset start = position == null ? kafka.initialOffset() : kafka.deserializeOffset(position);
+        // Spark compares the offsets with those of the brokers: partitions and records may have been deleted.
+        kafka.planInputPartitions(start, Positions.spark(ContinuousTopic.ends(kafka, Positions.of(start))));
+        Map<TopicPartition, Long> starts = Positions.of(start);
+        Map<String, Object> settings = consumerSettings(options);
+        topics.put(
+                topic,
+                new ContinuousTopic(
+                        kafka,
+                        starts,
+                        Math.max(1, Math.min(tasks, starts.size())),
+                        all.getBoolean("failOnDataLoss", true),
+                        () -> new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())));
+    }
+
+    private static Map<String, Object> consumerSettings(Map<String, String> options) {
+        Map<String, Object> settings = new HashMap<>(KafkaOptions.of(options));
+        settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
+        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        return settings;
+    }
+
+    /**
+     * Starts the query.
+     *
+     * @param records with the columns of {@link TopicSink}
+     * @param options of {@link TopicSink}
+     */
+    public void start(Dataset<Row> records, Map<String, String> options) {
+        DataFrameWriter<Row> writer = CurrentTime.perRow(records)
+                .write()
+                .format(TopicSink.class.getName())
+                .options(options)
+                .mode("append");
+        context = records.sparkSession().sparkContext();
+        daemon("continuous " + name, () -> run(writer)).start();
+        daemon("partitions of " + name, this::findPartitions).start();
+    }
+
+    private static Thread daemon(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private void run(DataFrameWriter<Row> writer) {
+        try {
+            context.setJobGroup(name, name, true);
+            writer.save();
+        } catch (Throwable failure) { // Python reports every kind of error
+            fail(failure);
+        } finally {
+            topics.values().forEach(ContinuousTopic::stop); // the tasks that have not failed
+            ended.countDown();
+        }
+    }
+
+    private synchronized void fail(Throwable failure) {
+        if (error == null) {
+            error = failure;
+        }
+    }
+
+    private void findPartitions() {
+        try {
+            while (!ended.await(FIND_PARTITIONS.toMillis(), TimeUnit.MILLISECONDS)) {
+                for (ContinuousTopic topic : topics.values()) {
+                    topic.findPartitions();
+                }
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException failure) {
+            fail(failure);
+            topics.values().forEach(ContinuousTopic::stop);
+        }
+    }
+
+    /** Whether the query runs. */
+    public boolean isActive() {
+        return ended.getCount() > 0;
+    }
+
+    /** Why the query ended; null if it runs or was stopped. */
+    public Throwable error() {
+        return error;
+    }
+
+    /**
+     * What was written since the last call, as JSON with the fields positions, recordsIn, recordsOut and failedRecords;
+     * null if there is nothing new.
+     */
+    public synchronized String progress() {
+        ContinuousTask.Written written = new ContinuousTask.Written();
+        topics.values().forEach(topic -> topic.takeWritten(written));
+        if (written.positions.equals(reported) && written.failed.isEmpty()) {
+            return null;
+        }
+        reported = Map.copyOf(written.positions);
+        StringBuilder json = new StringBuilder("{\"positions\":")
+                .append(Positions.spark(written.positions).json())
+                .append(",\"recordsIn\":")
+                .append(written.recordsIn)
+                .append(",\"recordsOut\":")
+                .append(written.recordsOut)
+                .append(",\"failedRecords\":{");
+        String separator = "";
+        for (Map.Entry<String, Long> count : written.failed.entrySet()) {
+            json.append(separator)
+                    .append('"')
+                    .append(count.getKey())
+                    .append("\":")
+                    .append(count.getValue());
+            separator = ",";
+        }
+        return json.append("}}").toString();
+    }
+
+    /** Lets the tasks end after the records that they have read. Returns at once. */
+    public void stop() {
+        topics.values().forEach(ContinuousTopic::stop);
+    }
+
+    /** Ends the tasks, also those that wait for a broker. */
+    public void cancel() {
+        stop();
+        if (isActive() && context != null) {
+            context.cancelJobGroup(name);
+        }
+    }
+
+    /** Waits for the end. @return whether the query has ended within the time */
+    public boolean awaitEnd(long ms) throws InterruptedException {
+        return ended.await(ms, TimeUnit.MILLISECONDS);
+    }
+
+    /** Releases the resources of the query, after its end. */
+    public void close() {
+        QUERIES.remove(name, this);
+        topics.values().forEach(ContinuousTopic::close);
+    }
+}

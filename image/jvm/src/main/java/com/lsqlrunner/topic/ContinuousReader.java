@@ -1,0 +1,119 @@
+package com.lsqlrunner.topic;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.read.PartitionReader;
+
+/**
+ * Reads some partitions of a topic until its query is stopped. Spark calls {@link #next} when the rows of the record
+ * before have passed through the whole task: at that moment, all records before the positions are with the producer.
+ */
+final class ContinuousReader implements PartitionReader<InternalRow> {
+    private static final Duration MAX_WAIT = Duration.ofSeconds(1);
+    private static final Duration INTERVAL = Duration.ofMillis(50);
+
+    private final ContinuousTopic topic;
+    private final int number;
+    private final ContinuousTask task;
+    private final Consumer<byte[], byte[]> consumer;
+    private final RecordRow row = new RecordRow();
+    private Iterator<ConsumerRecord<byte[], byte[]>> records =
+            List.<ConsumerRecord<byte[], byte[]>>of().iterator();
+    private Map<TopicPartition, Long> positions = Map.of();
+    private Map<TopicPartition, Long> assigned = Map.of();
+    private long intervalNanos = System.nanoTime();
+    private boolean hasRead;
+
+    /** @param number the number of the task among those of its scan */
+    ContinuousReader(ContinuousTopic topic, int number, ContinuousTask task, Consumer<byte[], byte[]> consumer) {
+        this.topic = topic;
+        this.number = number;
+        this.task = task;
+        this.consumer = consumer;
+    }
+
+    @Override
+    public boolean next() {
+        while (!records.hasNext()) {
+            task.throwFailure();
+            endInterval();
+            if (topic.isStopping()) {
+                return false;
+            }
+            assign();
+            poll();
+        }
+        row.set(records.next());
+        task.read();
+        return true;
+    }
+
+    @Override
+    public InternalRow get() {
+        return row;
+    }
+
+    private void endInterval() {
+        long now = System.nanoTime();
+        boolean isDue = now - intervalNanos >= INTERVAL.toNanos() || topic.isStopping();
+        if (!isDue || assigned.isEmpty()) {
+            return;
+        }
+        Map<TopicPartition, Long> reached = new HashMap<>();
+        try {
+            assigned.keySet().forEach(partition -> reached.put(partition, consumer.position(partition)));
+        } catch (WakeupException wake) {
+            return; // the position is not known yet, so nothing has been read since
+        }
+        if (!reached.equals(positions)) {
+            task.endInterval(reached);
+            positions = reached;
+        }
+        intervalNanos = now;
+        hasRead = false;
+    }
+
+    /** Takes the partitions of this task, at its start and when the topic has got more. */
+    private void assign() {
+        Map<TopicPartition, Long> all = topic.partitionsOf(number);
+        if (all == assigned) {
+            return;
+        }
+        Set<TopicPartition> added = new HashSet<>(all.keySet());
+        added.removeAll(assigned.keySet());
+        consumer.assign(all.keySet());
+        added.forEach(partition -> consumer.seek(partition, all.get(partition)));
+        assigned = all;
+    }
+
+    private void poll() {
+        try {
+            records = consumer.poll(hasRead ? INTERVAL : MAX_WAIT).iterator();
+            hasRead |= records.hasNext();
+        } catch (WakeupException wake) {
+            // The query is stopped, or the topic has more partitions.
+        } catch (OffsetOutOfRangeException missing) {
+            if (topic.failsOnDataLoss()) {
+                throw missing;
+            }
+            consumer.seekToBeginning(missing.offsetOutOfRangePartitions().keySet());
+        }
+    }
+
+    @Override
+    public void close() {
+        topic.left(consumer);
+        consumer.close(Duration.ZERO);
+    }
+}

@@ -1,0 +1,68 @@
+package com.lsqlrunner.topic;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * A record as a row with the columns of Spark's Kafka source: key, value, topic, partition, offset, timestamp (us),
+ * timestampType and headers. One object is used for all records of a task. It refers to the bytes of the record and
+ * does not copy them.
+ */
+final class RecordRow extends GenericInternalRow {
+    private static final long serialVersionUID = 1L;
+
+    private static final int KEY = 0;
+    private static final int VALUE = 1;
+    private static final int TOPIC = 2;
+    private static final int PARTITION = 3;
+    private static final int OFFSET = 4;
+    private static final int TIMESTAMP = 5;
+    private static final int TIMESTAMP_TYPE = 6;
+    private static final int HEADERS = 7;
+    private static final int COLUMNS = 8;
+    private static final long US_PER_MS = 1_000;
+
+    private String topic;
+
+    RecordRow() {
+        super(COLUMNS);
+    }
+
+    /** Sets all columns. They are valid until the next call. */
+    void set(ConsumerRecord<byte[], byte[]> record) {
+        if (!record.topic().equals(topic)) {
+            topic = record.topic();
+            update(TOPIC, UTF8String.fromString(topic));
+        }
+        update(KEY, record.key());
+        update(VALUE, record.value());
+        update(PARTITION, record.partition());
+        update(OFFSET, record.offset());
+        update(TIMESTAMP, Math.multiplyExact(record.timestamp(), US_PER_MS));
+        update(TIMESTAMP_TYPE, record.timestampType().id);
+        update(HEADERS, array(record.headers()));
+    }
+
+    /** The headers as an array of names and values; null for a record without headers, as in Spark's source. */
+    private static GenericArrayData array(Headers headers) {
+        Header[] all = headers.toArray();
+        if (all.length == 0) {
+            return null;
+        }
+        Object[] rows = new Object[all.length];
+        for (int index = 0; index < all.length; index++) {
+            Object[] header = {UTF8String.fromString(all[index].key()), all[index].value()};
+            rows[index] = new GenericInternalRow(header);
+        }
+        return new GenericArrayData(rows);
+    }
+
+    @Override
+    public GenericInternalRow copy() {
+        return new GenericInternalRow(values().clone());
+    }
+}

@@ -1,0 +1,103 @@
+package com.lsqlrunner.topic;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.clients.consumer.OffsetResetStrategy;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+
+class ContinuousTopicTest {
+    private static final TopicPartition P0 = new TopicPartition("t", 0);
+    private static final TopicPartition P1 = new TopicPartition("t", 1);
+    private static final Map<TopicPartition, Long> STARTS = Map.of(P0, 0L, P1, 5L);
+
+    private final List<MockConsumer<byte[], byte[]>> consumers = new ArrayList<>();
+
+    private ContinuousTopic topic(int tasks, boolean failOnDataLoss) {
+        return new ContinuousTopic(null, STARTS, tasks, failOnDataLoss, () -> {
+            MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE);
+            consumers.add(consumer);
+            return consumer;
+        });
+    }
+
+    private void add(int consumer, TopicPartition partition, long... offsets) {
+        consumers.get(consumer).schedulePollTask(() -> {
+            for (long offset : offsets) {
+                consumers
+                        .get(consumer)
+                        .addRecord(new ConsumerRecord<>(partition.topic(), partition.partition(), offset, null, null));
+            }
+        });
+    }
+
+    private static Map<TopicPartition, Long> positions(ContinuousTopic topic) {
+        ContinuousTask.Written written = new ContinuousTask.Written();
+        topic.takeWritten(written);
+        return written.positions;
+    }
+
+    @Test
+    void aTaskReadsItsPartitionsUntilTheQueryIsStopped() {
+        ContinuousTopic topic = topic(1, true);
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        add(0, P0, 0, 1);
+        add(0, P1, 5);
+        List<Long> offsets = new ArrayList<>();
+        for (int count = 0; count < 3; count++) {
+            assertTrue(reader.next());
+            offsets.add(reader.get().getLong(4));
+        }
+        assertEquals(List.of(0L, 1L, 5L), offsets);
+        topic.stop();
+        assertFalse(reader.next());
+        assertEquals(Map.of(P0, 2L, P1, 6L), positions(topic));
+    }
+
+    @Test
+    void thePartitionsAreDividedAmongTheTasks() {
+        ContinuousTopic topic = topic(2, true);
+        assertEquals(Map.of(P0, 0L), topic.partitionsOf(0));
+        assertEquals(Map.of(P1, 5L), topic.partitionsOf(1));
+    }
+
+    @Test
+    void thePositionIsThatOfTheSlowestInsert() {
+        ContinuousTopic topic = topic(1, true);
+        int fast = topic.addScan();
+        topic.addScan();
+        ContinuousReader reader = topic.reader(fast, 0, new ContinuousTask());
+        add(0, P0, 0, 1);
+        assertTrue(reader.next());
+        assertTrue(reader.next());
+        topic.stop();
+        assertFalse(reader.next());
+        assertEquals(STARTS, positions(topic));
+    }
+
+    @Test
+    void missingRecordsAreAnErrorOrSkipped() {
+        ContinuousTopic strict = topic(1, true);
+        ContinuousReader failing = strict.reader(strict.addScan(), 0, new ContinuousTask());
+        consumers.get(0).setPollException(new OffsetOutOfRangeException(Map.of(P0, 0L)));
+        assertThrows(OffsetOutOfRangeException.class, failing::next);
+
+        ContinuousTopic lenient = topic(1, false);
+        ContinuousReader reader = lenient.reader(lenient.addScan(), 0, new ContinuousTask());
+        consumers.get(1).updateBeginningOffsets(Map.of(P0, 3L));
+        consumers.get(1).setPollException(new OffsetOutOfRangeException(Map.of(P0, 0L)));
+        consumers.get(1).schedulePollTask(() -> {});
+        add(1, P0, 3);
+        assertTrue(reader.next());
+        assertEquals(3L, reader.get().getLong(4));
+    }
+}

@@ -1,0 +1,165 @@
+"""A query that processes each record when it arrives. Its tasks run until it is stopped.
+
+In Java it is `topic.ContinuousQuery`. A thread saves the progress: positions whose records the brokers have
+acknowledged. Each saved progress has the number of a batch, and is in the logs of the checkpoint as if a batch had
+ended.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame, SparkSession
+
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.compile import compile_with_errors
+from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.nodes import Reader
+from lsql_runner.engine.offset_log import append_committed, newest_committed, next_batch_id, planned_batch
+from lsql_runner.engine.port import Job, qualified_name
+from lsql_runner.engine.progress import failure_counts
+from lsql_runner.engine.session import CONTINUOUS_TASKS
+from lsql_runner.engine.source import continuous_settings
+from lsql_runner.engine.topic_writer import continuous_writer_options, output_context
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.jvm.java_entries import CONTINUOUS_QUERY, TOPIC_SOURCE
+from lsql_runner.jvm.java_error import JavaError, JavaErrors
+from lsql_runner.plan.queries import Query
+
+SAVE_S = 1.0
+"""How often progress is saved. After a kill, at most the records of this time are written again."""
+
+
+_CANCEL_MS = 10_000
+"""The time within which canceled tasks have to end."""
+
+
+class ContinuousQuery:
+    """A running query. The constructor starts it. See `running_query.RunningQuery` for the methods."""
+
+    def __init__(self, spark: SparkSession, query: Query, job: Job) -> None:
+        self.name = qualified_name(job.source.app_id, query.name)
+        self._log = _ProgressLog(query.name, job.checkpoints / query.name, job.on_batch)
+        self._java = java_class(CONTINUOUS_QUERY).open(self.name)
+        try:
+            records = compile_with_errors(query, self._reader(spark, query, job), output_context(job.output))
+            options = continuous_writer_options(query.name, job.output, self._log.batch_id)
+            self._java.start(records._jdf, options)
+        except BaseException:
+            self._java.close()
+            raise
+        self._failure: Exception | None = None
+        self._stopped = Flag()
+        self._saver = Thread(target=self._save_until_stopped, name=f"save {query.name}", daemon=True)
+        self._saver.start()
+
+    def _reader(self, spark: SparkSession, query: Query, job: Job) -> Reader:
+        # All tasks of the query run at the same time.
+        tasks = min(spark.sparkContext.defaultParallelism, CONTINUOUS_TASKS // query.read_count)
+
+        def read(schema: TopicSchema) -> DataFrame:
+            settings = continuous_settings(schema.topic, job.source)
+            source = self._log.add_source(schema.topic)
+            self._java.addTopic(schema.topic, settings, str(source), self._log.position(schema.topic), tasks)
+            reader = spark.read.format(TOPIC_SOURCE).options(**settings)
+            return reader.options(continuous=self.name).load()
+
+        return read
+
+    def _save_until_stopped(self) -> None:
+        while not self._stopped.wait(SAVE_S) and self._failure is None:
+            self._save()
+
+    def _save(self) -> None:
+        try:
+            progress = self._java.progress()
+            if progress is not None:
+                self._log.save(json.loads(progress))
+        except (Py4JError, OSError) as error:  # the JVM has ended, or the volume is full
+            self._failure = error
+            with suppress(Py4JError, OSError):
+                self._java.stop()
+
+    def death(self) -> JavaErrors | LsqlError | None:
+        if self._failure is not None:
+            return (JavaError(reason=str(self._failure), type=type(self._failure).__name__),)
+        error = self._java.error()
+        return None if error is None else errors_of(error)
+
+    def request_stop(self) -> None:
+        self._java.stop()
+
+    def wait_for_stop(self, seconds: float) -> None:
+        self._java.awaitEnd(round(seconds * 1000))
+
+    def stop(self) -> None:
+        self._java.cancel()
+        self._java.awaitEnd(_CANCEL_MS)
+        self._stopped.set()
+        self._saver.join()
+        self._save()
+        self._java.close()
+
+
+class _ProgressLog:
+    """The logs of a checkpoint, and the events of its batches."""
+
+    def __init__(self, query: str, checkpoint: Path, on_batch: Callable[[BatchEnded], None]) -> None:
+        self._query = query
+        self._checkpoint = checkpoint
+        self._on_batch = on_batch
+        committed = newest_committed(checkpoint)
+        batch = None if committed is None else planned_batch(checkpoint, committed)
+        self._positions = {} if batch is None else batch.ends
+        self.batch_id = next_batch_id(checkpoint)
+        self._topics: list[str] = []
+        self._saved_at = time.monotonic()
+
+    def add_source(self, topic: str) -> Path:
+        """Add a topic, in the order in which the query reads its topics; the folder of its first offsets."""
+        self._topics.append(topic)
+        return self._checkpoint / "sources" / str(len(self._topics) - 1)
+
+    def position(self, topic: str) -> str | None:
+        """The JSON of the offsets at which a topic continues; None if it was not read before."""
+        offsets = {str(p.partition): offset for p, offset in self._positions.items() if p.topic == topic}
+        return json.dumps({topic: offsets}) if offsets else None
+
+    def save(self, progress: dict[str, Any]) -> None:
+        """Save positions as a batch that has ended, and emit its event."""
+        positions = {
+            Partition(topic, int(number)): int(offset)
+            for topic, offsets in progress["positions"].items()
+            for number, offset in offsets.items()
+        }
+        if positions == self._positions and not progress["failedRecords"]:
+            return
+        sources = [{p: offset for p, offset in positions.items() if p.topic == topic} for topic in self._topics]
+        append_committed(self._checkpoint, self.batch_id, sources)
+        self._positions = positions
+        now = time.monotonic()
+        self._on_batch(
+            BatchEnded(
+                at_ms=round(time.time() * 1000),
+                query=self._query,
+                batch_id=self.batch_id,
+                records_in=progress["recordsIn"],
+                records_out=progress["recordsOut"],
+                duration_ms=round((now - self._saved_at) * 1000),
+                phases_ms={},
+                positions=positions,
+                failed_records=tuple(failure_counts(progress["failedRecords"])),
+            )
+        )
+        self._saved_at = now
+        self.batch_id += 1

@@ -1,0 +1,186 @@
+"""Queries of Spark that process batches, and the events of their batches."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.compile import compile_query, shared
+from lsql_runner.engine.emission import output_mode, tune_emission
+from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.port import Job, Sinks, qualified_name
+from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.sink_failures import sink_error
+from lsql_runner.engine.sink_rows import sink_rows
+from lsql_runner.engine.source import stream_reader
+from lsql_runner.engine.topic_writer import output_context, writer_options
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, TOPIC_OUTPUT, TOPIC_SINK
+from lsql_runner.jvm.java_error import JavaError, JavaErrors
+from lsql_runner.plan.queries import Query, WriteSink
+from lsql_runner.plan.stores import query_stores
+
+LOG = logging.getLogger(__name__)
+
+_POLL_S = 0.01
+
+
+def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: BatchReports) -> MicroBatchQuery:
+    """Start a query that writes to topics."""
+    tune_emission(spark, query)
+    records = compile_query(query, stream_reader(spark, job.source, query.name), output_context(job.output))
+    name = qualified_name(job.output.app_id, query.name)
+    output = java_class(TOPIC_OUTPUT).open(name)
+    writer = _stream_writer(records, query, job).format(TOPIC_SINK)
+    streaming = writer.options(**writer_options(query.name, job.output)).start()
+    return MicroBatchQuery(spark=spark, name=name, streaming=streaming, output=output, reports=reports)
+
+
+def start_for_sink(
+    spark: SparkSession, query: Query, write: WriteSink, output: JavaObject, job: Job, reports: BatchReports
+) -> MicroBatchQuery:
+    """Start a query that writes to a sink. `output` is its SINK_WRITER."""
+    tune_emission(spark, query)
+    rows = sink_rows(write, shared(stream_reader(spark, job.source, query.name)))
+    writer = _stream_writer(rows, query, job)
+    writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
+    name = qualified_name(job.output.app_id, query.name)
+    return MicroBatchQuery(
+        spark=spark,
+        name=name,
+        streaming=writer.start(),
+        output=output,
+        reports=reports,
+        sink_write=write,
+        sinks=job.sinks,
+    )
+
+
+def _stream_writer(records: DataFrame, query: Query, job: Job) -> DataStreamWriter:
+    """The writer of a query's records or rows, without a target."""
+    return (
+        records.observe(OUTPUT_METRIC, F.count(F.lit(1)).alias("records"))
+        .writeStream.queryName(query.name)
+        .outputMode(output_mode(query))
+        .option("checkpointLocation", f"{job.checkpoints}/{query.name}")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MicroBatchQuery:
+    """A running streaming query of Spark. See `running_query.RunningQuery` for the methods."""
+
+    spark: SparkSession
+    name: str
+    """Its qualified name."""
+    streaming: StreamingQuery
+    output: JavaObject
+    """A TOPIC_OUTPUT or SINK_WRITER, which writes its batches."""
+    reports: BatchReports
+    sink_write: WriteSink | None = None
+    """The INSERT into a sink that it runs; None for topics."""
+    sinks: Sinks = Sinks()
+
+    def death(self) -> JavaErrors | LsqlError | None:
+        if self.streaming.isActive:
+            return None
+        errors = _last_errors(self.spark, self.streaming)
+        of_sink = None if self.sink_write is None else sink_error(errors, self.sink_write, self.sinks.connections)
+        return of_sink or errors
+
+    def request_stop(self) -> None:
+        self.output.stop()
+        java_class(BATCH_TRIGGER).stop(self.name)
+
+    def wait_for_stop(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self.streaming.isActive and time.monotonic() < deadline:
+            if not self.output.isWriting() and not self.streaming.status["isTriggerActive"]:
+                break
+            time.sleep(_POLL_S)
+
+    def stop(self) -> None:
+        self.output.stop()
+        self.streaming.stop()
+        # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
+        for report in self.streaming._jsq.recentProgress():
+            self.reports.take(report)
+        if self.sink_write is None:
+            self.output.close()  # the producer; the connections to sinks stay open for the next start
+
+
+def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
+    """The exception that a query ended with, and its causes."""
+    failed = query._jsq.exception()
+    if not failed.isDefined():
+        return (JavaError(),)
+    if LOG.isEnabledFor(logging.DEBUG):
+        jvm = spark._jvm
+        assert jvm is not None
+        LOG.debug("the query failed with: %s", jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+    return errors_of(failed.get())
+
+
+class BatchReports:
+    """Turns Spark's reports of the batches of a job into events.
+
+    It is a Python implementation of a Java interface. pyspark's listener is not used: it makes hundreds of py4j calls
+    for each report.
+    """
+
+    def __init__(self, spark: SparkSession, job: Job) -> None:
+        self._stores = {query.name: tuple(store.name for store in query_stores(query)) for query in job.plan.queries}
+        self._on_batch: Callable[[BatchEnded], None] = job.on_batch
+        self._seen: dict[str, int] = {}
+        self._lock = Lock()
+        jvm, gateway = spark._jvm, spark.sparkContext._gateway
+        assert jvm is not None
+        assert gateway is not None
+        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+        self._streams = spark._jsparkSession.streams()
+        self._listener = jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper(self)
+        self._streams.addListener(self._listener)
+
+    def close(self) -> None:
+        """Take no more reports."""
+        self._streams.removeListener(self._listener)
+
+    def take(self, report: JavaObject) -> None:
+        """Emit the event of a batch, unless it was emitted before. Takes a StreamingQueryProgress."""
+        progress = json.loads(report.json())
+        ended = batch_ended(progress, self._stores.get(progress["name"], ()))
+        if ended is None:
+            return
+        # The lock is held during the callback, which may read the batch again: a stop waits for it.
+        with self._lock:
+            if ended.batch_id > self._seen.get(ended.query, -1):
+                self._seen[ended.query] = ended.batch_id
+                self._on_batch(ended)
+
+    def onQueryStarted(self, event: JavaObject) -> None:
+        """No event: a query has started when `start` returns."""
+
+    def onQueryProgress(self, event: JavaObject) -> None:
+        self.take(event.progress())
+
+    def onQueryIdle(self, event: JavaObject) -> None:
+        """No event: there is no batch."""
+
+    def onQueryTerminated(self, event: JavaObject) -> None:
+        """No event: the runtime calls `death`."""
+
+    class Java:
+        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)

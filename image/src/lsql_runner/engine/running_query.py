@@ -1,0 +1,24 @@
+"""A query of a running plan, as the plan uses it: in batches (`micro_batches`), or continuous (`continuous`)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.java_error import JavaErrors
+
+
+class RunningQuery(Protocol):
+    """A query that was started."""
+
+    def death(self) -> JavaErrors | LsqlError | None:
+        """Why the query ended without a stop: an exception and its causes, or a sink's error; None if it runs."""
+
+    def request_stop(self) -> None:
+        """Let the query end when the records that it has read are written. Returns at once."""
+
+    def wait_for_stop(self, seconds: float) -> None:
+        """Wait until the query does not process records, at most for some seconds."""
+
+    def stop(self) -> None:
+        """Stop the query now, report what it has written, and release its resources."""

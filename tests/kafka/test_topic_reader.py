@@ -1,0 +1,105 @@
+"""How topics are read, in batches and continuously: transactions, added partitions, deleted records."""
+
+import json
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
+
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.records import Record
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def value(number: int) -> bytes:
+    return json.dumps({"id": number}).encode()
+
+
+def record(number: int) -> Record:
+    return Record(b"k", value(number))
+
+
+@pytest.fixture(params=["batch", "continuous"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def copy_of(source: str, target: str, mode: str) -> str:
+    return f"SET processing.mode='{mode}'; INSERT INTO {target} SELECT STREAM * FROM {source}"
+
+
+def ids(broker: Broker, topic: str) -> list[int]:
+    return sorted(json.loads(each.value or b"")["id"] for each in broker.consume_all(topic))
+
+
+def write_transaction(broker: Broker, topic: str, name: str, numbers: range, commit: bool) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": name})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for number in numbers:
+        producer.produce(topic, value=value(number), partition=0)
+    producer.flush(30)
+    (producer.commit_transaction if commit else producer.abort_transaction)(30)
+
+
+def test_aborted_records_are_not_read_with_read_committed(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    sql = f"SET consumer.isolation.level='read_committed'; {copy_of(source, target, mode)}"
+    broker.produce(source, [record(0)])  # the types of the topic
+    write_transaction(broker, source, f"a-{source}", range(1, 5), commit=True)
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(6)  # five records and a marker
+        write_transaction(broker, source, f"b-{source}", range(5, 9), commit=False)
+        running.read_to(11)
+        write_transaction(broker, source, f"c-{source}", range(9, 12), commit=True)
+        running.read_to(15)
+
+    assert ids(broker, target) == [0, 1, 2, 3, 4, 9, 10, 11]
+
+
+def test_a_partition_that_is_added_is_read(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [record(1)])
+    with in_process(engine, broker.bootstrap, copy_of(source, target, mode), f"app-{target}", tmp_path) as running:
+        running.read_to(1)
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        for added in admin.create_partitions([NewPartitions(source, 3)]).values():
+            added.result(30)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})  # a new one knows the partitions
+        producer.produce(source, value(2), partition=1)
+        producer.produce(source, value(3), partition=2)
+        assert producer.flush(30) == 0
+        running.read_to(3)
+
+    assert ids(broker, target) == [1, 2, 3]
+
+
+def test_deleted_records_are_an_error_and_skipped_on_request(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    sql = copy_of(source, target, mode)
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+    broker.produce(source, [record(3), record(4)])
+    broker.delete_records(source, 0, before=3)
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        failed = running.wait_for(lambda status: status.reason is not None)
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+        running.read_to(4)
+
+    assert failed.reason is not None
+    assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
+    assert ids(broker, target) == [1, 2, 4]

@@ -1,0 +1,48 @@
+"""The logs of a checkpoint: what was planned, what has ended, and batches that the runner adds itself."""
+
+from pathlib import Path
+
+from lsql_runner.engine.offset_log import (
+    PlannedBatch,
+    append_committed,
+    newest_batch,
+    newest_committed,
+    next_batch_id,
+    planned_batch,
+)
+from lsql_runner.events.batches import Partition
+
+A0, A1, B0 = Partition("a", 0), Partition("a", 1), Partition("b", 0)
+
+
+def test_an_empty_checkpoint_has_no_batch(tmp_path: Path) -> None:
+    assert newest_batch(tmp_path) is None
+    assert newest_committed(tmp_path) is None
+    assert next_batch_id(tmp_path) == 0
+
+
+def test_an_appended_batch_is_planned_and_committed(tmp_path: Path) -> None:
+    append_committed(tmp_path, 0, [{A0: 5, A1: 7}, {B0: 1}])
+
+    assert newest_batch(tmp_path) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
+    assert newest_committed(tmp_path) == 0
+    assert next_batch_id(tmp_path) == 1
+
+
+def test_a_planned_batch_that_has_not_ended_is_not_committed(tmp_path: Path) -> None:
+    append_committed(tmp_path, 0, [{A0: 5}])
+    append_committed(tmp_path, 1, [{A0: 9}])
+    (tmp_path / "commits" / "1").unlink()
+
+    assert newest_committed(tmp_path) == 0
+    assert next_batch_id(tmp_path) == 2
+
+
+def test_the_logs_keep_a_hundred_batches(tmp_path: Path) -> None:
+    for number in range(150):
+        append_committed(tmp_path, number, [{A0: number}])
+
+    for folder in ("offsets", "commits"):
+        assert {path.name for path in (tmp_path / folder).iterdir()} == {str(number) for number in range(50, 150)}
+    assert planned_batch(tmp_path, 149) == PlannedBatch(0, {A0: 149})
+    assert planned_batch(tmp_path, 49) is None
