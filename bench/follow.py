@@ -8,9 +8,16 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
 from bench.expected import BenchFailed
+
+NO_LEADER_YET = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
+"""Errors of a topic that was just created."""
 
 
 class Follower:
@@ -67,7 +74,7 @@ class Follower:
                 continue
             error = message.error()
             if error is not None:
-                if not error.retriable():  # a new topic may have no leader yet
+                if error.code() not in NO_LEADER_YET:
                     self._failed = str(error)
                 continue
             key, value = message.key(), message.value()

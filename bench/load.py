@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
-from bench.follow import Follower
+from bench.follow import NO_LEADER_YET, Follower
 from bench.latency import Appended, Latencies, by_count, by_id
 from bench.load_engines import LoadTopics, Running, contained, on_host
 from bench.load_programs import PROGRAMS, LoadProgram, appended, decoder
@@ -38,8 +38,11 @@ from devkit.process import ProcessFailed
 
 KEYS = 50
 RATES = (10, 100, 1_000, 10_000)
+_START_S = 120
+_START_POLL_S = 0.05
 _DRAIN_S = 30
 _TICK_S = 0.005
+_FIRST_ID = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +146,17 @@ def _run(
     name, guarantee = contender.engine.name, contender.guarantee
     result = partial(LoadResult, program=program.title, rate=rate, engine=name, guarantee=guarantee)
     is_transactional = guarantee is Guarantee.EXACTLY_ONCE
+    _send_first(broker.bootstrap, topics.source)
+    start = time.monotonic()
     with (
         Follower(broker.bootstrap, topics.targets, options.partitions)
         if is_transactional
         else nullcontext() as follower,
         contender.run(program, topics) as engine,
     ):
+        if not _wait_for_result(engine, broker, topics):
+            return result(failure=f"no result after {time.monotonic() - start:.0f} s")
+        first_s = time.monotonic() - start
         usage, ran_s = _feed(engine, broker.bootstrap, topics.source, rate, options)
         if usage is None:
             return result(failure=f"ended after {ran_s:.0f} s")
@@ -159,9 +167,32 @@ def _run(
             return [decode(*record) for record in found]
 
         try:
-            return result(usage=usage, latencies=_latencies(broker, program, topics, results, skip_s=options.warm_up))
+            latencies = _latencies(broker, program, topics, results, skip_s=options.warm_up)
+            return result(first_result_s=first_s, usage=usage, latencies=latencies)
         except BenchFailed as error:
             return result(failure=str(error) if engine.is_running else f"ended after {ran_s:.0f} s")
+
+
+def _send_first(bootstrap: str, source: str) -> None:
+    """Write a record for the start of an engine; its id is not that of a record of the run."""
+    producer = Producer({"bootstrap.servers": bootstrap})
+    producer.produce(source, json.dumps({"id": _FIRST_ID, "user": "user-0", "speed": 0.0}).encode(), b"key-0")
+    if producer.flush(30):
+        raise BenchFailed("the broker did not take the first record")
+
+
+def _wait_for_result(engine: Running, broker: Broker, topics: LoadTopics) -> bool:
+    """Whether the engine writes a result of the first record to each target before the deadline."""
+    deadline = time.monotonic() + _START_S
+    while engine.is_running and time.monotonic() < deadline:
+        try:
+            if all(sum(broker.end_offsets(target).values()) for target in topics.targets):
+                return True
+        except KafkaException as error:
+            if error.args[0].code() not in NO_LEADER_YET:
+                raise
+        time.sleep(_START_POLL_S)
+    return False
 
 
 def _feed(
@@ -205,7 +236,7 @@ def _latencies(
         BenchFailed: a record has no result within the deadline, or more than one.
     """
     records = [appended(*record) for record in _stored(broker, topics.source)]
-    begin_ms = min(record.at_ms for record in records) + 1000 * skip_s
+    begin_ms = min(record.at_ms for record in records if record.value["id"] != _FIRST_ID) + 1000 * skip_s
     deadline = time.monotonic() + _DRAIN_S
     while True:
         try:

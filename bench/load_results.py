@@ -29,6 +29,8 @@ class LoadResult:
     rate: int
     engine: str
     guarantee: str
+    first_result_s: float = 0.0
+    """Seconds from the start of the process to the result of a record that was there before."""
     usage: Usage | None = None
     latencies: Latencies | None = None
     failure: str = ""
@@ -46,13 +48,17 @@ class LoadResult:
             return document | {"failure": self.failure}
         private = self.usage.private_mib
         return document | {
+            "first_result_s": self.first_result_s,
             "cores": self.usage.cores,
             "private_mib": {"first": private[0], "last": private[-1], "most": max(private)},
             "latency_ms": {name: self.latencies.at(share) for name, share in SHARES.items()},
         }
 
 
-_TITLES = ("program", "records/s", "engine", "guarantee", "cores", "private MiB, first / last / most")
+_TITLES = (
+    *("program", "records/s", "engine", "guarantee"),
+    *("seconds to the first result", "cores", "private MiB, first / last / most"),
+)
 
 
 def load_table(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -67,7 +73,7 @@ def load_line(run: Mapping[str, Any]) -> str:
     if "cores" in run:
         memory = " / ".join(f"{run['private_mib'][name]:.0f}" for name in ("first", "last", "most"))
         times = " / ".join(f"{run['latency_ms'][name]:,.0f}" for name in SHARES)
-        cells += [f"{run['cores']:.2f}", memory, times]
+        cells += [f"{run['first_result_s']:.1f}", f"{run['cores']:.2f}", memory, times]
     else:
-        cells += [run["failure"], "", ""]
+        cells += [run["failure"], "", "", ""]
     return f"| {' | '.join(cells)} |"

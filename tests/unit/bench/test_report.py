@@ -33,6 +33,7 @@ RESULT = LoadResult(
     rate=1_000,
     engine="Flink SQL",
     guarantee="at-least-once",
+    first_result_s=5.04,
     usage=USAGE,
     latencies=Latencies(tuple(range(1, 1001))),
 )
@@ -55,7 +56,7 @@ def test_a_run_at_a_constant_rate_is_one_line() -> None:
     lines = page([document(RESULT.document(), kind="load")]).splitlines()
     assert lines[0].endswith("| p50 / p99 / p99.9 / most, ms |")
     assert lines[2] == (
-        "| filter | 1,000 | Flink SQL | at-least-once | 0.25 | 100 / 120 / 130 | 500 / 990 / 999 / 1,000 |"
+        "| filter | 1,000 | Flink SQL | at-least-once | 5.0 | 0.25 | 100 / 120 / 130 | 500 / 990 / 999 / 1,000 |"
     )
 
 
@@ -64,7 +65,7 @@ def test_a_failed_run_has_no_figures() -> None:
         program="filter", rate=10, engine="lsql-runner", guarantee="at-least-once", failure="ended after 61 s"
     )
     assert page([document(ended.document(), kind="load")]).splitlines()[2] == (
-        "| filter | 10 | lsql-runner | at-least-once | ended after 61 s |  |  |"
+        "| filter | 10 | lsql-runner | at-least-once | ended after 61 s |  |  |  |"
     )
 
 
