@@ -82,8 +82,9 @@ def settings() -> str:
         "## SET: state stores",
         "",
         (
-            "Each partition of each state store has its own cache and buffers outside the heap: include them in the "
-            "memory of the container."
+            "By default all state stores share the memory that the [budget](../guides/operating.md#memory-and-cpu) has "
+            "for them. If a program sets the size of the cache or of the write buffers, each partition of each state "
+            "store has its own, outside the heap: include them in the memory of the container."
         ),
         "",
         "| key | value |",

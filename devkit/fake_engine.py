@@ -14,7 +14,19 @@ from devkit.fake_brokers import FakeBrokers
 from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.events.memory import JvmMemory
 from lsql_runner.plan.queries import Query
+
+MEMORY = JvmMemory(
+    heap_used_bytes=100 << 20,
+    heap_committed_bytes=160 << 20,
+    code_cache_used_bytes=40 << 20,
+    code_cache_committed_bytes=44 << 20,
+    metaspace_bytes=18 << 20,
+    direct_buffers_bytes=2 << 20,
+    threads=290,
+    private_bytes=380 << 20,
+)
 
 
 class FakeEngine:
@@ -26,6 +38,7 @@ class FakeEngine:
         start_error: the next starts raise it.
         error: the error that ended the running job.
         jvm: how the JVM ended; None while it runs.
+        jvm_memory: the result of `memory` while the JVM runs.
         late: the late records of each batch, and the result of `count_late`.
         newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
@@ -38,6 +51,7 @@ class FakeEngine:
         self.start_error: Exception | None = None
         self.error: LsqlError | None = None
         self.jvm: str | None = None
+        self.jvm_memory: JvmMemory | None = MEMORY
         self.late = 0
         self.newest: dict[str, int] = {}
         self.advanced: list[tuple[str, int]] = []
@@ -100,6 +114,9 @@ class FakeEngine:
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         return self.jvm
+
+    def memory(self) -> JvmMemory | None:
+        return None if self.jvm else self.jvm_memory
 
     def reason_of(self, error: BaseException) -> str:
         return str(error).partition("\n")[0]

@@ -9,7 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from random import Random
 
+from devkit.fake_engine import MEMORY
 from devkit.fake_program import DESCRIPTION, SQL, TOPICS, WARNING
+from lsql_runner.container.budget import budget
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.processor import (
     BatchEnded,
@@ -19,6 +21,7 @@ from lsql_runner.events.processor import (
     LagMeasured,
     LateRecordsDropped,
     Listener,
+    MemoryMeasured,
     Partition,
     ProgramPlanned,
     QueryDied,
@@ -59,6 +62,7 @@ class FakeProcessor:
             version="0.1.0",
             guarantee="at_least_once",
             started_at_ms=BEGIN_MS,
+            memory=budget(768),
         )
         self.description = ProgramDescription()
         self._current = CurrentStatus(Status(since_ms=BEGIN_MS))
@@ -166,6 +170,9 @@ class FakeProcessor:
         self.emit(LagMeasured(self.now_ms, {p: positions[p] + lag * (p.partition + 2) // 27 for p in PARTITIONS}))
         self._batches += 1
 
+    def measure_memory(self) -> None:
+        self.emit(MemoryMeasured(self.now_ms, MEMORY, python_bytes=112 << 20, kernel_bytes=9 << 20))
+
     def _request(self, action: str, by: str, cause: Cause) -> None:
         self.requests.append((action, by))
         self.transition(cause)
@@ -184,6 +191,7 @@ def running() -> FakeProcessor:
     processor.advance_s(3 * 3600 + 12 * 60)
     for _ in range(3):
         processor.batch()
+    processor.measure_memory()
     processor.emit(LateRecordsDropped(processor.now_ms, QUERY, 41))
     return processor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -74,6 +75,7 @@ class FakeRuntime:
                     registry=self.registry,
                     engine=self.engine,
                     state=state,
+                    python_pids=(os.getpid(),),
                     on_jvm_gone=self._on_jvm_gone,
                     start_reporting=self._start_reporting,
                     now_ms=lambda: self.now_ms,

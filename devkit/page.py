@@ -14,15 +14,26 @@ from playwright.sync_api import Page
 
 Json = dict[str, Any]
 PageValues = dict[str, Any]
-"""The texts of the page by the name of their element; `facts` is the list in the panel of that name."""
+"""The texts of the page by the name of their element; `facts` and `memory facts` are lists of names and values."""
 UNKNOWN = "not known yet"
 NONE = "–"  # noqa: RUF001  # as the page writes it
+
+MEMORY_PARTS = {
+    "heap": "Heap",
+    "state_stores": "State stores",
+    "code_cache": "Compiled code",
+    "jvm": "Rest of the JVM",
+    "second_jvm": "Second JVM",
+    "python": "Python",
+    "reserve": "Kernel",
+}
 
 READ = """() => {
   // A browser puts an empty line between paragraphs, which is layout and not text.
   const text = (element) => element.innerText.trim().replace(/\\n{2,}/g, "\\n");
   const id = (name) => document.getElementById(name);
   const rows = (name) => [...id(name).tBodies[0].rows].map((row) => [...row.cells].map(text));
+  const facts = (name) => Object.fromEntries([...id(name).children].map((fact) => [...fact.children].map(text)));
   return {
     "app": text(id("app-id")),
     "subtitle": text(id("subtitle")),
@@ -39,7 +50,10 @@ READ = """() => {
     "offsets note": text(id("offsets-note")),
     "topics": rows("topics"),
     "stores": rows("stores"),
-    "facts": Object.fromEntries([...id("facts").children].map((fact) => [...fact.children].map(text))),
+    "facts": facts("facts"),
+    "memory": rows("memory"),
+    "memory note": text(id("memory-note")),
+    "memory facts": facts("memory-facts"),
     "notes": text(id("notes")),
   };
 }"""
@@ -76,6 +90,12 @@ def expected(stream: Json, stores: list[Json]) -> PageValues:
             [s["name"], f"{s['keySchema']} → {s['valueSchema']}", _count(s["rows"]), _bytes(s["bytes"])] for s in stores
         ],
         "facts": _facts(stream),
+        "memory": [
+            [MEMORY_PARTS[part["part"]], _mebibytes(part["usedBytes"]), _mebibytes(part["budgetBytes"])]
+            for part in stream["memory"]["parts"]
+        ],
+        "memory note": _memory_note(stream["memory"]),
+        "memory facts": _memory_facts(stream["memory"]),
         "notes": _notes(stream),
     }
 
@@ -144,6 +164,23 @@ def _topic(topic: Json) -> list[str]:
     return [topic["topic"], topic["role"], key, value, "\n".join(origin)]
 
 
+def _memory_note(memory: Json) -> str:
+    if memory["measuredAt"] is None:
+        return UNKNOWN
+    limit = memory["limitBytes"]
+    private = _mebibytes(memory["privateBytes"])
+    return f"{private}, no limit" if limit is None else f"{private} of {_mebibytes(limit)}"
+
+
+def _memory_facts(memory: Json) -> dict[str, str]:
+    return {
+        "Heap committed": _mebibytes(memory["heapCommittedBytes"]),
+        "Classes": _mebibytes(memory["metaspaceBytes"]),
+        "Network buffers": _mebibytes(memory["directBuffersBytes"]),
+        "Threads of the JVM": _count(memory["threads"]),
+    }
+
+
 def _guarantee(stream: Json) -> str:
     return str(stream["deliveryGuarantee"]).replace("_", " ")
 
@@ -175,6 +212,10 @@ def _bytes(number: int | None) -> str:
     while value >= 1000 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{_round(value, 1 if value < 100 and units[0] != 'B' else 0)} {units[0]}"
+
+
+def _mebibytes(number: int | None) -> str:
+    return NONE if number is None else f"{_round(number / 2**20)} MiB"
 
 
 def _milliseconds(number: int) -> str:

@@ -8,10 +8,13 @@ from playwright.sync_api import expect
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
 
+from devkit.fake_engine import MEMORY
 from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
 from devkit.fake_program import DESCRIPTION, PLAN, SQL
 from devkit.page import expected, shown
+from lsql_runner.container.budget import SECOND_JVM_MIB, budget
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.processor import MemoryMeasured
 from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.spans import Span
@@ -73,6 +76,29 @@ def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str)
         wanted = expected(stream, stores)
         expect(seen.page.locator("#since")).to_have_text(wanted["since"])
         assert shown(seen.page) == wanted
+
+
+def test_bars_show_what_is_used_of_each_part_of_the_memory(visit: Open) -> None:
+    processor = running()
+    full = replace(MEMORY, code_cache_used_bytes=81 << 20, heap_used_bytes=0)
+    processor.emit(MemoryMeasured(processor.now_ms, full, python_bytes=60 << 20))
+    seen = visit(processor)
+
+    bars = seen.page.locator("#memory td.used").evaluate_all("cells => cells.map((cell) => cell.dataset.share)")
+
+    # Heap, state stores with 11 of 50 MB, compiled code above its budget, JVM with 165 of 192 MiB, Python, kernel.
+    assert bars == ["0", "3", "10", "9", "5", "0"]
+    expect(seen.page.locator("#memory-note")).to_have_text("440 MiB of 768 MiB")
+
+
+def test_memory_without_a_limit_and_with_a_second_jvm_is_shown(visit: Open) -> None:
+    processor = running()
+    processor.identity = replace(processor.identity, memory=budget(None, SECOND_JVM_MIB))
+    seen = visit(processor)
+
+    expect(seen.page.locator("#memory-note")).to_have_text("492 MiB, no limit")
+    expect(seen.page.get_by_role("row", name="Second JVM")).to_have_text(re.compile("128 MiB"))
+    assert shown(seen.page)["memory"] == expected(seen.answers["stream"].json(), [])["memory"]
 
 
 def test_a_new_page_shows_the_last_hour_of_the_processor(visit: Open) -> None:

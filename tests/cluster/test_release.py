@@ -9,19 +9,43 @@ from devkit.cluster import KubernetesCluster
 from devkit.cluster_release import Helm, HelmFailed
 from devkit.helm import tool
 from devkit.kubectl import Kubectl
-from devkit.release_with_traffic import ReleaseWithTraffic, program
+from devkit.release_with_traffic import ReleaseWithTraffic, merged, program
+from lsql_runner.container.budget import needed_limit_mib
 from tests.cluster.conftest import fresh_namespace
 
-# Characters that YAML, templates, shells or Kubernetes could change, and the size of a long program.
+MAX_PROGRAM_BYTES = 128_000
+"""The longest program that the chart accepts. Linux limits a variable, with its name, to 128 KiB."""
+# Characters that YAML, templates, shells or Kubernetes could change.
 SPECIAL_CHARACTERS = """\
 -- {{ .Release.Name }} {{- printf "%s" "x" }} $(PATH) $$(PATH) $$ $HOME "double" 'single' `tick` \\n \\ %d ß 漢字 \t tab
 -- ---
 """
-PADDING = "".join(f"-- line {number} of a long program: $(SQL) {{{{ . }}}}\n" for number in range(1200))
 
 
 def special_program(source: str, target: str) -> str:
-    return f"{SPECIAL_CHARACTERS}{PADDING}\n{program(source, target)}\n\n-- '$$' at the end  \n"
+    """A program of MAX_PROGRAM_BYTES with special characters."""
+    rest = f"\n{program(source, target)}\n\n-- '$$' at the end  \n"
+    size = MAX_PROGRAM_BYTES - len(f"{SPECIAL_CHARACTERS}{rest}".encode())
+    lines = "".join(f"-- line {number} of a long program: $(SQL) {{{{ . }}}}\n" for number in range(size // 40))
+    whole = lines[: lines.rindex("\n", 0, size)]
+    return f"{SPECIAL_CHARACTERS}{whole.ljust(size, '.')}{rest}"
+
+
+def log_of_refused_upgrade(release: ReleaseWithTraffic, **values: object) -> str:
+    """The log of the validation that refuses an upgrade with these values. AssertionError if the upgrade changed the
+    release.
+    """
+    kubectl = release.helm.kubectl
+    kinds = "statefulsets,services,serviceaccounts,persistentvolumeclaims"
+    before = {item["metadata"]["name"]: item["spec"] for item in kubectl.list(kinds) if "spec" in item}
+    pod, restarts = release.processor.uid(), release.processor.restarts()
+
+    with pytest.raises(HelmFailed):
+        release.helm.upgrade(release.name, merged(release.values, values))
+
+    assert {item["metadata"]["name"]: item["spec"] for item in kubectl.list(kinds) if "spec" in item} == before
+    assert (release.processor.uid(), release.processor.restarts()) == (pod, restarts)
+    return kubectl.run("logs", f"job/{release.name}-validate")
 
 
 @pytest.fixture(scope="class")
@@ -50,7 +74,10 @@ class ReleaseTests:
         assert report.duplicates == 0
 
     def test_the_program_is_passed_unchanged(self, release: ReleaseWithTraffic) -> None:
-        assert release.processor.stream()["sql"] == special_program(release.source, release.target)
+        longest = special_program(release.source, release.target)
+
+        assert len(longest.encode()) == MAX_PROGRAM_BYTES
+        assert release.processor.stream()["sql"] == longest
 
     def test_helm_test_passes(self, release: ReleaseWithTraffic) -> None:
         release.helm.test(release.name)
@@ -65,18 +92,24 @@ class ReleaseTests:
     def test_a_wrong_program_is_refused_before_anything_changes(
         self, release: ReleaseWithTraffic, sql: str, says: str
     ) -> None:
-        kubectl = release.helm.kubectl
-        kinds = "statefulsets,services,serviceaccounts,persistentvolumeclaims"
-        before = {item["metadata"]["name"]: item["spec"] for item in kubectl.list(kinds) if "spec" in item}
-        pod, restarts = release.processor.uid(), release.processor.restarts()
         wrong = sql.format(source=release.source, target=release.target)
 
-        with pytest.raises(HelmFailed):
-            release.helm.upgrade(release.name, release.values | {"sql": wrong})
+        assert says in log_of_refused_upgrade(release, sql=wrong)
 
-        assert {item["metadata"]["name"]: item["spec"] for item in kubectl.list(kinds) if "spec" in item} == before
-        assert (release.processor.uid(), release.processor.restarts()) == (pod, restarts)
-        assert says in kubectl.run("logs", f"job/{release.name}-validate")
+        release.traffic.write(10)
+        release.await_records()
+
+    def test_a_memory_limit_that_is_too_small_is_refused_with_the_limit_to_set(
+        self, release: ReleaseWithTraffic
+    ) -> None:
+        needed_mib = needed_limit_mib(queries=1, stores=0)
+        too_small = {"memory": f"{needed_mib - 16}Mi"}
+
+        log = log_of_refused_upgrade(release, resources={"limits": too_small, "requests": too_small})
+
+        assert "MEMORY_LIMIT_TOO_SMALL" in log
+        assert f"Set resources.limits.memory to {needed_mib}Mi or more" in log
+        release.upgrade(resources={"limits": {"memory": f"{needed_mib}Mi"}, "requests": {"memory": f"{needed_mib}Mi"}})
         release.traffic.write(10)
         release.await_records()
 

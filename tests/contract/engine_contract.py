@@ -152,6 +152,17 @@ class EngineContract:
         assert subject.engine.death(batches.positions, dict) is None
         assert subject.engine.jvm_death() is None
 
+    def test_the_memory_of_the_jvm_is_measured_without_a_job(self, subject: EngineUnderTest) -> None:
+        memory = subject.engine.memory()
+
+        assert memory is not None
+        assert 0 < memory.heap_used_bytes <= memory.heap_committed_bytes
+        assert 0 < memory.code_cache_used_bytes <= memory.code_cache_committed_bytes
+        assert min(memory.metaspace_bytes, memory.threads) > 0
+        assert memory.direct_buffers_bytes >= 0
+        assert memory.private_bytes is not None
+        assert memory.private_bytes > memory.heap_used_bytes + memory.code_cache_used_bytes
+
     def test_the_reason_of_an_exception_is_one_line(self, subject: EngineUnderTest) -> None:
         assert subject.engine.reason_of(ValueError("no such topic\nat line 1")) == "no such topic"
 

@@ -22,6 +22,7 @@ from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(400)
 
+MIB = 1 << 20
 KEYS = 7
 FIRST = 10_000
 BACKLOG = 200_000
@@ -127,6 +128,17 @@ def test_metrics_and_the_status_agree(filtering: Filter) -> None:
     assert metrics["lsql_end_offset"] == sum(place["end"] for place in stream["offsets"]) == filtering.produced
     assert metrics["lsql_lag_records"] == stream["lag"] == 0
     assert filtering.runner.health() == (200, [])
+
+
+def test_the_memory_of_jvm_and_python_is_measured(filtering: Filter) -> None:
+    memory = filtering.runner.wait_for(lambda s: s["memory"]["privateBytes"])["memory"]
+    used = {part["part"]: part["usedBytes"] for part in memory["parts"]}
+
+    assert 0 < used["heap"] <= memory["heapCommittedBytes"]
+    assert min(used["code_cache"], memory["metaspaceBytes"], memory["threads"]) > 0
+    assert used["state_stores"] == 0
+    assert 32 * MIB < used["python"] < memory["privateBytes"]
+    assert filtering.runner.metrics()["lsql_memory_budget_bytes"] == sum(p["budgetBytes"] for p in memory["parts"])
 
 
 def test_a_port_that_another_processor_uses_is_refused(filtering: Filter, tmp_path: Path) -> None:

@@ -11,12 +11,15 @@ from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import FIELDS
+from lsql_runner.container.budget import budget
 from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.table import FORMATS
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.pipeline import plan_parsed
+from lsql_runner.runtime.memory_parts import memory_parts
+from lsql_runner.runtime.status import Status
 from lsql_runner.sql.parser import parse
 
 HIDDEN = {".venv", ".git", "node_modules", "build", "target"}
@@ -162,3 +165,12 @@ def exists(command: str) -> bool:
         case [program, *_]:
             return program in USUAL_TOOLS
     return False
+
+
+def test_the_table_of_the_memory_budget_has_its_parts_and_sizes() -> None:
+    text = (ROOT / "docs/guides/operating.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([\d,]+) \| ([\d,]+) \|", text, re.MULTILINE)
+    documented = [{name: int(row[limit].replace(",", "")) for name, *row in rows} for limit in (0, 1)]
+
+    for parts, limit_mib in zip(documented, (768, 2048), strict=True):
+        assert parts == {part.name: part.budget_bytes >> 20 for part in memory_parts(budget(limit_mib), Status())}

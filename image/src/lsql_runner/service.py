@@ -17,9 +17,10 @@ from flask import Flask
 
 from lsql_runner.api.app import create_app
 from lsql_runner.bind.settings import bind_settings
+from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.budget import MemoryBudget, budget
-from lsql_runner.container.limits import memory_limit_bytes
+from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.engine.port import Engine
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
@@ -40,8 +41,6 @@ from lsql_runner.web.server import serve
 
 LOG = logging.getLogger("lsql_runner.service")
 
-_JVM_LEVELS = {"TRACE": "INFO", "DEBUG": "WARN"}
-"""The log level of the JVM by ROOT_LOG_LEVEL. Logs of Spark and Kafka are only useful for debugging."""
 
 _EXIT_DELAY_S = 3.0
 """Time between the end of the JVM and the end of the process. /health reports the reason in this time."""
@@ -61,8 +60,9 @@ def run(environment: Mapping[str, str]) -> int:
     open_until_exit = ExitStack()
 
     def make_app() -> Flask:
+        pids = (os.getpid(), os.getppid())  # gunicorn's worker and its master
         try:
-            supervisor, metrics = open_until_exit.enter_context(processor(settings))
+            supervisor, metrics = open_until_exit.enter_context(processor(settings, python_pids=pids))
         except LsqlError as error:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
@@ -74,12 +74,15 @@ def run(environment: Mapping[str, str]) -> int:
 
 
 @contextmanager
-def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator[tuple[Supervisor, Metrics]]:
+def processor(
+    settings: Settings, options: JvmOptions | None = None, python_pids: tuple[int, ...] = ()
+) -> Iterator[tuple[Supervisor, Metrics]]:
     """A running supervisor and its metrics. Leaving the block stops them and closes everything that they use.
 
     Args:
         settings: of the processor.
         options: of the JVM; `jvm_options` by default.
+        python_pids: the Python processes of the processor, whose memory is measured.
 
     Raises:
         LsqlError: the program is invalid, the state directory cannot be used, JAVA_MISSING, KAFKA_SETTINGS_INVALID.
@@ -90,7 +93,7 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
         # The JVM starts while the program is planned.
         engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
         with closing(engine), connections(settings) as (brokers, registry):
-            identity = _identity(settings)
+            identity = replace(_identity(settings), memory=None if options else memory_budget(settings))
             supervisor = Supervisor(
                 RunDependencies(
                     settings=settings,
@@ -100,6 +103,7 @@ def processor(settings: Settings, options: JvmOptions | None = None) -> Iterator
                     registry=registry,
                     engine=engine,
                     state=state,
+                    python_pids=python_pids,
                     on_jvm_gone=_end_with_the_jvm,
                 )
             )
@@ -151,8 +155,7 @@ def processor_without_api(
 
 def memory_budget(settings: Settings) -> MemoryBudget:
     """How a processor with these settings divides the memory of its container."""
-    limit = memory_limit_bytes()
-    divided = budget(None if limit is None else limit >> 20, second_jvm_mib(settings))
+    divided = budget(memory_limit_mib(), second_jvm_mib(settings))
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 
@@ -166,7 +169,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
         state_stores_mib=memory.state_stores_mib,
         java_options=tuple(settings.java_options.split()),
         class_archive=settings.class_archive,
-        log_level=_JVM_LEVELS.get(settings.log_level, "OFF"),
+        log_level=LEVELS[settings.log_level].jvm,
     )
 
 

@@ -1,6 +1,7 @@
 """Each route of the API on a fake processor: its response in each state."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from werkzeug.test import TestResponse
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.api.app import create_app
 from lsql_runner.api.routes import ROUTES
+from lsql_runner.container.budget import budget
 from lsql_runner.events.processor import LagMeasured
 from lsql_runner.runtime.lifecycle import Cause
 
@@ -105,11 +107,54 @@ class TestStream:
         assert (body["topics"], body["offsets"], body["lastBatch"], body["watermark"]) == ([], [], None, None)
 
     def test_late_records_batches_and_rates_are_reported(self) -> None:
-        body = body_of(client_in("running").get("/stream"))
+        processor = SCENARIOS["running"]()
+        body = body_of(client_of(processor).get("/stream"))
+        status = processor.status()
 
         assert body["lateRecordsDropped"] == 41
         assert body["batches"] == 3
-        assert body["rates"]["recordsInPerSecond"] == body["lastBatch"]["recordsIn"] / 2.0
+        assert body["rates"] == {
+            "recordsInPerSecond": status.records_in_per_s,
+            "recordsOutPerSecond": status.records_out_per_s,
+        }
+        assert status.records_in_per_s > status.records_out_per_s > 0
+
+
+class TestMemory:
+    def test_reports_the_budget_and_what_is_used_of_each_part(self) -> None:
+        processor = SCENARIOS["running"]()
+        memory = body_of(client_of(processor).get("/stream"))["memory"]
+        parts = {part["part"]: (part["budgetBytes"] >> 20, part["usedBytes"]) for part in memory["parts"]}
+
+        assert (memory["limitBytes"], memory["privateBytes"]) == (768 << 20, (380 + 112) << 20)
+        assert sum(budget for budget, _ in parts.values()) == 768
+        assert parts["heap"] == (304, 100 << 20)
+        assert parts["python"] == (120, 112 << 20)
+        assert parts["reserve"] == (24, 9 << 20)
+        assert (memory["heapCommittedBytes"], memory["metaspaceBytes"]) == (160 << 20, 18 << 20)
+        assert (memory["directBuffersBytes"], memory["threads"]) == (2 << 20, 290)
+        assert memory["measuredAt"] == body_of(client_of(processor).get("/stream"))["at"]
+
+    def test_what_is_not_measured_yet_is_null(self) -> None:
+        memory = body_of(client_in("starting").get("/stream"))["memory"]
+
+        assert [part["usedBytes"] for part in memory["parts"]] == [None] * 6
+        assert (memory["measuredAt"], memory["privateBytes"], memory["threads"]) == (None, None, None)
+
+    def test_a_container_without_a_limit_has_a_budget(self) -> None:
+        processor = SCENARIOS["running"]()
+        processor.identity = replace(processor.identity, memory=budget(None))
+        memory = body_of(client_of(processor).get("/stream"))["memory"]
+
+        assert memory["limitBytes"] is None
+        assert sum(part["budgetBytes"] for part in memory["parts"]) == 1 << 30
+
+    def test_a_jvm_that_the_caller_started_has_no_budget(self) -> None:
+        processor = SCENARIOS["running"]()
+        processor.identity = replace(processor.identity, memory=None)
+        memory = body_of(client_of(processor).get("/stream"))["memory"]
+
+        assert (memory["parts"], memory["limitBytes"], memory["threads"]) == ([], None, 290)
 
 
 class TestHealth:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Rest
 from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
@@ -345,12 +346,13 @@ def test_a_result_can_be_an_array_of_a_type_variable() -> None:
 
 def test_arguments_of_one_type_variable_must_have_a_common_type() -> None:
     found = mismatch("F(a: A...) -> A", STRING, INT)
-    assert found == Mismatch(1, "string", "string")
+    assert found == Mismatch(1, "string", (STRING,))
 
 
 def test_an_int_must_be_cast_to_a_long_to_be_an_instant() -> None:
-    assert mismatch("F(x: instant) -> int", INT).example == "long"
-    assert mismatch("F(x: instant) -> int", STRING).example == "timestamp"
+    targets = mismatch("F(x: instant) -> int", INT).targets
+    assert instead_of(INT, targets).params == {"cast": "CAST(... AS long)"}
+    assert instead_of(STRING, targets).params == {"cast": "CAST(... AS timestamp)"}
 
 
 @pytest.mark.parametrize("count", [0, 4])

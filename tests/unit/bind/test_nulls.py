@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
+from lsql_runner.bind.declarations import program_schemas
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.pipeline import plan_text
+from lsql_runner.sql.parser import parse
 from tests.golden.catalog import CATALOG
 
 
-def plan_error(text: str) -> str | None:
+def plan_error(text: str, catalog: Catalog = CATALOG) -> str | None:
     """The code and, if it has one, the field of the error of a program; None if the program is valid."""
     try:
-        plan_text(text, CATALOG)
+        plan_text(text, catalog)
     except LsqlError as error:
         return " ".join([error.code, *([str(error.params["field"])] if "field" in error.params else [])])
     return None
@@ -132,6 +135,55 @@ def test_the_error_names_the_nullable_part_of_an_expression(expression: str, fie
 def test_an_aggregate_is_nullable_if_its_argument_is(expression: str, field: str | None) -> None:
     expected = None if field is None else f"NULL_OPERAND {field}"
     assert plan_error(f"INSERT INTO t SELECT STREAM {expression} AS e FROM readings GROUP BY sensor") == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("SELECT STREAM celsius AS f FROM sampled", None),
+        ("SELECT STREAM celsius * 2 AS f FROM sampled", None),
+        ("SELECT STREAM place.height AS f FROM sampled", None),
+        ("SELECT STREAM labels.colour AS f FROM sampled", None),
+        ("SELECT STREAM marks[0] AS f FROM sampled", None),
+        ("SELECT STREAM *, celsius AS f FROM sampled", None),
+        ("SELECT STREAM *, LEN(_header.trace) AS f FROM sampled", "_header.trace"),
+        ("SELECT STREAM _header.trace AS f FROM sampled", "f"),
+        ("SELECT STREAM *, _header.trace AS f FROM sampled", "f"),
+        ("SELECT STREAM JSON_EXTRACT_FIRST(sensor, '$.a') AS f FROM sampled", "f"),
+        ("SELECT STREAM LAST(_header.trace) AS f FROM sampled GROUP BY sensor", "f"),
+        ("SELECT STREAM LAST(unit) AS f FROM sampled GROUP BY sensor", None),
+        ("SELECT STREAM v.speed AS f FROM vehicles AS v INNER JOIN sampled AS s ON v._key = s._key WITHIN 1h", "f"),
+        ("SELECT STREAM s.celsius AS f FROM vehicles AS v INNER JOIN sampled AS s ON v._key = s._key WITHIN 1h", None),
+    ],
+)
+def test_a_field_of_a_with_query_is_exempt_only_if_it_is_computed_from_undeclared_fields(
+    query: str, field: str | None
+) -> None:
+    expected = None if field is None else f"NULL_OPERAND {field}"
+    assert (
+        plan_error(f"WITH a AS ({query}); INSERT INTO t SELECT STREAM LEN(CAST(f AS string)) AS g FROM a") == expected
+    )
+
+
+@pytest.mark.parametrize(("form", "expected"), [("JSON", None), ("CSV", "NULL_OPERAND n")])
+def test_json_of_create_table_is_exempt_because_its_columns_cannot_be_not_null(form: str, expected: str | None) -> None:
+    program = f"CREATE TABLE other(n int) FORMAT(STRING, {form}); INSERT INTO t SELECT STREAM n + 1 AS m FROM other"
+    assert plan_error(program, Catalog(program_schemas(parse(program)))) == expected
+
+
+def test_all_fields_of_a_computed_struct_keep_whether_they_are_exempt() -> None:
+    queries = "WITH a AS (SELECT STREAM celsius AS p.c, _header.trace AS p.h FROM sampled); "
+    queries += "WITH b AS (SELECT STREAM p.* FROM a); "
+    assert plan_error(f"{queries} INSERT INTO t SELECT STREAM c + 1 AS d FROM b") is None
+    assert plan_error(f"{queries} INSERT INTO t SELECT STREAM LEN(h) AS d FROM b") == "NULL_OPERAND h"
+
+
+def test_the_elements_of_a_lateral_are_exempt_if_the_array_is_undeclared() -> None:
+    join = "FROM orders AS o INNER JOIN sampled AS s ON CAST(o._key AS string) = s._key WITHIN 1h"
+    assert (
+        plan_error(f"INSERT INTO t SELECT STREAM LEN(l.tags[0]) AS n {join} LATERAL o.lines AS l")
+        == "NULL_OPERAND l.tags[0]"
+    )
 
 
 def output_schema(projection: str, rest: str = "FROM readings") -> Any:

@@ -125,6 +125,34 @@ def test_pk_must_identify_rows_that_can_be_deleted(select: str, code: str) -> No
     assert error_of(f"UPSERT INTO shop {select}").code == code
 
 
+@pytest.mark.parametrize(
+    ("select", "identity"),
+    [
+        ("SELECT TABLE id, amount FROM payments PK id", "_key"),
+        ("SELECT TABLE ms FROM clicks PK ms", "_key.user, _key.page"),
+        ("SELECT TABLE LEN(id) AS l, COUNT(*) AS n FROM payments GROUP BY LEN(id), currency PK n", "LEN(id), currency"),
+        ("SELECT TABLE COUNT(*) AS n FROM orders GROUP BY customer.address PK n",
+         "customer.address.city, customer.address.country"),
+        ("SELECT TABLE COUNT(*) AS n FROM payments AS a JOIN payments AS b GROUP BY b.currency PK n", "b.currency"),
+        ("SELECT TABLE COUNT(*) AS n FROM payments AS a JOIN payments AS b PK n", "_key"),
+        ("SELECT TABLE b.amount FROM payments AS a LEFT JOIN payments AS b PK amount", "_key"),
+    ],
+)  # fmt: skip
+def test_the_error_names_what_identifies_rows_as_the_program_does(select: str, identity: str) -> None:
+    error = error_of(f"UPSERT INTO shop {select}")
+
+    assert (error.code, error.params["identity"]) == ("PK_NOT_ROW_IDENTITY", identity)
+    assert error.params["first"] == identity.partition(", ")[0]
+
+
+def test_the_advised_columns_identify_the_rows() -> None:
+    select = (
+        "SELECT TABLE LEN(id) AS l, currency, COUNT(*) AS n FROM payments GROUP BY LEN(id), currency PK l, currency"
+    )
+
+    assert write_of(f"UPSERT INTO shop {select}").target.deletes
+
+
 def test_insert_cannot_write_a_table_whose_rows_can_be_deleted() -> None:
     insert = "INSERT INTO shop SELECT TABLE _key AS id, amount FROM payments PK id"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
@@ -158,6 +159,15 @@ def test_an_invalid_value_is_refused_with_the_name_of_its_variable(name: str, va
     assert (error.code, error.params["name"]) == ("ENV_INVALID", name)
     assert error.params["value"] == value[:80]
     assert error.exit_code == 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_log_level_is_accepted(level: str) -> None:
+    assert settings(ROOT_LOG_LEVEL=level).log_level == level
+
+
+def test_an_unknown_log_level_is_refused_with_the_known_ones() -> None:
+    assert refused(ROOT_LOG_LEVEL="LOUD").params["expected"] == "one of " + ", ".join(LEVELS)
 
 
 def test_log_levels_are_not_case_sensitive() -> None:

@@ -111,6 +111,13 @@ class TestList:
         console.refresh()
         assert asking.get("/api/v1/streams", headers={"If-None-Match": mark}).status_code == 200
 
+    def test_is_modified_for_a_mark_of_another_process(self, console: FakeConsole, tmp_path: Path) -> None:
+        other = FakeConsole(token_settings(tmp_path))
+        other.refresh()
+        mark = client(other).get("/api/v1/streams").headers["ETag"]
+
+        assert client(console).get("/api/v1/streams", headers={"If-None-Match": mark}).status_code == 200
+
     def test_namespaces_that_cannot_be_read_are_reported(self, console: FakeConsole) -> None:
         console.cluster.refused.add(("workloads", "more"))
         console.refresh()

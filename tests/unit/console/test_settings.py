@@ -43,6 +43,7 @@ def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
         (MINIMAL + "actions: {stopp: true}", "actions.stopp"),
         (MINIMAL + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
         (MINIMAL + "auth: {mode: password}", "auth.mode"),
+        (MINIMAL + "logLevel: LOUD", "logLevel"),
         (MINIMAL + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
         ("", "$"),
         ("a: [", "$"),

@@ -1,5 +1,7 @@
 """How the memory limit of a container is divided, and the limit that a program needs."""
 
+from dataclasses import replace
+
 import pytest
 
 from lsql_runner.container.budget import (
@@ -15,7 +17,16 @@ PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), 
 
 
 def test_the_default_limit_of_the_chart() -> None:
-    assert budget(768) == MemoryBudget(heap_mib=304, state_stores_mib=48, code_cache_mib=80)
+    divided = budget(768)
+
+    assert divided == MemoryBudget(
+        heap_mib=304, state_stores_mib=48, code_cache_mib=80, jvm_mib=192, python_mib=120, reserve_mib=24, limit_mib=768
+    )
+    assert divided.heap_mib + divided.outside_heap_mib + divided.reserve_mib == 768
+
+
+def test_without_a_limit_the_parts_are_those_of_1_gib() -> None:
+    assert budget(None) == replace(budget(1024), limit_mib=None)
 
 
 @pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.container.limits import cores, memory_kills, memory_limit_bytes
+from lsql_runner.container.limits import cores, kernel_memory_bytes, memory_kills, memory_limit_mib
 
 MIB = 1 << 20
 
@@ -22,15 +22,38 @@ def groups(folder: Path, **files: str) -> Path:
 @pytest.mark.parametrize(
     ("files", "limit"),
     [
-        ({"memory_DOT_max": "805306368\n"}, 768 * MIB),
+        ({"memory_DOT_max": "805306368\n"}, 768),
+        ({"memory_DOT_max": "805306367\n"}, 767),
         ({"memory_DOT_max": "max\n"}, None),
-        ({"memory__memory_DOT_limit_in_bytes": "805306368\n"}, 768 * MIB),
+        ({"memory__memory_DOT_limit_in_bytes": "805306368\n"}, 768),
         ({"memory__memory_DOT_limit_in_bytes": "9223372036854771712\n"}, None),
         ({}, None),
     ],
 )
 def test_the_memory_limit_is_read_from_either_version(tmp_path: Path, files: dict[str, str], limit: int | None) -> None:
-    assert memory_limit_bytes(groups(tmp_path, **files)) == limit
+    assert memory_limit_mib(groups(tmp_path, **files)) == limit
+
+
+@pytest.mark.parametrize(
+    ("files", "used"),
+    [
+        ({"memory_DOT_max": "805306368\n", "memory_DOT_stat": "anon 400\nkernel 9437184\nkernel_stack 7\n"}, 9 * MIB),
+        (
+            {
+                "memory__memory_DOT_limit_in_bytes": "805306368\n",
+                "memory__memory_DOT_kmem_DOT_usage_in_bytes": "9437184\n",
+            },
+            9 * MIB,
+        ),
+        ({"memory_DOT_max": "805306368\n", "memory_DOT_stat": "anon 400\n"}, None),
+        ({"memory_DOT_max": "max\n", "memory_DOT_stat": "kernel 9437184\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_memory_of_the_kernel_is_known_in_a_group_with_a_limit(
+    tmp_path: Path, files: dict[str, str], used: int | None
+) -> None:
+    assert kernel_memory_bytes(groups(tmp_path, **files)) == used
 
 
 @pytest.mark.parametrize(

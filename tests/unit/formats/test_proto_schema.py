@@ -124,6 +124,22 @@ def test_a_message_is_found_by_its_name_and_has_indexes() -> None:
         read_proto(text, "F")
 
 
+def test_a_group_of_an_extension_counts_as_a_message_of_the_scope_of_the_extension() -> None:
+    text = """
+        message A { extensions 5 to 9; }
+        extend A { optional int32 x = 5; repeated group Items = 6 [lazy = true] { optional int32 n = 1; }; }
+        message B { extend A { optional group Inner = 7 { message Deep {} } } message C {} }
+    """
+    assert message_indexes(parse_proto(text)) == {
+        "A": (0,),
+        "Items": (1,),
+        "B": (2,),
+        "B.Inner": (2, 0),
+        "B.Inner.Deep": (2, 0, 0),
+        "B.C": (2, 1),
+    }
+
+
 @pytest.mark.parametrize(
     ("data", "indexes"),
     [

@@ -109,7 +109,7 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
 def test_the_jvm_of_the_kafka_client_reduces_the_heap_of_spark(
     monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
 ) -> None:
-    monkeypatch.setattr("lsql_runner.service.memory_limit_bytes", lambda: 768 << 20)
+    monkeypatch.setattr("lsql_runner.service.memory_limit_mib", lambda: 768)
     environment = {"SQL": "x", "SQL_BOOTSTRAP_SERVERS": f"{protocol}://k:1", "SASL_MECHANISM": "GSSAPI"}
 
     assert jvm_options(read_settings(environment)).heap_mib == heap_mib

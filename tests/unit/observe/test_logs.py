@@ -11,11 +11,12 @@ import structlog
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from devkit.fake_program import WARNING
+from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events import processor as events
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LateRecordsDropped
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
-from lsql_runner.observe.logs import LEVELS, configure, level_of
+from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.lifecycle import Cause
 
 
@@ -59,7 +60,9 @@ class TestLevels:
         ],
     )
     def test_levels_have_the_names_of_log4j_in_upper_or_lower_case(self, name: str, level: int) -> None:
-        assert level_of(name) == level
+        configure(name, io.StringIO())
+
+        assert logging.getLogger().level == level
 
     def test_an_unknown_level_is_refused_with_the_known_ones(self) -> None:
         with pytest.raises(LsqlError) as caught:

@@ -111,6 +111,29 @@ def test_stores_report_rows_and_memory() -> None:
     assert value(metrics, "lsql_state_memory_bytes", **labels) == 1_204_224
 
 
+def test_the_memory_budget_and_what_is_used_of_it_are_exposed() -> None:
+    _, metrics = metrics_of("running")
+
+    assert value(metrics, "lsql_memory_limit_bytes") == 768 << 20
+    assert value(metrics, "lsql_memory_budget_bytes", part="heap") == 304 << 20
+    assert value(metrics, "lsql_memory_used_bytes", part="heap") == 100 << 20
+    assert value(metrics, "lsql_memory_used_bytes", part="reserve") == 9 << 20
+    assert value(metrics, "lsql_memory_private_bytes", process="jvm") == 380 << 20
+    assert value(metrics, "lsql_memory_private_bytes", process="python") == 112 << 20
+    assert value(metrics, "lsql_jvm_heap_committed_bytes") == 160 << 20
+    assert value(metrics, "lsql_jvm_metaspace_bytes") == 18 << 20
+    assert value(metrics, "lsql_jvm_direct_buffers_bytes") == 2 << 20
+    assert value(metrics, "lsql_jvm_threads") == 290
+
+
+def test_memory_that_was_not_measured_has_no_sample() -> None:
+    _, metrics = metrics_of("starting")
+    names = {name for name, _ in scrape(metrics)}
+
+    assert "lsql_memory_budget_bytes" in names
+    assert names.isdisjoint({"lsql_memory_used_bytes", "lsql_memory_private_bytes", "lsql_jvm_threads"})
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_only_the_current_state_is_1(scenario: str) -> None:
     processor, metrics = metrics_of(scenario)
@@ -185,7 +208,7 @@ def test_two_processors_in_one_process_have_separate_metrics() -> None:
 
 
 def test_names_end_in_a_unit_and_counters_in_total() -> None:
-    units = ("_seconds", "_bytes", "_records", "_offset", "_rows", "_per_second", "_info", "_state", "_up")
+    units = ("_seconds", "_bytes", "_records", "_offset", "_rows", "_per_second", "_info", "_state", "_up", "_threads")
 
     for m in METRICS:
         assert m.name.startswith("lsql_")

@@ -337,6 +337,22 @@ class TestCommands:
             assert running.state is state
             assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 1}
 
+    def test_an_error_of_a_query_is_reported_if_the_plan_fails_to_stop(
+        self, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def fail() -> None:
+            raise ZeroDivisionError("internal")
+
+        with runtime.process() as running:
+            running.run()
+            runtime.engine.error = LsqlError("GROUP_TOO_LARGE", reason="3 MiB")
+            with monkeypatch.context() as patched:
+                patched.setattr(runtime.engine, "stop", fail)
+                running.turn()
+
+            assert (running.state, running.reason) == (State.FAILED, "GROUP_TOO_LARGE")
+            assert "internal error in the supervisor" in caplog.text
+
     def test_an_end_stops_the_plan_and_commits_the_position(self, runtime: FakeRuntime) -> None:
         with runtime.process() as running:
             running.run()

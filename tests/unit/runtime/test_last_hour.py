@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.processor import Event, LagMeasured
+from lsql_runner.events.processor import Event, LagMeasured, MemoryMeasured
 from lsql_runner.runtime.last_hour import INTERVAL_MS, SAMPLES, LastHour
 from lsql_runner.runtime.status import CurrentStatus, Status
 
@@ -72,6 +72,15 @@ def test_the_lag_is_the_last_measurement_of_the_interval() -> None:
     processor.emit(LagMeasured(STARTED_MS + 4_000, {SOURCE: 510}))
 
     assert processor.last_hour.samples(STARTED_MS + INTERVAL_MS)[0].lag == 10
+
+
+def test_a_measurement_of_the_memory_is_none_of_the_lag() -> None:
+    processor = Processor()
+    processor.emit(batch(1))
+    processor.emit(LagMeasured(STARTED_MS + 2_000, {SOURCE: 510}))
+    processor.emit(MemoryMeasured(STARTED_MS + INTERVAL_MS))
+
+    assert [sample.lag for sample in processor.last_hour.samples(STARTED_MS + 2 * INTERVAL_MS)] == [10, None]
 
 
 def test_the_records_of_a_long_batch_are_distributed_over_its_intervals() -> None:

@@ -1,5 +1,6 @@
 """The changes of the Status by each event."""
 
+import itertools
 from threading import Thread
 
 import pytest
@@ -16,6 +17,7 @@ from lsql_runner.events.processor import (
     JvmGone,
     LagMeasured,
     LateRecordsDropped,
+    MemoryMeasured,
     Partition,
     ProgramPlanned,
     QueryDied,
@@ -24,7 +26,8 @@ from lsql_runner.events.processor import (
     TopicUse,
 )
 from lsql_runner.events.state import State
-from lsql_runner.runtime.status import IDLE_AFTER_MS, CurrentStatus, Status, status_after
+from lsql_runner.runtime.rates import WINDOW_MS
+from lsql_runner.runtime.status import CurrentStatus, Status, status_after
 
 P0, P1 = Partition("cars", 0), Partition("cars", 1)
 QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))
@@ -149,32 +152,59 @@ class TestOffsets:
 
 class TestRates:
     def test_the_rate_of_the_first_batch_is_over_its_duration(self) -> None:
-        assert fold(batch(1_000)).records_in_per_s == 200
+        assert fold(batch(5_000, duration_ms=2_000)).records_in_per_s == 50
 
-    def test_the_rate_of_a_later_batch_is_over_the_time_since_the_previous_one(self) -> None:
-        status = fold(batch(1_000), batch(5_000))
+    def test_the_rate_of_one_short_batch_is_over_a_second(self) -> None:
+        assert fold(batch(1_000, duration_ms=20)).records_in_per_s == 100
 
-        assert (status.records_in_per_s, status.records_out_per_s) == (25, 2.5)
+    def test_a_steady_flow_has_its_rate_after_every_batch(self) -> None:
+        """1,000 records a second, in batches of different lengths."""
+        ends = [0, 2_000, 2_200, 2_400, 3_400, 3_500, 4_000, 9_000, 14_000, 14_200, 14_300, 16_000]
+        status = fold(batch(1_000, duration_ms=1_000, records_in=1_000))
+        for before, end in itertools.pairwise(ends):
+            records = end - before
+            status = fold(batch(1_000 + end, duration_ms=50, records_in=records, records_out=0), status=status)
+
+            assert status.records_in_per_s == pytest.approx(1_000)
+
+    def test_batches_without_records_are_part_of_the_time(self) -> None:
+        status = fold(*(batch(at, records_in=500 * (at % 1_000 == 0)) for at in range(500, 20_001, 500)))
+
+        assert status.records_in_per_s == pytest.approx(500)
+
+    def test_the_rate_is_that_of_the_last_ten_seconds(self) -> None:
+        backlog = batch(60_000, duration_ms=60_000, records_in=6_000_000)
+        status = fold(backlog, *(batch(60_000 + n * 1_000, records_in=7) for n in range(1, 10)))
+
+        assert status.records_in_per_s == pytest.approx((9 * 7 + 100_000) / 10)
+        assert fold(batch(70_000, records_in=7), status=status).records_in_per_s == pytest.approx(7)
 
     def test_the_rate_is_the_sum_over_the_queries(self) -> None:
-        status = fold(batch(1_000, "a"), batch(1_000, "b"), batch(3_000, "a"), batch(3_001, "b"))
+        status = fold(batch(1_000, "a"), batch(1_000, "b"), batch(3_000, "a"), batch(3_000, "b"))
 
-        assert status.records_in_per_s == pytest.approx(100, rel=0.01)
+        assert status.records_in_per_s == pytest.approx(2 * 200 / 2.5)
+        assert status.records_out_per_s == pytest.approx(2 * 20 / 2.5)
 
     def test_the_rate_of_a_recent_batch_is_kept_without_lag(self) -> None:
         status = fold(batch(1_000, positions={P0: 10}), LagMeasured(2_000, {P0: 10}))
 
-        assert status.records_in_per_s == 200
+        assert status.records_in_per_s == 100
 
     def test_the_rate_is_zero_after_ten_seconds_without_lag(self) -> None:
-        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(1_000 + IDLE_AFTER_MS, {P0: 10}))
+        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(1_000 + WINDOW_MS, {P0: 10}))
 
         assert (status.records_in_per_s, status.records_out_per_s) == (0, 0)
 
-    def test_an_idle_time_does_not_lower_the_rate_of_the_next_batch(self) -> None:
-        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(100_000, {P0: 10}), batch(200_000))
+    def test_the_rate_of_a_long_batch_is_kept_while_it_runs(self) -> None:
+        status = fold(batch(1_000, positions={P0: 10}), LagMeasured(60_000, {P0: 11}))
 
-        assert status.records_in_per_s == 200
+        assert status.records_in_per_s == 100
+
+    @pytest.mark.parametrize("measured", [[], [LagMeasured(100_000, {P0: 10})]])
+    def test_an_idle_time_does_not_lower_the_rate_of_the_next_batch(self, measured: list[Event]) -> None:
+        status = fold(batch(1_000, positions={P0: 10}), *measured, batch(200_000))
+
+        assert status.records_in_per_s == 100
 
     def test_the_rate_of_a_stopped_processor_is_zero(self) -> None:
         status = fold(batch(1_000), changed_to(State.STOPPING, State.RUNNING))
@@ -264,6 +294,12 @@ class TestProgress:
         )
 
         assert (status.progress_at_ms, status.lag_at_progress) == (100_000, 490)
+
+
+def test_the_last_measurement_of_the_memory_is_kept() -> None:
+    status = fold(MemoryMeasured(1), MemoryMeasured(2, python_bytes=7), changed_to(State.FAILED))
+
+    assert status.memory == MemoryMeasured(2, python_bytes=7)
 
 
 def test_the_current_status_is_thread_safe() -> None:

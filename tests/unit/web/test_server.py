@@ -177,7 +177,7 @@ def test_a_failing_on_exit_is_logged_and_the_process_ends() -> None:
         os.kill(server.pid, signal.SIGTERM)
 
         assert server.wait(15) == 0
-        assert "the processor did not end cleanly" in server.output()
+        assert "the application did not end cleanly" in server.output()
 
 
 def test_port_in_use_is_reported_before_anything_is_started() -> None:

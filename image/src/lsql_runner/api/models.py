@@ -115,7 +115,7 @@ class Sink(Model):
 
 
 class ProcessorRates(Model):
-    """Records per second in the last batch; 0 while there is nothing to read."""
+    """Records per second in the last ten seconds of batches; 0 while there is nothing to read."""
 
     records_in_per_second: float = Field(ge=0)
     records_out_per_second: float = Field(ge=0)
@@ -142,6 +142,33 @@ class FailedRecords(Model):
     topic: str
     code: str = Field(description="A key of the error catalogue.")
     records: Count
+
+
+class MemoryPart(Model):
+    """A part of the memory budget."""
+
+    part: Literal["heap", "state_stores", "code_cache", "jvm", "second_jvm", "python", "reserve"] = Field(
+        description="jvm is the memory of the Spark JVM outside heap, state stores and code cache."
+    )
+    budget_bytes: Count
+    used_bytes: Count | None = Field(
+        description="Of the heap: its objects. null before the first measurement, and for what is not measured."
+    )
+
+
+class Memory(Model):
+    """How the memory of the container is divided, and what is used, measured every 30 s."""
+
+    measured_at: datetime | None = Field(description="null before the first measurement.")
+    limit_bytes: Count | None = Field(description="Memory limit of the container; null without a limit.")
+    private_bytes: Count | None = Field(
+        description="Memory of the Spark JVM and of the Python processes that no file backs."
+    )
+    parts: list[MemoryPart]
+    heap_committed_bytes: Count | None = Field(description="Size of the heap.")
+    metaspace_bytes: Count | None = Field(description="Loaded classes, without those of the class archive.")
+    direct_buffers_bytes: Count | None = Field(description="Buffers of the network outside the heap.")
+    threads: Count | None = Field(description="Threads of the Spark JVM.")
 
 
 class StreamReport(Model):
@@ -183,6 +210,7 @@ class StreamReport(Model):
         description="Records that were skipped: they had an error, or were rows of a table without a key."
     )
     failed_records: list[FailedRecords] = Field(description="Dead letters and skipped records by topic and error code.")
+    memory: Memory
 
 
 class HistorySample(Model):

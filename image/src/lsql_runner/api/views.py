@@ -14,6 +14,8 @@ from lsql_runner.api.models import (
     HealthReport,
     HistoryReport,
     HistorySample,
+    Memory,
+    MemoryPart,
     Offsets,
     Place,
     ProcessorRates,
@@ -32,7 +34,8 @@ from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
 from lsql_runner.runtime.last_hour import INTERVAL_MS
-from lsql_runner.runtime.port import Processor
+from lsql_runner.runtime.memory_parts import memory_parts, private_total_bytes
+from lsql_runner.runtime.port import Identity, Processor
 from lsql_runner.runtime.status import Status
 
 
@@ -80,6 +83,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
             FailedRecords(action=action, topic=topic, code=code, records=records)
             for (action, topic, code), records in sorted(status.failed_records.items())
         ],
+        memory=_memory(identity, status),
     )
 
 
@@ -251,6 +255,22 @@ def _offsets(status: Status) -> list[Offsets]:
         )
         for p in partitions
     ]
+
+
+def _memory(identity: Identity, status: Status) -> Memory:
+    budget, measured = identity.memory, status.memory
+    jvm = None if measured is None else measured.jvm
+    parts = () if budget is None else memory_parts(budget, status)
+    return Memory(
+        measured_at=None if measured is None else moment(measured.at_ms),
+        limit_bytes=budget.limit_mib << 20 if budget and budget.limit_mib else None,
+        private_bytes=private_total_bytes(status),
+        parts=[MemoryPart(part=p.name, budget_bytes=p.budget_bytes, used_bytes=p.used_bytes) for p in parts],
+        heap_committed_bytes=None if jvm is None else jvm.heap_committed_bytes,
+        metaspace_bytes=None if jvm is None else jvm.metaspace_bytes,
+        direct_buffers_bytes=None if jvm is None else jvm.direct_buffers_bytes,
+        threads=None if jvm is None else jvm.threads,
+    )
 
 
 def _batch(status: Status) -> Batch | None:

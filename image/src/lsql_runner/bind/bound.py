@@ -59,9 +59,14 @@ class Shape:
     value: Serde
     metadata: frozenset[str]
     """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
-    undeclared: frozenset[str] = frozenset()
-    """`key`, `value`, or both: the parts in JSON that LSQL_TOPICS does not declare, and the parts computed from them.
-    Operators accept their fields although these can be NULL."""
+    undeclared: frozenset[tuple[str, ...]] = frozenset()
+    """Paths, such as `("value",)` or `("value", "amount")`: the parts in JSON that LSQL_TOPICS does not declare, and
+    the fields computed from such parts. Operators accept what is at and below these paths, although it can be NULL."""
+
+    def is_undeclared(self, column: str, path: tuple[str | int, ...]) -> bool:
+        """Whether a column, or a field inside it, is at or below one of the undeclared paths."""
+        full = (column, *path)
+        return any(full[: len(prefix)] == prefix for prefix in self.undeclared)
 
 
 ALL_METADATA = frozenset({"topic", "partition", "offset", "ts", "headers", "raw_key"})
@@ -105,7 +110,7 @@ class BoundTopic:
         parts = {"key": self.schema.key, "value": self.schema.value}
         if self.schema.origin == "declared":
             return Shape(self.schema.key, self.schema.value, ALL_METADATA)
-        undeclared = frozenset(name for name, part in parts.items() if row_of(part.format).is_sampled)
+        undeclared = frozenset((name,) for name, part in parts.items() if row_of(part.format).is_sampled)
         return Shape(self.schema.key, self.schema.value, ALL_METADATA, undeclared)
 
 

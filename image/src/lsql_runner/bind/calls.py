@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.bind import operators
+from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue
 from lsql_runner.bind.functions.lowering import Native
 from lsql_runner.bind.functions.match import Mismatch, match
@@ -56,7 +57,7 @@ def _convert_arguments(
             position=result.position + 1,
             found=describe(args[result.position].type),
             expected=result.expected,
-            example=result.example,
+            instead=instead_of(args[result.position].type, result.targets),
         )
     for position, arg in enumerate(args):
         parameter = row.signature.parameter(position)

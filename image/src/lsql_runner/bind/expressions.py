@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from lsql_runner.bind import calls, operators
+from lsql_runner.bind.casts import can_cast, instead_of
 from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, OperatorCall
 from lsql_runner.bind.functions.match import choose
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
@@ -165,7 +166,7 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
     for part in (expr.operand, expr.pattern):
         bound = binder.bind(part)
         if bound.type not in (STRING, NULL):
-            raise LsqlError("OPERAND_TYPE", part.span, op="LIKE", expected="string", found=describe(bound.type))
+            raise operators.operand_type("LIKE", bound.type, part.span, "string", [STRING])
         binder.refuse_null(bound, "LIKE", part.span)
         args.append(operators.convert(bound, STRING))
     return _negated(expr.negated, OperatorCall("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
@@ -202,8 +203,10 @@ def _when(operand: ast.Expression | None, when: ast.Expression, binder: Binder) 
 def _cast(expr: ast.Cast, binder: Binder) -> Expr:
     target = type_named(expr.target, binder.decimal)
     operand = binder.bind(expr.operand)
-    if not operators.can_cast(operand.type, target):
-        raise LsqlError("CAST_IMPOSSIBLE", expr.span, source=describe(operand.type), target=describe(target))
+    if not can_cast(operand.type, target):
+        instead = instead_of(operand.type, [target])
+        source = describe(operand.type)
+        raise LsqlError("CAST_IMPOSSIBLE", expr.span, source=source, target=describe(target), instead=instead)
     return operators.convert(operand, target)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue, WindowSpec
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, rewrite
 from lsql_runner.bind.expressions import Binder
-from lsql_runner.bind.nulls import can_be_null_in_output, null_source
+from lsql_runner.bind.nulls import can_be_null_in_output, is_undeclared
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -27,14 +27,15 @@ def bind_group_keys(binder: Binder, exprs: tuple[ast.Expression, ...]) -> tuple[
     """The expressions of GROUP BY, with their names.
 
     Raises:
-        LsqlError: PROJECTION_DUPLICATE if two have the same name.
+        LsqlError: GROUP_KEY_DUPLICATE if two have the same name.
     """
     keys: dict[str, Expr] = {}
+    spans: dict[str, Span] = {}
     for expr in exprs:
         name = _key_name(expr, len(keys))
         if name in keys:
-            raise LsqlError("PROJECTION_DUPLICATE", expr.span, name=name)
-        keys[name] = binder.bind(expr)
+            raise LsqlError("GROUP_KEY_DUPLICATE", expr.span, [("the other", spans[name])], name=name)
+        keys[name], spans[name] = binder.bind(expr), expr.span
     return tuple(keys.items())
 
 
@@ -107,9 +108,4 @@ def group_ref(name: str, key: Expr) -> ColumnRef:
 def _result_ref(column: str, expr: Expr) -> ColumnRef:
     """The reference to a column in the result of the grouping that has the value of an expression."""
     present = not can_be_null_in_output(expr)
-    return ColumnRef(column, (), expr.type, nullable=expr.nullable, undeclared=_is_undeclared(expr), present=present)
-
-
-def _is_undeclared(expr: Expr) -> bool:
-    """Whether an expression can be NULL only because of fields whose type is not declared, and that may be missing."""
-    return expr.nullable and null_source(expr) is None
+    return ColumnRef(column, (), expr.type, nullable=expr.nullable, undeclared=is_undeclared(expr), present=present)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import ColumnRef, Expr
-from lsql_runner.bind.scope import RESERVED_NAMES, Scope, lateral_column, resolve_lateral
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope, resolve_lateral
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
-from lsql_runner.types import DataType, Struct
+from lsql_runner.types import Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class JoinScope:
     sources: tuple[JoinSource, ...]
     shape: Shape
     """The joined record."""
-    laterals: Mapping[str, DataType] = field(default_factory=dict)
-    """The types of the elements, by alias."""
+    laterals: Mapping[str, ColumnRef] = field(default_factory=dict)
+    """The elements, by alias."""
     not_null: frozenset[ColumnRef] = frozenset()
     """Fields that a condition excludes from being NULL."""
     in_condition: bool = False
@@ -81,7 +81,7 @@ class JoinScope:
         """The scope with more fields that cannot be NULL."""
         return replace(self, not_null=self.not_null | fields)
 
-    def with_lateral(self, alias: str, element: DataType) -> JoinScope:
+    def with_lateral(self, alias: str, element: ColumnRef) -> JoinScope:
         """The scope with another LATERAL alias."""
         return replace(self, laterals={**self.laterals, alias: element})
 
@@ -104,7 +104,7 @@ class JoinScope:
     def _resolve(self, path: ast.NamePath) -> Expr:
         head = path.head.name
         if head in self.laterals:
-            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.undeclared, path)
+            return resolve_lateral(self.laterals[head], path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             source = next(source for source in self.sources if head in source.scope.aliases)
             return source.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))

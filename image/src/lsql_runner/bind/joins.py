@@ -140,7 +140,9 @@ def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
 def _shape(left: NamedSource | BoundJoin, sources: list[JoinSource]) -> Shape:
     """The joined record. The format of its value is the format of the first source."""
     key = left.key.serde if isinstance(left, BoundJoin) else sources[0].scope.shape.key
-    undeclared = frozenset().union(*(source.scope.shape.undeclared for source in sources))
+    # The fields of the values are resolved in their sources.
+    paths = (path for source in sources for path in source.scope.shape.undeclared)
+    undeclared = frozenset(path for path in paths if path[0] == "key")
     return Shape(key, sources[0].scope.shape.value, JOIN_METADATA, undeclared)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from lsql_runner.bind.bound import Fields, Part, UnnamedValue
+from lsql_runner.bind.bound import Fields, Part, Shape, Unchanged, UnnamedValue
 from lsql_runner.bind.expr import (
     AggregateCall,
     CaseWhen,
@@ -16,9 +16,10 @@ from lsql_runner.bind.expr import (
     HeaderValue,
     OperatorCall,
     StructValue,
+    walk,
 )
 from lsql_runner.bind.functions.table import AGGREGATES
-from lsql_runner.types import DataType, Field, Struct
+from lsql_runner.types import Array, DataType, Field, Map, Struct
 
 _PRESENCE = ("IS NULL", "IS NOT NULL")
 _TESTS_NULL = ("IS NULL", "ISNULL")
@@ -54,6 +55,54 @@ def null_source(expr: Expr) -> Expr | None:
 
 def _first_source(exprs: tuple[Expr, ...]) -> Expr | None:
     return next((source for expr in exprs if (source := null_source(expr)) is not None), None)
+
+
+def is_undeclared(expr: Expr) -> bool:
+    """Whether operators accept an expression, or what is inside it, although it can be NULL.
+
+    This is so if only fields of JSON that LSQL_TOPICS does not declare make it NULL.
+    """
+    if isinstance(expr.type, Struct | Array | Map):
+        return any(isinstance(inner, ColumnRef) and inner.undeclared for inner in walk(expr))
+    return expr.nullable and null_source(expr) is None
+
+
+def undeclared_paths(source: Shape, key: Part, value: Part) -> frozenset[tuple[str, ...]]:
+    """`Shape.undeclared` of a result.
+
+    Args:
+        source: the records of its source.
+        key: the key of the result.
+        value: the value of the result.
+    """
+    found: set[tuple[str, ...]] = set()
+    for column, part in (("key", key), ("value", value)):
+        match part:
+            case Unchanged():
+                found |= {path for path in source.undeclared if path[0] == column}
+            case UnnamedValue(expr):
+                found |= _paths_in(expr, (column,))
+            case Fields(fields, extends):
+                found |= _paths_in(StructValue(fields), (column,))
+                if extends:
+                    found |= _kept_paths(source, column, {name for name, _ in fields})
+    return frozenset(found)
+
+
+def _kept_paths(source: Shape, column: str, replaced: set[str]) -> set[tuple[str, ...]]:
+    """The undeclared paths of a part of the source, of which some fields are replaced."""
+    kind = (source.key if column == "key" else source.value).type
+    names = kind.names if isinstance(kind, Struct) else ()
+    inside = {path for path in source.undeclared if path[0] == column and len(path) > 1}
+    if source.is_undeclared(column, ()):
+        inside |= {(column, name) for name in names}
+    return {path for path in inside if path[1] not in replaced}
+
+
+def _paths_in(expr: Expr, path: tuple[str, ...]) -> set[tuple[str, ...]]:
+    if isinstance(expr, StructValue):
+        return {inner for name, value in expr.fields for inner in _paths_in(value, (*path, name))}
+    return {path} if is_undeclared(expr) else set()
 
 
 def can_be_null_in_output(expr: Expr) -> bool:

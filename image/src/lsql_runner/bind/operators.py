@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, OperatorCall, ScalarValue
 from lsql_runner.bind.functions.lowering import Arg, Lowering, native
 from lsql_runner.bind.join_scope import JoinScope
@@ -92,24 +93,9 @@ def to_common_type(op: str, exprs: Sequence[Expr], spans: Sequence[Span]) -> lis
     for expr, span in zip(exprs, spans, strict=True):
         common = common_type(kind, expr.type)
         if common is None:
-            left, right = describe(kind), describe(expr.type)
-            raise LsqlError("OPERATOR_TYPES", span, op=op, left=left, right=right, example=left)
+            raise _operator_types(op, kind, expr.type, span, expr.type, (kind,))
         kind = common
     return [convert(expr, kind) for expr in exprs]
-
-
-def can_cast(source: DataType, target: DataType) -> bool:
-    """Whether CAST converts between these types. A cast of text can still fail for the value of a record."""
-    if source in (target, NULL):
-        return True
-    if isinstance(source, Struct | Array | Map) or isinstance(target, Struct | Array | Map) or source == DURATION:
-        return False
-    if STRING in (source, target):
-        return True
-    if is_numeric(source) and is_numeric(target):
-        return True
-    pairs = ({BOOLEAN, INT}, {BOOLEAN, LONG}, {LONG, TIMESTAMP}, {DATE, TIMESTAMP})
-    return {source, target} in pairs
 
 
 def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -148,10 +134,10 @@ def negate(operand: Expr, span: Span) -> Expr:
     """
     if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
         if operand.type == DURATION:
-            raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found="duration")
+            raise operand_type("-", operand.type, span, "number", (DOUBLE, INT, LONG))
         return Const(-operand.value, operand.type)
     if not _numeric_or_null(operand):
-        raise LsqlError("OPERAND_TYPE", span, op="-", expected="number", found=describe(operand.type))
+        raise operand_type("-", operand.type, span, "number", (DOUBLE, INT, LONG))
     return OperatorCall("NEG", (operand,), operand.type, operand.nullable)
 
 
@@ -183,10 +169,50 @@ def _add_duration(op: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def _misfit(op: str, left: Expr, right: Expr, span: Span) -> LsqlError:
-    example = next((describe(e.type) for e in (left, right) if is_numeric(e.type)), "string")
+    """The error of two operands, with advice for the one that is not a number (in comparisons, not a scalar)."""
+    targets: list[DataType]
+    operand, other = (right, left) if is_numeric(left.type) else (left, right)
+    if op in COMPARISONS:
+        if isinstance(other.type, Struct | Array | Map):
+            operand, other = other, operand
+        targets = [STRING] if isinstance(other.type, Struct | Array | Map) else [other.type]
+    elif other.type == DURATION:
+        targets = [TIMESTAMP, LONG] if op in ("+", "-") else []
+    else:
+        targets = [other.type, DOUBLE, INT, LONG] if is_numeric(other.type) else [DOUBLE, INT, LONG]
+    return _operator_types(op, left.type, right.type, span, operand.type, targets)
+
+
+def _operator_types(
+    op: str, left: DataType, right: DataType, span: Span, operand: DataType, targets: Sequence[DataType]
+) -> LsqlError:
+    """OPERATOR_TYPES, with advice for one operand.
+
+    Args:
+        operand: the type of this operand.
+        targets: the types of it that fit, the best first.
+    """
     return LsqlError(
-        "OPERATOR_TYPES", span, op=op, left=describe(left.type), right=describe(right.type), example=example
+        "OPERATOR_TYPES",
+        span,
+        op=op,
+        left=describe(left),
+        right=describe(right),
+        operand=describe(operand),
+        instead=instead_of(operand, targets),
     )
+
+
+def operand_type(op: str, found: DataType, span: Span, expected: str, targets: Sequence[DataType]) -> LsqlError:
+    """OPERAND_TYPE.
+
+    Args:
+        found: the type of the operand.
+        expected: the types that fit, for the sentence.
+        targets: the same, the best first.
+    """
+    instead = instead_of(found, targets)
+    return LsqlError("OPERAND_TYPE", span, op=op, expected=expected, found=describe(found), instead=instead)
 
 
 def headers(scope: Scope | JoinScope, span: Span) -> ColumnRef:

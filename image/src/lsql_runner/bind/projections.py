@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
 from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import RESERVED_NAMES, Scope, field_ref
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -124,8 +124,9 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
     inside = scope.resolve(qualifier)
     if not isinstance(inside, ColumnRef) or not isinstance(inside.type, Struct):
         raise LsqlError("STAR_OF_SCALAR", item.span, name=item.text.removesuffix(".*"), found=describe(inside.type))
-    for member in inside.type.fields:
-        value.set_field((member.name,), field_ref(inside, member), item.span)
+    for name in inside.type.names:
+        path = replace(qualifier, steps=(*qualifier.steps, ast.Ident(name, True, item.span)))
+        value.set_field((name,), scope.resolve(path), item.span)
 
 
 def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:

@@ -46,8 +46,8 @@ class Scope:
     shape: Shape
     aliases: frozenset[str]
     """The names that can be a prefix of its fields."""
-    laterals: Mapping[str, DataType] = field(default_factory=dict)
-    """The types of the elements, by alias."""
+    laterals: Mapping[str, ColumnRef] = field(default_factory=dict)
+    """The elements, by alias."""
     not_null: frozenset[ColumnRef] = frozenset()
     """Fields that a condition excludes from being NULL."""
 
@@ -55,7 +55,7 @@ class Scope:
         """The scope with more fields that cannot be NULL."""
         return replace(self, not_null=self.not_null | fields)
 
-    def with_lateral(self, alias: str, element: DataType) -> Scope:
+    def with_lateral(self, alias: str, element: ColumnRef) -> Scope:
         """The scope with another LATERAL alias."""
         return replace(self, laterals={**self.laterals, alias: element})
 
@@ -75,10 +75,10 @@ class Scope:
         if not path.head.quoted and head in RESERVED_NAMES:
             return self._resolve_reserved(path)
         if head in self.laterals:
-            return resolve_lateral(lateral_column(head), self.laterals[head], "value" in self.shape.undeclared, path)
+            return resolve_lateral(self.laterals[head], path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
-        return _follow(self._value, (path.head, *path.steps), self.name)
+        return self._inside("value", self.shape.value.type, (path.head, *path.steps), self.name)
 
     def is_qualifier(self, path: ast.NamePath) -> bool:
         """Whether the first name of a path is the source and not a field, as in `payments.amount`."""
@@ -90,17 +90,17 @@ class Scope:
         value = self.shape.value.type
         return isinstance(value, Struct) and value.field(name) is not None
 
-    @property
-    def _value(self) -> ColumnRef:
-        return _root("value", self.shape.value.type, "value" in self.shape.undeclared)
+    def _inside(self, column: str, kind: DataType, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
+        ref = _follow(_root(column, kind), steps, name)
+        return replace(ref, undeclared=self.shape.is_undeclared(column, ref.path))
 
     def _resolve_reserved(self, path: ast.NamePath) -> Expr:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
-                return _follow(_root("key", self.shape.key.type, "key" in self.shape.undeclared), steps, "_key")
+                return self._inside("key", self.shape.key.type, steps, "_key")
             case "_value":
-                return _follow(self._value, steps, "_value")
+                return self._inside("value", self.shape.value.type, steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
@@ -128,24 +128,29 @@ class Scope:
             raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
 
 
-def _root(column: str, kind: DataType, undeclared: bool) -> ColumnRef:
+def _root(column: str, kind: DataType, undeclared: bool = False) -> ColumnRef:
     """A key, a value or an element of an array. It is not nullable, but its fields can be."""
     return ColumnRef(column, (), kind, nullable=False, undeclared=undeclared)
 
 
-def resolve_lateral(column: str, element: DataType, undeclared: bool, path: ast.NamePath) -> ColumnRef:
-    """The reference for a path whose first name is a LATERAL alias.
+def lateral_element(alias: str, kind: DataType, undeclared: bool) -> ColumnRef:
+    """The reference to the elements of a LATERAL.
 
     Args:
-        column: the column of the elements.
-        element: the type of an element.
-        undeclared: whether the fields of the element are not declared.
-        path: the path.
+        alias: the alias of the elements.
+        kind: the type of an element.
+        undeclared: whether the fields of the elements are not declared.
+    """
+    return _root(lateral_column(alias), kind, undeclared)
+
+
+def resolve_lateral(element: ColumnRef, path: ast.NamePath) -> ColumnRef:
+    """The reference for a path whose first name is a LATERAL alias.
 
     Raises:
         LsqlError: FIELD_UNKNOWN or FIELD_NOT_NESTED, at the step that fails.
     """
-    return _follow(_root(column, element, undeclared), path.steps, path.head.name)
+    return _follow(element, path.steps, path.head.name)
 
 
 def _follow(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:

@@ -21,10 +21,10 @@ from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.grouping import GroupRewriter, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_table
-from lsql_runner.bind.nulls import not_null_after
+from lsql_runner.bind.nulls import is_undeclared, not_null_after, undeclared_paths
 from lsql_runner.bind.output_formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.projections import bind_projections, part_type
-from lsql_runner.bind.scope import Scope
+from lsql_runner.bind.scope import Scope, lateral_element
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.source_formats import without_format_conditions
 from lsql_runner.bind.sources import BoundSource, has_aggregate, has_outer_stream_join, has_windows
@@ -143,7 +143,7 @@ class _Context:
             if alias in scope.laterals or alias in names:
                 raise LsqlError("NAME_DUPLICATE", lateral.alias.span, name=alias)
             bound.append((alias, array))
-            scope = scope.with_lateral(alias, array.type.element)
+            scope = scope.with_lateral(alias, lateral_element(alias, array.type.element, is_undeclared(array)))
         return scope, tuple(bound)
 
     def where(self, scope: AnyScope) -> Expr | None:
@@ -161,8 +161,8 @@ class _Context:
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
         if bound.type != TIMESTAMP and not is_integer(bound.type):
-            expected = "long, timestamp, date"
-            raise LsqlError("OPERAND_TYPE", expr.span, op="EVENTTIME BY", expected=expected, found=describe(bound.type))
+            targets = (TIMESTAMP, LONG)
+            raise operators.operand_type("EVENTTIME BY", bound.type, expr.span, "long, timestamp, date", targets)
         return operators.convert(bound, LONG)
 
     def stateless(
@@ -178,7 +178,8 @@ class _Context:
         if self.is_table and key is not None:
             raise unsupported("key of table", self._list_span)
         metadata = self.shape.metadata if key is None else self.shape.metadata - {"raw_key"}
-        out = Shape(self._key_serde(key), self._value_serde(value), metadata, self._undeclared(key, value))
+        undeclared = undeclared_paths(self.shape, key or Unchanged(), value)
+        out = Shape(self._key_serde(key), self._value_serde(value), metadata, undeclared)
         time = self.event_time(scope)
         return BoundSelect(
             source=self.source,
@@ -225,7 +226,7 @@ class _Context:
             grouped_key_serde(key_serde, window),
             computed_serde(value_type, self.shape.value),
             ALL_METADATA & {"ts"},
-            self._undeclared(new_key, new_value),
+            undeclared_paths(self.shape, new_key, new_value),
         )
         return BoundSelect(
             source=self.source,
@@ -277,12 +278,6 @@ class _Context:
                 suggested="JSON",
             )
         return UnnamedValue(expr), Serde(form, expr.type)
-
-    def _undeclared(self, key: Part | None, value: Part) -> frozenset[str]:
-        """The parts of the result whose fields are not declared, or are computed from undeclared fields."""
-        parts = {"key": key or Unchanged(), "value": value}
-        source = self.shape.undeclared
-        return frozenset(name for name, part in parts.items() if (name in source if part == Unchanged() else source))
 
     def _key_serde(self, key: Part | None) -> Serde:
         if key is None or isinstance(key, Unchanged):

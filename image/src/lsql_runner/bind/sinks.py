@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
 from lsql_runner.bind.settings import ProgramSettings
-from lsql_runner.bind.table_rows import is_row_identity, may_lose_rows, row_identity
+from lsql_runner.bind.table_rows import IdentityValue, is_row_identity, may_lose_rows, row_identity, scalar_paths
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
+from lsql_runner.sql.printer import print_expression
 from lsql_runner.types import Struct, describe
 
 DEFAULT_BATCH_ROWS = 1000
+_RECORD_KEY = ast.NamePath(ast.Ident("_key", False, Span(0, 0)), (), Span(0, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,12 +212,27 @@ def _check_deletes(
     values = row_identity(select)
     if values is None:
         raise LsqlError("SINK_ROW_IDENTITY_MISSING", insert.target.span, target=insert.target.name)
-    names = ", ".join(value.name for value in values)
+    names = _names_of(values, insert.select.group_by)
     if mode == "insert":
-        raise LsqlError("SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=names)
+        raise LsqlError(
+            "SINK_UPSERT_REQUIRED", insert.target.span, target=insert.target.name, identity=", ".join(names)
+        )
     if not is_row_identity(values, key, select):
         span = kcql.key[0].span.to(kcql.key[-1].span)
-        raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=names)
+        raise LsqlError("PK_NOT_ROW_IDENTITY", span, key=", ".join(key), identity=", ".join(names), first=names[0])
+
+
+def _names_of(values: tuple[IdentityValue, ...], group_by: tuple[ast.Expression, ...]) -> list[str]:
+    """The values as a SELECT list names them; of a struct, its fields."""
+    names: list[str] = []
+    for expr, value in zip(group_by or (_RECORD_KEY,), values, strict=True):
+        if isinstance(expr, ast.NamePath):
+            paths = scalar_paths(value.type)
+            inner = [tuple(ast.Ident(str(step), not str(step).isidentifier(), expr.span) for step in p) for p in paths]
+            names += [print_expression(replace(expr, steps=(*expr.steps, *steps))) for steps in inner]
+        else:
+            names.append(print_expression(expr))
+    return names
 
 
 def _is_computed_from_key(key: tuple[str, ...], select: BoundSelect) -> bool:

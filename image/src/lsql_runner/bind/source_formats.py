@@ -73,7 +73,8 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
     A format in WHERE takes precedence over SET, and applies to all SELECTs from the topic.
 
     Raises:
-        LsqlError: FORMAT_UNSUPPORTED for a format that cannot be read.
+        LsqlError: FORMAT_UNSUPPORTED for a format that cannot be read; FORMAT_DUPLICATE if the WHERE clauses name
+            different formats for a topic.
     """
     key = value = None
     for statement in program.settings:
@@ -82,13 +83,28 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
         if statement.key.lower() == "_vtype":
             value = readable_format(statement.value.upper(), "value", statement.value_span)
     topics = source_topics(program)
-    in_where: dict[str, dict[str, Format]] = {}
+    in_where: dict[str, dict[str, tuple[Format, Span]]] = {}
     for select in all_selects(program):
-        named = in_where.setdefault(select.source.name.name, {})
+        topic = select.source.name.name
+        named = in_where.setdefault(topic, {})
         for condition in format_conditions(select.where):
-            named[condition.name] = readable_format(condition.format, _PARTS[condition.name], condition.span)
+            part = _PARTS[condition.name]
+            form = readable_format(condition.format, part, condition.span)
+            first, place = named.setdefault(part, (form, condition.span))
+            if first != form and topic in topics:
+                raise LsqlError(
+                    "FORMAT_DUPLICATE",
+                    condition.span,
+                    [("the first", place)],
+                    part=part,
+                    topic=topic,
+                    first=str(first),
+                    second=str(form),
+                )
     return {
-        topic: SourceFormats(named.get("_ktype", key), named.get("_vtype", value))
+        topic: SourceFormats(
+            named["key"][0] if "key" in named else key, named["value"][0] if "value" in named else value
+        )
         for topic, named in in_where.items()
         if topic in topics
     }

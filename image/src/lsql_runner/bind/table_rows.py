@@ -19,8 +19,6 @@ class IdentityValue:
     columns: frozenset[str]
     """The columns of the projection's input that contain the value."""
     type: DataType
-    name: str
-    """The name in the program."""
 
 
 def may_lose_rows(select: BoundSelect) -> bool:
@@ -45,7 +43,7 @@ def row_identity(select: BoundSelect) -> tuple[IdentityValue, ...] | None:
         return _key_of(select.source)
     if group.window is not None:
         return None
-    keys = (IdentityValue(frozenset({group_column(name)}), expr.type, name) for name, expr in group.keys)
+    keys = (IdentityValue(frozenset({group_column(name)}), expr.type) for name, expr in group.keys)
     return tuple(keys) or None
 
 
@@ -59,21 +57,21 @@ def is_row_identity(values: tuple[IdentityValue, ...], key: tuple[str, ...], sel
     return all(
         any(ref.name in value.columns and path[: len(ref.path)] == ref.path for ref in refs)
         for value in values
-        for path in _scalar_paths(value.type)
+        for path in scalar_paths(value.type)
     )
 
 
 def _key_of(source: BoundTopic | BoundSelect | BoundJoin) -> tuple[IdentityValue, ...] | None:
     match source:
         case BoundJoin():
-            return (IdentityValue(source.key.columns | {"key"}, source.key.serde.type, "_key"),)
+            return (IdentityValue(source.key.columns | {"key"}, source.key.serde.type),)
         case _ if source.shape.key.format.is_windowed:
             return None
-    return (IdentityValue(frozenset({"key"}), source.shape.key.type, "_key"),)
+    return (IdentityValue(frozenset({"key"}), source.shape.key.type),)
 
 
-def _scalar_paths(kind: DataType) -> tuple[FieldPath, ...]:
+def scalar_paths(kind: DataType) -> tuple[FieldPath, ...]:
     """The paths to all values that are not structs."""
     if not isinstance(kind, Struct) or not kind.fields:
         return ((),)
-    return tuple((member.name, *path) for member in kind.fields for path in _scalar_paths(member.type))
+    return tuple((member.name, *path) for member in kind.fields for path in scalar_paths(member.type))

@@ -1,4 +1,4 @@
-"""Exit codes of commands. Errors are printed as sentences. Only internal errors can have a stack trace, see _TRACED."""
+"""Exit codes of commands. Errors are printed as sentences. Only internal errors can have a stack trace."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import ParamSpec
 
 import click
 
+from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.errors import LsqlError
 
 P = ParamSpec("P")
 INTERRUPTED = 130
-_TRACED = ("ALL", "TRACE", "DEBUG")
-"""Values of ROOT_LOG_LEVEL at which an internal error is raised with its stack trace."""
 
 
 def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P, int]], Callable[P, None]]:
@@ -53,4 +52,5 @@ def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P,
 
 def _is_debugging() -> bool:
     """Whether the log level is one of those with stack traces."""
-    return os.environ.get("ROOT_LOG_LEVEL", "").strip().upper() in _TRACED
+    level = LEVELS.get(os.environ.get("ROOT_LOG_LEVEL", "").strip().upper())
+    return level is not None and level.shows_stack_traces

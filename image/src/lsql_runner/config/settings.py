@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from lsql_runner.config.addresses import broker_addresses
+from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
@@ -29,7 +30,6 @@ _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 _EXPECTED = DetailTable(
     {
         "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
-        "LOG_LEVEL": "TRACE, DEBUG, INFO, WARN or ERROR",
         "HEAP": "0, or at least {least}",
         "MEMORY": "an amount of memory, such as 768Mi",
     }
@@ -40,12 +40,6 @@ def _app_id(value: str) -> str:
     if not _APP_ID.match(value):
         raise DetailError(_EXPECTED("APP_ID"))
     return value
-
-
-def _level(value: str) -> str:
-    if value.upper() not in ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF"):
-        raise DetailError(_EXPECTED("LOG_LEVEL"))
-    return value.upper()
 
 
 def _heap(value: int) -> int:
@@ -125,7 +119,7 @@ class Settings(BaseModel):
         ge=100,
         description="Milliseconds between two measurements of the lag on the brokers.",
     )
-    log_level: Annotated[str, AfterValidator(_level)] = Field(
+    log_level: Annotated[str, AfterValidator(level_name)] = Field(
         "INFO", alias="ROOT_LOG_LEVEL", description="Least severe level that is logged."
     )
     java_options: str = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Protocol
 
 from flask import Flask, Response, g, request
@@ -83,6 +84,8 @@ class _Views:
         self._dependencies = dependencies
         self._html = (STATIC / "index.html").read_bytes()
         self._openapi = to_json(openapi.document())
+        # The numbers of views begin at 1 in each process, so a browser may have one of another process.
+        self._instance = token_hex(8)
 
     def page(self) -> Response:
         return Response(self._html, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
@@ -131,7 +134,7 @@ class _Views:
     def streams(self) -> Response:
         view = self._view()
         # A page polls every few seconds; it gets the rows, which may be a thousand, only when they changed.
-        etag = f"{view.number}-{view.problem is None}"
+        etag = f"{self._instance}-{view.number}"
         if etag in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{etag}"', "Cache-Control": "private, no-cache"})
         found = views.matching(view.document.processors, request.args.to_dict())

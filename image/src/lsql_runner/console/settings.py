@@ -11,6 +11,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from lsql_runner.config.log_levels import level_name
 from lsql_runner.console.runners import Limits
 from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 
@@ -106,7 +107,7 @@ class ConsoleSettings(_Section):
     auth: Auth = Auth()
     actions: Actions = Actions()
     logs: Logs = Logs()
-    log_level: str = "INFO"
+    log_level: Annotated[str, AfterValidator(level_name)] = "INFO"
 
     @model_validator(mode="after")
     def _actions_need_authentication(self) -> Self:

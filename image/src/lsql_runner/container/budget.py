@@ -16,6 +16,8 @@ _PYTHON_MIB = 120
 _JVM_MIB = 192
 """Classes and their archive 82, memory of the JVM's own code and of the network 72, stacks of 290 threads 32."""
 _CODE_CACHE_MIB = 80
+_LIMIT_PER_RESERVE = 32
+"""The kernel's own memory for the container gets this fraction of the limit."""
 _STATE_STORES_MIB = 48
 _DEFAULT_LIMIT_MIB = 768
 """The chart's default limit. The code cache and the state stores get a share of what a larger limit has in addition."""
@@ -49,6 +51,10 @@ class MemoryBudget:
     """Other memory of the JVM. No option limits it; it depends on the version of Spark and of the JVM."""
     python_mib: int = _PYTHON_MIB
     """The two Python processes."""
+    reserve_mib: int = 0
+    """Memory that the kernel uses for the container: page tables, sockets, stacks."""
+    limit_mib: int | None = None
+    """The limit of the container; None if there is none."""
 
     @property
     def outside_heap_mib(self) -> int:
@@ -69,8 +75,10 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
         state_stores_mib=_STATE_STORES_MIB + more // 4,
         code_cache_mib=min(240, _CODE_CACHE_MIB + more // 8),
         second_jvm_mib=second_jvm_mib,
+        reserve_mib=limit // _LIMIT_PER_RESERVE,
+        limit_mib=limit_mib,
     )
-    heap = limit - empty.outside_heap_mib - _reserve_mib(limit)
+    heap = limit - empty.outside_heap_mib - empty.reserve_mib
     return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
 
 
@@ -91,12 +99,7 @@ def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mi
     while True:
         divided = budget(limit, second_jvm_mib)
         unused = 0 if stores else divided.state_stores_mib
-        used = divided.outside_heap_mib - unused + more_stores + heap + _reserve_mib(limit)
+        used = divided.outside_heap_mib - unused + more_stores + heap + divided.reserve_mib
         if used <= limit and (heap_mib or divided.heap_mib >= heap):
             return limit
         limit += _STEP_MIB
-
-
-def _reserve_mib(limit_mib: int) -> int:
-    """Memory that the kernel uses for the container: page tables, sockets, stacks."""
-    return limit_mib // 32

@@ -1,6 +1,7 @@
 """The limits of the container: memory and cores of its control group, version 1 or 2.
 
-Source: the kernel's documentation of control groups, `memory.max`, `cpu.max`, `memory.events` and those of version 1.
+Source: the kernel's documentation of control groups, `memory.max`, `memory.stat`, `cpu.max`,
+`memory.events` and those of version 1.
 """
 
 from __future__ import annotations
@@ -13,14 +14,29 @@ CGROUPS = Path("/sys/fs/cgroup")
 """The control groups of the container."""
 
 
-def memory_limit_bytes(cgroups: Path = CGROUPS) -> int | None:
-    """The memory limit of the container; None if there is no limit."""
+def memory_limit_mib(cgroups: Path = CGROUPS) -> int | None:
+    """The memory limit of the container in MiB, rounded down; None if there is no limit."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         text = _read(cgroups / name)
         if text.isdigit():
             limit = int(text)
-            return limit if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
+            return limit >> 20 if limit < 1 << 62 else None  # version 1 has a very large number if there is no limit
     return None
+
+
+def kernel_memory_bytes(cgroups: Path = CGROUPS) -> int | None:
+    """The memory that the kernel uses for the container; None if it does not report it.
+
+    Without a memory limit the group may be that of the whole machine, so the result is None.
+    """
+    if memory_limit_mib(cgroups) is None:
+        return None
+    for line in _read(cgroups / "memory.stat").splitlines():
+        key, _, value = line.partition(" ")
+        if key == "kernel" and value.strip().isdigit():
+            return int(value)
+    text = _read(cgroups / "memory/memory.kmem.usage_in_bytes")
+    return int(text) if text.isdigit() else None
 
 
 def cores(cgroups: Path = CGROUPS) -> int:

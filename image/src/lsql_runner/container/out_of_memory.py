@@ -13,7 +13,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from lsql_runner.container.limits import CGROUPS, memory_kills, memory_limit_bytes
+from lsql_runner.container.limits import CGROUPS, memory_kills, memory_limit_mib
 from lsql_runner.errors import Detail, DetailTable
 
 SCORE_ABOVE_PARENT = 100
@@ -47,6 +47,5 @@ class ExitReasons:
     def describe(self, code: int) -> Detail:
         """How a process with this exit code ended. A negative code is the number of a signal."""
         if code == -signal.SIGKILL and memory_kills(self._cgroups) > self._kills_before:
-            limit_mib = (memory_limit_bytes(self._cgroups) or 0) >> 20
-            return _EXITS("MEMORY_LIMIT", limit_mib=limit_mib)
+            return _EXITS("MEMORY_LIMIT", limit_mib=memory_limit_mib(self._cgroups) or 0)
         return _EXITS("SIGNAL", signal=-code) if code < 0 else _EXITS("EXIT_CODE", code=code)

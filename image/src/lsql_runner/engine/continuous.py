@@ -26,6 +26,7 @@ from lsql_runner.engine.nodes import Reader
 from lsql_runner.engine.offset_log import append_committed, newest_committed, next_batch_id, planned_batch
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.progress import failure_counts
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context
@@ -99,16 +100,16 @@ class ContinuousQuery:
     def request_stop(self) -> None:
         self._java.stop()
 
-    def wait_for_stop(self, seconds: float) -> None:
-        self._java.awaitEnd(round(seconds * 1000))
+    def wait_for_stop(self, deadline_s: float) -> None:
+        self._java.awaitEnd(max(0, round((deadline_s - time.monotonic()) * 1000)))
 
     def stop(self) -> None:
+        self._stopped.set()
+        run_all([self._cancel, self._saver.join, self._save, self._java.close])
+
+    def _cancel(self) -> None:
         self._java.cancel()
         self._java.awaitEnd(_CANCEL_MS)
-        self._stopped.set()
-        self._saver.join()
-        self._save()
-        self._java.close()
 
 
 class _ProgressLog:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
@@ -22,6 +23,7 @@ from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.port import Job, Sinks, qualified_name
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.source import stream_reader
@@ -105,21 +107,22 @@ class MicroBatchQuery:
         self.output.stop()
         java_class(BATCH_TRIGGER).stop(self.name)
 
-    def wait_for_stop(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while self.streaming.isActive and time.monotonic() < deadline:
+    def wait_for_stop(self, deadline_s: float) -> None:
+        while self.streaming.isActive and time.monotonic() < deadline_s:
             if not self.output.isWriting() and not self.streaming.status["isTriggerActive"]:
                 break
             time.sleep(_POLL_S)
 
     def stop(self) -> None:
-        self.output.stop()
-        self.streaming.stop()
+        run_all([self.output.stop, self.streaming.stop, self._take_reports, self._close_producer])
+
+    def _take_reports(self) -> None:
         # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
-        for report in self.streaming._jsq.recentProgress():
-            self.reports.take(report)
-        if self.sink_write is None:
-            self.output.close()  # the producer; the connections to sinks stay open for the next start
+        run_all(partial(self.reports.take, report) for report in self.streaming._jsq.recentProgress())
+
+    def _close_producer(self) -> None:
+        if self.sink_write is None:  # the connections to sinks stay open for the next start
+            self.output.close()
 
 
 def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:

@@ -14,6 +14,7 @@ from typing import Protocol
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.memory import JvmMemory
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
@@ -94,6 +95,9 @@ class Engine(Protocol):
         """How the JVM ended; None if it runs. Waits up to `within_s` for its end: its sockets close before the process
         ends."""
 
+    def memory(self) -> JvmMemory | None:
+        """The memory that the JVM uses now; None before it has started, and if it does not respond."""
+
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
 
@@ -130,4 +134,7 @@ class Engine(Protocol):
         """
 
     def stop(self) -> None:
-        """Let running batches end, then stop the job. Does nothing if there is no job."""
+        """Let running batches end, then stop the job. Does nothing if there is no job.
+
+        If stopping a query fails, the others are stopped, the job has ended, and the first error is raised.
+        """

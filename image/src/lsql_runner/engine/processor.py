@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -14,6 +15,7 @@ from typing import TypeGuard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.failures import classify, classify_errors
@@ -23,6 +25,7 @@ from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
 from lsql_runner.engine.source import range_reader
 from lsql_runner.engine.state_options import tune_state
@@ -31,7 +34,8 @@ from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER
+from lsql_runner.events.memory import JvmMemory
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
@@ -76,6 +80,14 @@ class SparkEngine:
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
+
+    def memory(self) -> JvmMemory | None:
+        if not self._opened.done() or not self._jvm.is_alive():
+            return None
+        with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
+            measured = json.loads(java_class(JVM_MEMORY).json())
+            return JvmMemory(**measured, private_bytes=private_bytes([self._jvm.pid]))
+        return None
 
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason
@@ -148,9 +160,9 @@ class SparkEngine:
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""
-        if self._running is not None:
-            self._running.stop()
-        self._running = None
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()
 
     def close(self) -> None:
         """End plan, session and JVM, and delete the temporary files."""
@@ -158,11 +170,17 @@ class SparkEngine:
             self._jvm.kill()  # the session is not open yet
             self._opener.join(_OPENER_ENDS_S)
         else:
-            with suppress(Exception):  # the JVM may have ended
-                self.stop()
-                self.session.stop()
+            if self._opened.exception() is None:
+                self._stop_session()
             self._jvm.close()
         forget_jvm()
+
+    def _stop_session(self) -> None:
+        try:
+            run_all([self.stop, self.session.stop])
+        except Exception as error:
+            if self._jvm.is_alive():  # calls of a JVM that has ended fail in many ways
+                LOG.warning("the session did not end cleanly", extra={"reason": self.reason_of(error)})
 
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from functools import partial
 
 from pyspark.sql import SparkSession
 
 from lsql_runner.engine.continuous import ContinuousQuery
 from lsql_runner.engine.micro_batches import BatchReports, start_for_sink, start_for_topics
 from lsql_runner.engine.port import Job
+from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
 from lsql_runner.engine.sink_writer import sink_writer
 from lsql_runner.errors import LsqlError
@@ -43,7 +46,8 @@ class RunningPlan:
                     writer = sink_writers[query.name]
                     self._queries.append(start_for_sink(spark, query, query.sink_write, writer, job, self._reports))
         except BaseException:
-            self._stop_at_once()
+            with suppress(Exception):  # the cause is reported, not what follows from it
+                self._stop_at_once()
             raise
 
     def death(self) -> JavaErrors | LsqlError | None:
@@ -51,15 +55,18 @@ class RunningPlan:
         return next((death for query in self._queries if (death := query.death()) is not None), None)
 
     def stop(self) -> None:
-        """Let the queries write the records that they have read, so that these are committed, then stop."""
+        """Let the queries write the records that they have read, so that these are committed, then stop.
+
+        An error does not keep the other queries from being stopped; the first one is raised at the end.
+        """
         deadline = time.monotonic() + _STOP_DEADLINE_S
-        for query in self._queries:
-            query.request_stop()
-        for query in self._queries:
-            query.wait_for_stop(max(0.0, deadline - time.monotonic()))
-        self._stop_at_once()
+        run_all(
+            [
+                *(query.request_stop for query in self._queries),
+                *(partial(query.wait_for_stop, deadline) for query in self._queries),
+                self._stop_at_once,
+            ]
+        )
 
     def _stop_at_once(self) -> None:
-        for query in self._queries:
-            query.stop()
-        self._reports.close()
+        run_all([*(query.stop for query in self._queries), self._reports.close])

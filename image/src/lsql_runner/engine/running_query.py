@@ -17,8 +17,8 @@ class RunningQuery(Protocol):
     def request_stop(self) -> None:
         """Let the query end when the records that it has read are written. Returns at once."""
 
-    def wait_for_stop(self, seconds: float) -> None:
-        """Wait until the query does not process records, at most for some seconds."""
+    def wait_for_stop(self, deadline_s: float) -> None:
+        """Wait until the query does not process records, at most until a time of the monotonic clock."""
 
     def stop(self) -> None:
         """Stop the query now, report what it has written, and release its resources."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.events.memory import MemoryMeasured
 from lsql_runner.events.state import State
 
-__all__ = ["BatchEnded", "Partition", "StoreReport"]
-"""Types of `events.batches` that listeners import from here."""
+__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport"]
+"""Types of `events.batches` and `events.memory` that listeners import from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ Event = (
     | QueryDied
     | JvmGone
     | ProgramPlanned
+    | MemoryMeasured
 )
 
 Listener = Callable[[Event], None]

@@ -1,7 +1,8 @@
 """Parses the text of `.proto` files to frozen data. Pure.
 
-Source: the specifications of proto2 and proto3. Options, services and extensions are skipped, because they do not
-change the bytes of a message.
+Source: the specifications of proto2 and proto3. Options, services and the fields of extensions are skipped, because
+they do not change the bytes of a message. The groups of an extension are messages of the file or message that the
+extension is in: they count in the indexes of messages.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ class _Parser:
                     messages.append(self._message(1))
                 case "enum":
                     enums.append(self._enum())
-                case "option" | "service" | "extend":
+                case "extend":
+                    messages += self._extension(1)
+                case "option" | "service":
                     self._skip()
                 case ";":
                     pass
@@ -109,7 +112,27 @@ class _Parser:
         raise FormatError(_REASONS("SYNTAX_UNKNOWN", syntax=found))
 
     def _message(self, depth: int) -> ProtoMessage:
-        name = self._word()
+        return self._body(self._word(), depth)
+
+    def _extension(self, depth: int) -> Iterator[ProtoMessage]:
+        """The groups of an extension."""
+        self._next()
+        self._expect("{")
+        while (word := self._next()) != "}":
+            if word in _LABELS:
+                word = self._next()
+            if word == "group":
+                name = self._word()
+                self._expect("=")
+                self._number()
+                if self._peek() == "[":
+                    self._balanced("[", "]")
+                yield self._body(name, depth)
+            elif word != ";":
+                self._skip()
+
+    def _body(self, name: str, depth: int) -> ProtoMessage:
+        """A message from its opening brace on."""
         if depth > _MAX_DEPTH:
             raise FormatError(_REASONS("TOO_DEEP", message=name, limit=_MAX_DEPTH))
         fields: list[ProtoField] = []
@@ -127,7 +150,9 @@ class _Parser:
                     fields += self._oneof()
                 case "reserved":
                     reserved += self._reserved()
-                case "option" | "extensions" | "extend":
+                case "extend":
+                    messages += self._extension(depth + 1)
+                case "option" | "extensions":
                     self._skip()
                 case ";":
                     pass

@@ -61,6 +61,7 @@ TABLE_JOIN: Final = f"{PACKAGE}.state.TableJoin"
 TRACK_CHANGES: Final = f"{PACKAGE}.state.TrackChanges"
 CONSOLIDATE_CHANGES: Final = f"{PACKAGE}.state.ConsolidateChanges"
 LOOKUP: Final = f"{PACKAGE}.state.Lookup"
+JVM_MEMORY: Final = f"{PACKAGE}.memory.JvmMemory"
 ERROR_CHAIN: Final = f"{PACKAGE}.errors.ErrorChain"
 
 TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
@@ -70,7 +71,7 @@ CALLED: Final = frozenset(
     {
         *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, CONTINUOUS_QUERY, SINK_WRITER, ERROR_CHAIN),
         TICK_SOURCE,
-        *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
+        *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP, JVM_MEMORY),
     }
 )
 

@@ -14,24 +14,11 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from lsql_runner.errors import DetailTable, LsqlError
-
-LEVELS: dict[str, int] = {
-    "ALL": logging.DEBUG,
-    "TRACE": logging.DEBUG,
-    "DEBUG": logging.DEBUG,
-    "INFO": logging.INFO,
-    "WARN": logging.WARNING,
-    "WARNING": logging.WARNING,
-    "ERROR": logging.ERROR,
-    "FATAL": logging.CRITICAL,
-    "CRITICAL": logging.CRITICAL,
-    "OFF": logging.CRITICAL + 1,
-}
-"""By name of log4j (as in the SQL runner of Lenses) or of Python."""
+from lsql_runner.config.log_levels import LEVELS, level_name
+from lsql_runner.errors import DetailError, LsqlError
 
 NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
-"""Libraries that log every call at DEBUG. They are logged only if the level is TRACE or ALL."""
+"""Libraries that log every call at DEBUG. They are logged only if the level includes them."""
 
 MASK = "***"
 _SECRET_KEY = re.compile(
@@ -45,22 +32,6 @@ _SECRET_IN_TEXT = (
     re.compile(r"(?i)(\b(?:bearer|basic)\s+)([a-z0-9+/._~=-]{8,})"),
 )
 
-_EXPECTED = DetailTable({"ONE_OF": "one of {known}"})
-
-
-def level_of(name: str) -> int:
-    """The level with a name of LEVELS, in upper or lower case.
-
-    Raises:
-        LsqlError: ENV_INVALID for an unknown name.
-    """
-    try:
-        return LEVELS[name.strip().upper()]
-    except KeyError:
-        raise LsqlError(
-            "ENV_INVALID", name="ROOT_LOG_LEVEL", value=name, expected=_EXPECTED("ONE_OF", known=", ".join(LEVELS))
-        ) from None
-
 
 def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None) -> None:
     """Write the log of the process to `stream` (stderr by default), with `fields` in every line.
@@ -70,7 +41,10 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     Raises:
         LsqlError: ENV_INVALID for an unknown level.
     """
-    threshold = level_of(level)
+    try:
+        shown = LEVELS[level_name(level)]
+    except DetailError as error:
+        raise LsqlError("ENV_INVALID", name="ROOT_LOG_LEVEL", value=level, expected=error.reason) from None
     stream = stream if stream is not None else sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -88,10 +62,10 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(threshold)
-    everything = level.strip().upper() in ("TRACE", "ALL")
+    root.setLevel(shown.threshold)
+    everything = shown.includes_noisy_libraries
     for name in NOISY:
-        logging.getLogger(name).setLevel(logging.NOTSET if everything else max(threshold, logging.CRITICAL))
+        logging.getLogger(name).setLevel(logging.NOTSET if everything else max(shown.threshold, logging.CRITICAL))
     if not everything:
         handler.addFilter(_is_not_from_py4j)
     logging.captureWarnings(True)

@@ -61,12 +61,12 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_records_in_per_second",
         "gauge",
-        "Records read per second in the last batch; 0 if there are none to read.",
+        "Records read per second in the last ten seconds of batches; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_records_out_per_second",
         "gauge",
-        "Records written per second in the last batch; 0 if there are none to read.",
+        "Records written per second in the last ten seconds of batches; 0 if there are none to read.",
     ),
     MetricSpec(
         "lsql_batches_total",
@@ -159,6 +159,29 @@ METRICS: tuple[MetricSpec, ...] = (
         "Memory of a state store at the end of the last batch.",
         labels=("query", "store"),
     ),
+    MetricSpec("lsql_memory_limit_bytes", "gauge", "Memory limit of the container; absent without a limit."),
+    MetricSpec(
+        "lsql_memory_budget_bytes",
+        "gauge",
+        "Size of a part of the memory budget: heap, state_stores, code_cache, jvm, second_jvm, python, reserve.",
+        labels=("part",),
+    ),
+    MetricSpec(
+        "lsql_memory_used_bytes",
+        "gauge",
+        "What is used of a part of the memory budget, measured every 30 s. Of the heap: its objects.",
+        labels=("part",),
+    ),
+    MetricSpec(
+        "lsql_memory_private_bytes",
+        "gauge",
+        "Memory that no file backs, measured every 30 s, of the Spark JVM (jvm) and of the Python processes (python).",
+        labels=("process",),
+    ),
+    MetricSpec("lsql_jvm_heap_committed_bytes", "gauge", "Size of the heap; it shrinks after a full collection."),
+    MetricSpec("lsql_jvm_metaspace_bytes", "gauge", "Memory of loaded classes, without those of the class archive."),
+    MetricSpec("lsql_jvm_direct_buffers_bytes", "gauge", "Buffers of the network outside the heap."),
+    MetricSpec("lsql_jvm_threads", "gauge", "Threads of the Spark JVM."),
 )
 
 
@@ -170,6 +193,6 @@ def as_markdown() -> str:
         lines.append(f"| `{m.name}` | {m.type} | {labels} | {m.help} |")
     lines.append(
         "| `process_*` | several | none | CPU seconds, memory, open files and start time of the Python "
-        "process; the JVM is another process. |"
+        "process; the JVM is another process (`lsql_memory_private_bytes`). |"
     )
     return "\n".join(lines)

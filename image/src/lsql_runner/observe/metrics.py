@@ -29,6 +29,7 @@ from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
+from lsql_runner.runtime.memory_parts import memory_parts
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.status import Status
 
@@ -150,6 +151,27 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],
+        **_memory_samples(identity, status),
+    }
+
+
+def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[MetricSample]]:
+    budget, measured = identity.memory, status.memory
+    parts = () if budget is None else memory_parts(budget, status)
+    jvm = None if measured is None else measured.jvm
+    private = {
+        "jvm": None if jvm is None else jvm.private_bytes,
+        "python": None if measured is None else measured.python_bytes,
+    }
+    return {
+        "lsql_memory_limit_bytes": [((), budget.limit_mib << 20)] if budget and budget.limit_mib else [],
+        "lsql_memory_budget_bytes": [((part.name,), part.budget_bytes) for part in parts],
+        "lsql_memory_used_bytes": [((p.name,), p.used_bytes) for p in parts if p.used_bytes is not None],
+        "lsql_memory_private_bytes": [((process,), size) for process, size in private.items() if size is not None],
+        "lsql_jvm_heap_committed_bytes": [((), jvm.heap_committed_bytes)] if jvm else [],
+        "lsql_jvm_metaspace_bytes": [((), jvm.metaspace_bytes)] if jvm else [],
+        "lsql_jvm_direct_buffers_bytes": [((), jvm.direct_buffers_bytes)] if jvm else [],
+        "lsql_jvm_threads": [((), jvm.threads)] if jvm else [],
     }
 
 

@@ -16,6 +16,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
 from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, prepare
@@ -41,6 +42,7 @@ class ControlLoop:
         self.description = ProgramDescription()
         self._prepared: PreparedProgram | None = None
         self._run: PlanRun | None = None
+        self._memory = MemoryReporter(dependencies, self.machine)
         self._backoff = Backoff()
         self._retry_at_ms = 0
 
@@ -78,6 +80,8 @@ class ControlLoop:
             if state is not State.ENDED:
                 self._jvm_gone()
             return False
+        if state is not State.STARTING:
+            self._memory.report()
         if state is State.RUNNING:
             self._watch()
         elif state is State.STARTING:
@@ -134,7 +138,10 @@ class ControlLoop:
         if error is None:
             self._run.advance_idle_topics()
             return
-        self._halt()
+        try:
+            self._halt()
+        except Exception as failed:  # the cause is reported, not what follows from it
+            self._log(failed)
         if recovery_of_query(error) is Recovery.FINAL:
             self.machine.emit(QueryDied(self._now_ms(), self._report(error), None))
             self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
@@ -182,16 +189,21 @@ class ControlLoop:
         self._dependencies.on_jvm_gone()
 
     def _unexpected(self, error: Exception) -> None:
-        """Log an internal error, with its trace at DEBUG only, and restart the plan."""
+        """Log an internal error, and restart the plan."""
         if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
             return  # calls of a JVM that has ended fail in many ways; the next turn reports its end once
-        reason = f"{type(error).__name__}: {self._dependencies.engine.reason_of(error)}"
-        LOG.error("internal error in the supervisor", extra={"reason": reason})
-        LOG.debug("trace of the internal error", exc_info=error)
+        reason = self._log(error)
         with suppress(Exception):
             self._halt()
         if self.machine.state in (State.STARTING, State.RUNNING):
             self._retry_after(LsqlError("QUERY_FAILED", reason=reason))
+
+    def _log(self, error: Exception) -> str:
+        """Log an internal error, with its trace at DEBUG only; returns its reason."""
+        reason = f"{type(error).__name__}: {self._dependencies.engine.reason_of(error)}"
+        LOG.error("internal error in the supervisor", extra={"reason": reason})
+        LOG.debug("trace of the internal error", exc_info=error)
+        return reason
 
     def _report(self, error: LsqlError) -> ErrorReport:
         return report(error, self._dependencies.program.text)

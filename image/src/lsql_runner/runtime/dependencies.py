@@ -27,6 +27,8 @@ class RunDependencies:
     registry: SchemaRegistry | None
     engine: Engine
     state: StateDir
+    python_pids: tuple[int, ...] = ()
+    """The Python processes of the processor, whose memory is measured."""
     on_jvm_gone: Callable[[], None] = lambda: None
     """Called once, if the JVM ends without a request."""
     start_reporting: Callable[[PositionReporter], Reporting] = ReportingThread

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Lock
 
-from lsql_runner.events.processor import BatchEnded, Event
+from lsql_runner.events.processor import BatchEnded, Event, MemoryMeasured
+from lsql_runner.runtime.rates import RecordsOverTime
 from lsql_runner.runtime.status import Status
 
 INTERVAL_MS = 10_000
@@ -58,6 +59,8 @@ class LastHour:
 
     def add(self, event: Event, status: Status) -> None:
         """Add an event. `status` is the status after it."""
+        if isinstance(event, MemoryMeasured):
+            return  # a processor that was stopped has no lag, but its memory is measured
         with self._lock:
             interval = self._interval(event.at_ms // INTERVAL_MS)
             if status.lags:
@@ -65,7 +68,7 @@ class LastHour:
             if isinstance(event, BatchEnded):
                 interval.batches += 1
                 interval.batches_ms += event.duration_ms
-                self._spread(event)
+                self._spread(status.rates[event.query].last)
 
     def samples(self, now_ms: int) -> tuple[Sample, ...]:
         """The ended intervals of the last hour, oldest first, from the start of the process on."""
@@ -76,16 +79,14 @@ class LastHour:
                 for number in range(max(self._first, end - SAMPLES), end)
             )
 
-    def _spread(self, event: BatchEnded) -> None:
-        """Distribute the records of a batch over the intervals in which it ran, so that a long batch causes no peak."""
-        end_ms, duration_ms = event.at_ms, max(event.duration_ms, 1)
-        start_ms = end_ms - duration_ms
-        oldest = max(end_ms // INTERVAL_MS - SAMPLES, start_ms // INTERVAL_MS)
-        for number in range(oldest, end_ms // INTERVAL_MS + 1):
-            within_ms = min(end_ms, (number + 1) * INTERVAL_MS) - max(start_ms, number * INTERVAL_MS)
+    def _spread(self, span: RecordsOverTime) -> None:
+        """Distribute the records of a batch over the intervals of its span, so that a long batch causes no peak."""
+        newest = span.end_ms // INTERVAL_MS
+        for number in range(max(newest - SAMPLES, span.start_ms // INTERVAL_MS), newest + 1):
+            share = span.share(number * INTERVAL_MS, (number + 1) * INTERVAL_MS)
             interval = self._interval(number)
-            interval.records_in += event.records_in * within_ms / duration_ms
-            interval.records_out += event.records_out * within_ms / duration_ms
+            interval.records_in += span.records_in * share
+            interval.records_out += span.records_out * share
 
     def _interval(self, number: int) -> _Interval:
         """The interval with a number. A new one deletes intervals that ended more than an hour before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lsql_runner.container.budget import MemoryBudget
 from lsql_runner.runtime.health import Health
 from lsql_runner.runtime.last_hour import Sample
 from lsql_runner.runtime.status import Status
@@ -33,6 +34,8 @@ class Identity:
     runners: int = 1
     """The number of processes that run the program."""
     started_at_ms: int = 0
+    memory: MemoryBudget | None = None
+    """How the memory of the container is divided; None if the caller started the JVM."""
 
 
 @dataclass(frozen=True, slots=True)

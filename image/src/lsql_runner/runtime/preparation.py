@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.limits import memory_limit_bytes
+from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
@@ -69,8 +69,7 @@ def prepare(
         LsqlError: as `find_situation`, `decide` and `carry_out`.
     """
     found = find_situation(program, settings, brokers, registry, state.saved())
-    limit = memory_limit_bytes()
-    situation = replace(found, memory_limit_mib=None if limit is None else limit >> 20)
+    situation = replace(found, memory_limit_mib=memory_limit_mib())
     decision = decide(situation, settings)
     registered = carry_out(decision.actions, brokers, registry, state)
     return _prepared(situation, decision, registered, brokers)

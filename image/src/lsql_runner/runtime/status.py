@@ -16,6 +16,7 @@ from lsql_runner.events.processor import (
     JvmGone,
     LagMeasured,
     LateRecordsDropped,
+    MemoryMeasured,
     Partition,
     ProgramPlanned,
     QueryDied,
@@ -25,17 +26,7 @@ from lsql_runner.events.processor import (
     TopicUse,
 )
 from lsql_runner.events.state import State
-
-IDLE_AFTER_MS = 10_000
-"""The rate of a query without lag is zero this long after its last batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Records of a query's last batch, over the time since the batch before."""
-
-    records_in_per_s: float
-    records_out_per_s: float
+from lsql_runner.runtime.rates import WINDOW_MS, Rates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +58,6 @@ class Status:
     """By action, topic and error code: the number of failed records that did not stop the processor."""
     batches: int = 0
     last_batch: BatchEnded | None = None
-    last_batch_at_ms: dict[str, int] = field(default_factory=dict)
-    """By query."""
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the queries of a program may be at different offsets of the same topic."""
     ends: dict[Partition, int] = field(default_factory=dict)
@@ -81,6 +70,8 @@ class Status:
     progress_at_ms: int = 0
     """When a batch last ended, or the lag was last zero."""
     lag_at_progress: int = 0
+    memory: MemoryMeasured | None = None
+    """The last measurement; None before the first."""
 
     @property
     def records_in_per_s(self) -> float:
@@ -146,10 +137,6 @@ def _(event: StateChanged, status: Status) -> Status:
 
 @status_after.register
 def _(event: BatchEnded, status: Status) -> Status:
-    seconds = max(event.duration_ms, 1) / 1000
-    if event.query in status.rates:
-        seconds = max((event.at_ms - status.last_batch_at_ms[event.query]) / 1000, seconds)
-    rates = Rates(event.records_in / seconds, event.records_out / seconds)
     watermarks = status.watermarks_ms
     if event.watermark_ms is not None:
         watermarks = watermarks | {event.query: event.watermark_ms}
@@ -162,10 +149,9 @@ def _(event: BatchEnded, status: Status) -> Status:
         records_in=status.records_in + event.records_in,
         records_out=status.records_out + event.records_out,
         failed_records=_added(status.failed_records, event.failed_records),
-        rates=status.rates | {event.query: rates},
+        rates=status.rates | {event.query: status.rates.get(event.query, Rates()).after(event)},
         batches=status.batches + 1,
         last_batch=event,
-        last_batch_at_ms=status.last_batch_at_ms | {event.query: event.at_ms},
         positions=positions,
         ends=_ends(status.ends, positions),
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
@@ -198,8 +184,7 @@ def _added(
 def _(event: LagMeasured, status: Status) -> Status:
     after = replace(status, ends=_ends(status.ends | event.ends, status.positions))
     if after.lag == 0:
-        lately = event.at_ms - IDLE_AFTER_MS
-        rates = {query: r for query, r in after.rates.items() if after.last_batch_at_ms[query] > lately}
+        rates = {query: r for query, r in after.rates.items() if r.end_ms > event.at_ms - WINDOW_MS}
         after = replace(after, progress_at_ms=event.at_ms, lag_at_progress=0, rates=rates)
     return after
 
@@ -246,6 +231,11 @@ def _(event: ProgramPlanned, status: Status) -> Status:
         continuous=event.continuous,
         warnings=status.warnings + new,
     )
+
+
+@status_after.register
+def _(event: MemoryMeasured, status: Status) -> Status:
+    return replace(status, memory=event)
 
 
 class CurrentStatus:

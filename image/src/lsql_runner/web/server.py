@@ -1,4 +1,5 @@
-"""Runs gunicorn in this process: a master and one worker with threads, which contains the supervisor and its JVM.
+"""Runs gunicorn in this process: a master and one worker with threads, which contains the application. That of a
+processor includes the supervisor and its JVM, that of the console its watch of the cluster.
 
 serve -> binds the port -> master -> forks the worker -> make_app() -> serves
 SIGTERM, Ctrl-C        -> worker: on_exit() while requests end -> both processes exit with 0
@@ -164,7 +165,7 @@ class _ExitCallback:
         try:
             self._on_exit()
         except Exception as error:
-            LOG.error("the processor did not end cleanly", exc_info=error)
+            LOG.error("the application did not end cleanly", exc_info=error)
 
 
 class _Worker(ThreadWorker):
@@ -199,7 +200,7 @@ class _Worker(ThreadWorker):
 
 
 class _Arbiter(Arbiter):
-    """A master that never starts a second worker: there is one JVM and one state."""
+    """A master that never starts a second worker: an application has one state."""
 
     SIGNALS: ClassVar[list[int]] = [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGTERM]
     """gunicorn handles only these: the signals for reload, re-execution and scaling keep their defaults."""

@@ -5,6 +5,7 @@ import { offer, wire } from "./actions.js";
 import { Problem, get, poll } from "./client.js";
 import { byId, setText } from "./dom.js";
 import { duration } from "./format.js";
+import { showMemory } from "./memory.js";
 import * as panels from "./panels.js";
 import { placeTiles, replaceHistory, updateTiles } from "./tiles.js";
 
@@ -32,6 +33,7 @@ async function show(stream) {
   panels.showOffsets(stream);
   panels.showTopics(stream);
   panels.showFacts(stream);
+  showMemory(stream);
   panels.showNotes(stream);
   await updateHistory(stream);
   updateTiles(stream);

@@ -113,7 +113,11 @@ export function showFacts(s) {
     ["State", s.stateful ? `generation ${count(s.generation)}` : s.topics.length ? "none kept" : NONE],
     ["Runners", count(s.runners)],
   ];
-  const list = byId("facts");
+  renewFacts(byId("facts"), facts);
+}
+
+/** Updates a list of names and values; the names are always the same. */
+export function renewFacts(list, facts) {
   if (!list.childElementCount) {
     list.append(...facts.map(([name]) => el("div", {}, el("dt", {}, name), el("dd"))));
   }

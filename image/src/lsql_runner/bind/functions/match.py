@@ -40,12 +40,12 @@ class Mismatch:
     Attributes:
         position: the argument that does not fit, counted from 0; None if the number of arguments is wrong.
         expected: the expected type, or a detail of EXPECTED_ARGUMENT.
-        example: a type to which the argument can be cast.
+        targets: the types that fit, for an advice; empty if CAST has none of them.
     """
 
     position: int | None
     expected: str = ""
-    example: str = ""
+    targets: tuple[DataType, ...] = ()
 
 
 def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
@@ -60,12 +60,12 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
         if kind not in _VARIABLES:
             converted = _converted(kind, argument)
             if converted is None:
-                return Mismatch(position, *_expected(kind, argument))
+                return Mismatch(position, *_expected(kind))
             fixed[position] = converted
             continue
         common = common_type(variables.get(kind, NULL), argument)
         if not _VARIABLES[kind](argument) or common is None:
-            return Mismatch(position, *_expected(kind, argument, variables.get(kind)))
+            return Mismatch(position, *_expected(kind, variables.get(kind)))
         variables[kind] = common
     if variables.get("N") == NULL:
         variables["N"] = INT
@@ -144,32 +144,29 @@ def _widens(argument: DataType, target: DataType) -> bool:
 
 
 _EXPECTED = {
-    "number": (EXPECTED_ARGUMENT("NUMBER"), "double"),
-    "N": (EXPECTED_ARGUMENT("NUMBER"), "double"),
-    "integer": (EXPECTED_ARGUMENT("INTEGER"), "long"),
-    "O": (EXPECTED_ARGUMENT("ORDERED"), "string"),
-    "E": (EXPECTED_ARGUMENT("WITHOUT_MAPS"), "string"),
-    "array": (EXPECTED_ARGUMENT("ARRAY"), "array<string>"),
-    "struct": (EXPECTED_ARGUMENT("STRUCT"), "struct"),
-    "text": (EXPECTED_ARGUMENT("TEXT"), "string"),
-    "instant": (EXPECTED_ARGUMENT("INSTANT"), "timestamp"),
+    "number": (EXPECTED_ARGUMENT("NUMBER"), (DOUBLE, INT, LONG)),
+    "N": (EXPECTED_ARGUMENT("NUMBER"), (DOUBLE, INT, LONG)),
+    "integer": (EXPECTED_ARGUMENT("INTEGER"), (LONG,)),
+    "O": (EXPECTED_ARGUMENT("ORDERED"), (STRING,)),
+    "E": (EXPECTED_ARGUMENT("WITHOUT_MAPS"), (STRING,)),
+    "array": (EXPECTED_ARGUMENT("ARRAY"), ()),
+    "struct": (EXPECTED_ARGUMENT("STRUCT"), ()),
+    "text": (EXPECTED_ARGUMENT("TEXT"), (STRING,)),
+    "instant": (EXPECTED_ARGUMENT("INSTANT"), (TIMESTAMP, LONG)),
 }
-"""By kind of parameter: what is expected, and a type to which an argument can be cast."""
+"""By kind of parameter: what is expected, and types that fit, the best first."""
 
 
-def _expected(kind: str, argument: DataType, variable: DataType | None = None) -> tuple[str, str]:
-    """What is expected, and a type to which the argument can be cast.
+def _expected(kind: str, variable: DataType | None = None) -> tuple[str, tuple[DataType, ...]]:
+    """What is expected, and types that fit, the best first.
 
     Args:
         kind: the kind of the parameter.
-        argument: the type of the argument.
         variable: the type of the type variable, from the arguments before.
     """
     if variable is not None and variable != NULL:
-        return describe(variable), describe(variable)
-    if kind == "instant" and argument == INT:
-        return _EXPECTED[kind][0], "long"
-    return _EXPECTED.get(kind, (kind, kind))
+        return describe(variable), (variable,)
+    return _EXPECTED[kind] if kind in _EXPECTED else (kind, (parse_type(kind),))
 
 
 def _result(text: str, variables: dict[str, DataType]) -> DataType:

@@ -13,6 +13,10 @@ FORMATS: dict[str, ErrorKind] = {
     "FORMAT_CONFLICT": ErrorKind(
         "The program reads {topic} as {named}, and the topic is declared as {known}.", "Use the same format in both."
     ),
+    "FORMAT_DUPLICATE": ErrorKind(
+        "The program reads the {part} of {topic} both as {first} and as {second}.",
+        "Keep one of the two formats: it applies to all SELECTs from the topic.",
+    ),
     "FIELD_NAME_INVALID": ErrorKind(
         "`{field}` is not a valid {format} field name.",
         "Use letters, digits and _. In a SELECT, rename the field with AS, or use another format.",

@@ -37,7 +37,7 @@ NAMES: dict[str, ErrorKind] = {
     ),
     "ARGUMENT_TYPE": ErrorKind(
         "Argument {position} of {function} has the type {found}; expected {expected}.",
-        "Convert it with CAST(... AS {example}).",
+        "Write {instead}.",
     ),
     "ARGUMENT_VALUE": ErrorKind(
         "Argument {position} of {function} has the invalid value '{found}'.", "Expected: {expected}."
@@ -46,11 +46,9 @@ NAMES: dict[str, ErrorKind] = {
         "Argument {position} of {function} is not a constant.", "Write a literal of the type {expected}."
     ),
     "OPERATOR_TYPES": ErrorKind(
-        "`{op}` cannot be applied to {left} and {right}.", "Convert one operand with CAST(... AS {example})."
+        "`{op}` cannot be applied to {left} and {right}.", "For the {operand}, write {instead}."
     ),
-    "OPERAND_TYPE": ErrorKind(
-        "The operand of `{op}` has the type {found}; expected {expected}.", "Convert the operand with CAST."
-    ),
+    "OPERAND_TYPE": ErrorKind("The operand of `{op}` has the type {found}; expected {expected}.", "Write {instead}."),
     "NULL_OPERAND": ErrorKind(
         "`{op}` does not accept NULL, and {field} can be NULL.",
         "Give a default with COALESCE({field}, ...), declare it never NULL with AS_NON_NULLABLE({field}), or test it "
@@ -65,7 +63,7 @@ NAMES: dict[str, ErrorKind] = {
     "TYPE_UNKNOWN": ErrorKind("The type {name} does not exist.", "The types are {known}."),
     "CAST_IMPOSSIBLE": ErrorKind(
         "A value of the type {source} cannot be cast to {target}.",
-        "Cast it to a type between the two first, for example string.",
+        "Write {instead}.",
     ),
     "NOT_AN_ARRAY": ErrorKind(
         "LATERAL needs an array; the expression has the type {found}.",

@@ -63,7 +63,7 @@ RUNTIME: dict[str, ErrorKind] = {
     ),
     "WORKER_GONE": ErrorKind(
         "The worker process ended: {reason}.",
-        "The processor ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
+        "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
         "container.",
         exit_code=EXIT_RUNTIME,
     ),

@@ -27,8 +27,8 @@ SINKS: dict[str, ErrorKind] = {
     "PK_UNKNOWN": ErrorKind("PK names {name}, which is no column of the SELECT.", "Use one of {known}."),
     "PK_NOT_ROW_IDENTITY": ErrorKind(
         "PK {key} does not identify the rows of this table; they are identified by {identity}.",
-        "Let PK name exactly the columns that hold {identity} unchanged, as in _key AS id; or use SELECT STREAM, where "
-        "each record is an event.",
+        "Let PK name exactly the columns that hold {identity} unchanged, as in {first} AS id; or use SELECT STREAM, "
+        "where each record is an event.",
     ),
     "SINK_UPSERT_REQUIRED": ErrorKind(
         "The SELECT is a table, whose rows can be deleted, and INSERT INTO {target} cannot delete rows.",

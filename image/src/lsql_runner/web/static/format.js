@@ -24,6 +24,9 @@ export function bytes(n) {
   return `${step && n < 100 ? fine.format(n) : whole.format(n)} ${units[step]}`;
 }
 
+/** 304 MiB: for sizes that are set in MiB. */
+export const mebibytes = (n) => (n === null || n === undefined ? NONE : `${whole.format(n / 2 ** 20)} MiB`);
+
 /** Value and unit of a duration: 240 ms, 3.4 s, 2 min. */
 export function milliseconds(n) {
   if (n < 1000) return { value: whole.format(n), unit: "ms" };

@@ -207,6 +207,33 @@ final class ProtobufTest {
     }
 
     @Test
+    void groupsCountAsMessagesOfTheirScope() {
+        String file = """
+                message A {
+                  optional group First = 1 [(unit) = { group Not = 2 }] { message Deep {} }
+                  oneof one { group Second = 2 {} string group = 3; }
+                  repeated string group = 4;
+                  extend B { repeated group Third = 5 { optional int32 n = 1; } }
+                  option (unit) = { group Not = 2 { a: 1 } };
+                  message Last {}
+                }
+                extend A { optional group Fourth = 6 {} }
+                message B {}
+                """;
+        assertEquals(
+                Map.of(
+                        List.of(0), "A",
+                        List.of(0, 0), "A.First",
+                        List.of(0, 0, 0), "A.First.Deep",
+                        List.of(0, 1), "A.Second",
+                        List.of(0, 2), "A.Third",
+                        List.of(0, 3), "A.Last",
+                        List.of(1), "Fourth",
+                        List.of(2), "B"),
+                MessageNames.of(file));
+    }
+
+    @Test
     void recordsWithoutAHeaderAreMalformed() {
         MessageDecoder decoder = decoder(fieldSpec("a", 1, "int32", "implicit"));
         assertEquals("3 bytes are too few for a schema id", malformed(decoder, new byte[3]));

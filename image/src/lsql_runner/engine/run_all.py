@@ -1,0 +1,27 @@
+"""The steps of an end, all of which must run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+LOG = logging.getLogger("lsql_runner.engine")
+
+
+def run_all(steps: Iterable[Callable[[], object]]) -> None:
+    """Run all steps in order, also after one that raises.
+
+    Raises:
+        Exception: what the first step that failed raised. Exceptions of later steps are logged.
+    """
+    first: Exception | None = None
+    for step in steps:
+        try:
+            step()
+        except Exception as error:
+            if first is None:
+                first = error
+            else:
+                LOG.warning("another step of the stop failed", extra={"reason": f"{type(error).__name__}: {error}"})
+    if first is not None:
+        raise first

@@ -1,0 +1,2 @@
+INSERT INTO a SELECT id FROM payments WHERE _vtype=JSON;
+INSERT INTO b SELECT * FROM payments WHERE _vtype=STRING

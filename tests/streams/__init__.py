@@ -1,0 +1,1 @@
+"""Programs on Spark, with records in memory."""
