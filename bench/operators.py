@@ -18,7 +18,7 @@ from bench.expected import BenchFailed
 from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS, Input, preload
 from bench.machine import machine
 from bench.measures import RunMeasures, measures_of
-from bench.run import Memory, position, watch
+from bench.run import PeakMemory, position, watch
 from ci.tools.ports import free_port
 from devkit.broker import Broker
 from devkit.process import Process, ProcessFailed
@@ -139,7 +139,7 @@ def _run(
     }
     places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
-    total, memory = options.records * len(program.inputs), Memory()
+    total, memory = options.records * len(program.inputs), PeakMemory()
     with TemporaryDirectory(prefix="lsql-bench-") as state:
         settings = {
             "SQL": program.sql.format(target=f"`{name}`"),

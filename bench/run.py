@@ -39,7 +39,7 @@ def run(process: Process, task: Task, broker: Topics, deadline_s: float) -> Run:
     # This consumer reads the position of the group and never joins it.
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
     places = [TopicPartition(topic, partition) for topic, partition in ends]
-    count, memory = sum(ends.values()), Memory()
+    count, memory = sum(ends.values()), PeakMemory()
     try:
         position(client, places)  # connects, so that the first request of the run is quick
         start = time.monotonic()
@@ -57,7 +57,7 @@ def run(process: Process, task: Task, broker: Topics, deadline_s: float) -> Run:
     return Run(tuple(samples), memory.most_mib)
 
 
-class Memory:
+class PeakMemory:
     """Keeps the largest private memory of a process, measured once a second."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def watch(
     start: float,
     count: int,
     deadline_s: float,
-    memory: Memory | None = None,
+    memory: PeakMemory | None = None,
 ) -> list[ProgressSample]:
     """Samples of the group's position, one for each change, until the end."""
     samples = [ProgressSample(0.0, 0, 0.0)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.expected import BenchFailed
-from bench.run import Memory, watch
+from bench.run import PeakMemory, watch
 from bench.usage import private_mib, processor_s
 
 
@@ -38,7 +38,7 @@ def test_a_process_that_misses_the_deadline_fails() -> None:
 
 
 def test_the_largest_private_memory_is_kept() -> None:
-    memory = Memory()
+    memory = PeakMemory()
     memory.measure(process())
     assert memory.most_mib > 1
 
