@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-load bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -112,11 +112,14 @@ pictures: setup ## Take the pictures of the docs from the running demo (about th
 demo: setup ## Start a broker and a processor with its page; SQL=file.sql runs your own program
 	@$(BIN)/python -m demo $(if $(SQL),--sql $(SQL)) $(ARGS)
 
-bench: setup ## Compare the throughput with Kafka Streams
-	$(BIN)/python -m bench
+bench: setup ## Compare the throughput with Kafka Streams and Flink SQL
+	$(BIN)/python -m bench $(ARGS)
 
 bench-operators: setup ## Measure records per second and core for each operator: joins, tables, sessions, formats
 	$(BIN)/python -m bench.operators $(ARGS)
+
+bench-host: setup ## Compare cores, private memory and latency with Kafka Streams and Flink SQL at constant rates
+	$(BIN)/python -m bench.load --host $(ARGS)
 
 bench-load: image ## Measure cores, private memory and latency in the default pod at constant rates (needs root)
 	$(BIN)/python -m bench.load $(ARGS)

@@ -1,1 +1,1 @@
-"""The throughput of lsql-runner compared with Kafka Streams. See README.md."""
+"""lsql-runner compared with Kafka Streams and Flink SQL. See README.md."""

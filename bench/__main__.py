@@ -1,31 +1,42 @@
-"""`python -m bench`: runs both engines and prints a table."""
+"""`python -m bench`: runs the workloads in all engines and prints a table."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from importlib.metadata import version
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.engines import COMMIT_INTERVAL_MS, ENGINES, STREAMS_VERSION, WORKLOADS, Task, Workload, build_streams
-from bench.machine import machine
-from bench.measures import Pairs, RunMeasures, measures_of, table
-from bench.run import BenchFailed, Run, run
-from bench.vessels import Expected, preload
+from bench.check import check
+from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
+from bench.expected import BenchFailed, Expected
+from bench.machine import machine, versions
+from bench.measures import line, measures_of
+from bench.preload import AVRO_TOPIC, JSON_TOPIC, Preloaded, preload, register_results
+from bench.report import THROUGHPUT, page, save
+from bench.run import Run, run
+from bench.task import Task
+from bench.vessels import REPORT_SCHEMA
+from bench.workloads import WORKLOADS, Workload, records_of
 from devkit.broker import Broker
 from devkit.process import ProcessFailed
+from devkit.registry import Registry
 
-RESULTS = Path(__file__).parent / "results"
-_SOURCE = "bench-vessels"
+BROKER_HEAP = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The servers, and what was written to them."""
+
+    broker: Broker
+    registry: Registry
+    preloaded: Preloaded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,10 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        build_streams()
-        heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
-        with Broker({"log.cleaner.enable": "false"}, jvm_options=heap) as broker:
-            return _bench(broker, options)
+        build()
+        with Broker({"log.cleaner.enable": "false"}, jvm_options=BROKER_HEAP) as broker, Registry() as registry:
+            return _bench(broker, registry, options)
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -47,15 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m bench", description="The throughput of lsql-runner and of Kafka Streams."
+        prog="python -m bench", description="The throughput of lsql-runner, Kafka Streams and Flink SQL."
     )
     cores = len(os.sched_getaffinity(0))
-    parser.add_argument("--records", type=int, default=5_000_000, help="records of input (default 5000000)")
+    parser.add_argument("--records", type=int, default=5_000_000, help="reports of input (default 5000000)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each engine (default 3)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
     parser.add_argument("--threads", type=int, default=cores, help="threads of each engine (default: the cores)")
     parser.add_argument("--heap-mib", type=int, default=512, help="heap of each engine's JVM (default 512)")
     parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this workload")
+    parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine")
     parser.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of lsql-runner"
     )
@@ -68,96 +79,103 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _bench(broker: Broker, options: argparse.Namespace) -> int:
-    broker.create_topic(_SOURCE, options.partitions)
-    _say(f"writing {options.records:,} records of input")
-    expected = preload(broker.bootstrap, _SOURCE, options.records)
-    if sum(broker.end_offsets(_SOURCE).values()) != options.records:
-        raise BenchFailed("the broker does not have all of the input")
-    results: list[Pairs] = []
-    details: list[dict[str, Any]] = []
-    for name in options.workload or WORKLOADS:
-        pairs, runs = _compare(broker, WORKLOADS[name], expected, options)
-        results.append(pairs)
-        details += runs
-    on = machine()
-    print(f"\n{table(results)}\n\nEach cell: min / median / max of {options.runs}. {on}")
-    print(_setup_line(options))
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.json"
-    document = {"machine": on, "options": vars(options), "runs": details}
-    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    _say(f"all samples: {path}")
+def _bench(broker: Broker, registry: Registry, options: argparse.Namespace) -> int:
+    workloads = [WORKLOADS[name] for name in options.workload or WORKLOADS]
+    engines = [engine for name, engine in ENGINES.items() if name in (options.engine or ENGINES)]
+    _say(f"writing {options.records:,} reports")
+    inputs = preload(broker, registry, workloads, options.records, options.partitions)
+    document: dict[str, Any] = {"kind": THROUGHPUT, "conditions": _conditions(options), "runs": []}
+    try:
+        for workload in workloads:
+            # The runs of a workload are added when all engines have written the expected results.
+            document["runs"] += _compare(workload, engines, Inputs(broker, registry, inputs), options)
+    finally:
+        if document["runs"]:
+            _say(f"all samples: {save(document)}")
+    print(f"\n{page([document])}")
     return 0
 
 
 def _compare(
-    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace
-) -> tuple[Pairs, list[dict[str, Any]]]:
-    """Run both engines alternately, so that a machine that slows down affects both."""
-    found: dict[str, list[RunMeasures]] = {engine: [] for engine in ENGINES}
-    details: list[dict[str, Any]] = []
-    heads: dict[str, Run] = {}
+    workload: Workload, engines: Sequence[ComparedEngine], inputs: Inputs, options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Run the engines in turns, so that a machine that slows down affects all of them."""
+    expected = workload.expectation(inputs.preloaded.reports(), options.records)
+    records = records_of(workload, options.records)
+    found: list[dict[str, Any]] = []
     for number in range(1, options.runs + 1):
-        for engine in ENGINES:
-            done = _run_once(broker, workload, expected, options, engine, number)
-            if any(other.heads != done.heads for other in heads.values()):
-                raise BenchFailed(f"{workload.name}: {engine} wrote other records than {', '.join(heads)}")
-            heads[engine] = done
-            result = measures_of(done.samples, options.records)
-            found[engine].append(result)
-            details.append(
+        for engine in engines:
+            done = _run_once(engine, workload, expected, inputs, options, number)
+            result = measures_of(done.samples, records, done.private_mib)
+            found.append(
                 {
                     "workload": workload.name,
-                    "engine": engine,
+                    "title": workload.title,
+                    "engine": engine.name,
                     "run": number,
-                    "written": done.written,
-                    "peak_mib": round(done.peak_mib),
                     "measures": asdict(result),
                     "samples": [[round(s.at_s, 3), s.committed, round(s.cpu_s, 2)] for s in done.samples],
                 }
             )
-            warm = "too short" if result.warm_per_s is None else f"{result.warm_per_s:,.0f}"
-            _say(
-                f"{workload.name} {number}/{options.runs} {engine}: {warm} records/s warm, "
-                f"{result.total_per_s:,.0f} with start-up, {done.written:,} written, peak {done.peak_mib:.0f} MiB"
-            )
-    lsql_runner, kafka_streams = (tuple(found[engine]) for engine in ENGINES)
-    return Pairs(workload.title, lsql_runner, kafka_streams), details
+            _say(f"{workload.name} {number}/{options.runs} {engine.name}: {line(result)}")
+    return found
 
 
 def _run_once(
-    broker: Broker, workload: Workload, expected: Expected, options: argparse.Namespace, engine: str, number: int
+    engine: ComparedEngine,
+    workload: Workload,
+    expected: Expected,
+    inputs: Inputs,
+    options: argparse.Namespace,
+    number: int,
 ) -> Run:
-    """One run with a new application id, output topic and state directory."""
-    name = f"bench-{workload.name}-{list(ENGINES).index(engine)}-{number}"
+    """One run with a new application id, output topic and state directory; its results are checked."""
+    broker = inputs.broker
+    name = f"bench-{workload.name}-{engine.name.replace(' ', '-')}-{number}"
     broker.create_topic(name, options.partitions)
     with TemporaryDirectory(prefix="lsql-bench-") as state:
-        task = Task(
-            workload=workload,
-            bootstrap=broker.bootstrap,
-            source=_SOURCE,
-            target=name,
-            group=name,
-            state=Path(state),
-            threads=options.threads,
-            heap_mib=options.heap_mib,
-            engine_env=tuple((key, value) for key, _, value in (pair.partition("=") for pair in options.set)),
-        )
-        done = run(ENGINES[engine](task), task, broker, expected, deadline_s=180 + options.records / 10_000)
+        task = _task(engine, workload, inputs, options, name, Path(state))
+        done = run(engine.start(task), task, broker, deadline_s=180 + options.records / 5_000)
+    check(engine, workload, expected, broker, inputs.registry, name)
     broker.delete_topic(name)
     return done
 
 
-def _setup_line(options: argparse.Namespace) -> str:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else "java"
-    shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+def _task(
+    engine: ComparedEngine, workload: Workload, inputs: Inputs, options: argparse.Namespace, name: str, state: Path
+) -> Task:
+    source = AVRO_TOPIC if workload.is_avro else JSON_TOPIC
+    other = workload.other
+    # The schemas of AVRO topics are in the registry.
+    declared = {source: REPORT_SCHEMA} if not workload.is_avro else {}
+    declared |= {other.topic: dict(other.fields)} if other else {}
+    other_topic = other.topic if other else ""
+    return Task(
+        name=workload.name,
+        sql=workload.sql.format(source=f"`{source}`", other=f"`{other_topic}`", target=f"`{name}`"),
+        lsql_topics={
+            topic: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": fields}}
+            for topic, fields in declared.items()
+        },
+        bootstrap=inputs.broker.bootstrap,
+        source=source,
+        other=other_topic,
+        targets=(name,),
+        group=name,
+        state=state,
+        threads=options.threads,
+        heap_mib=options.heap_mib,
+        registry=inputs.registry.url if workload.is_avro else "",
+        schema_id=register_results(inputs.registry, name) if workload.is_avro and engine is not LSQL_RUNNER else 0,
+        engine_env=tuple((key, value) for key, _, value in (pair.partition("=") for pair in options.set)),
+    )
+
+
+def _conditions(options: argparse.Namespace) -> str:
     return (
-        f"{options.records:,} records, {options.partitions} partitions, lz4; {options.threads} threads and "
-        f"{options.heap_mib} MiB of heap each; both at-least-once. lsql-runner {version('lsql-runner')} "
-        f"(pyspark {version('pyspark')}), Kafka Streams {STREAMS_VERSION} (commit interval {COMMIT_INTERVAL_MS} ms), "
-        f"{shown.splitlines()[0]}."
+        f"Each cell: min / median / max of {options.runs} runs. {options.records:,} reports, {options.partitions} "
+        f"partitions, lz4; {options.threads} threads and {options.heap_mib} MiB of heap each; at-least-once. "
+        f"{versions()} {machine()}"
     )
 
 

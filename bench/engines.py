@@ -1,83 +1,38 @@
-"""The two engines of the comparison: lsql-runner and Kafka Streams, each as a new process."""
+"""The engines of the comparison: lsql-runner, Kafka Streams and Flink SQL, each as a new process."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.vessels import FAST, SCHEMA
-from ci.tools.cache import ROOT, cached_folder, hash_of
-from ci.tools.maven import copy_dependencies, maven
+from bench import flink_settings, streams_settings
+from bench.task import Guarantee, Task
+from ci.tools.cache import ROOT, cached_folder, files_below, hash_of
+from ci.tools.maven import artifact, copy_dependencies, maven
 from ci.tools.ports import free_port
+from devkit.broker import write_properties
 from devkit.jars import jar_folder
 from devkit.process import Process
-
-COMMIT_INTERVAL_MS = 200
-"""The commit interval of Kafka Streams. Its default of 30 s would hide the position; 200 ms cost almost nothing."""
-
-STREAMS_VERSION = "4.1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """The same processing for both engines."""
-
-    name: str
-    title: str
-    sql: str
-    """The SQL, with `{source}` and `{target}`."""
-    main_class: str
-    """The Kafka Streams application."""
-
-
-FILTER = Workload(
-    "filter",
-    "JSON filter and project",
-    f"INSERT INTO {{target}} SELECT STREAM MMSI, Speed, `Long`, Lat, `Timestamp` FROM {{source}} WHERE Speed > {FAST};",
-    "com.lsqlrunner.bench.FilterApp",
-)
-TUMBLE = Workload(
-    "tumble",
-    "1-minute tumbling count per key",
-    "INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1m;",
-    "com.lsqlrunner.bench.TumbleApp",
-)
-WORKLOADS = {workload.name: workload for workload in (FILTER, TUMBLE)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """The workload, topics and resources of one process."""
-
-    workload: Workload
-    bootstrap: str
-    source: str
-    target: str
-    group: str
-    state: Path
-    threads: int
-    heap_mib: int
-    engine_env: tuple[tuple[str, str], ...] = ()
-    """Additional environment variables of lsql-runner."""
 
 
 def lsql_runner(task: Task) -> Process:
     """`lsql run` with its defaults, except heap and threads."""
-    topics = {task.source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": SCHEMA}}}
     settings = {
-        "SQL": task.workload.sql.format(source=task.source, target=task.target),
+        "SQL": task.sql,
         "SQL_APP_ID": task.group,
         "SQL_BOOTSTRAP_SERVERS": task.bootstrap,
         "SQL_STATE_STORE_DIR": str(task.state),
-        "SQL_PORT": str(free_port()),
-        "LSQL_TOPICS": json.dumps(topics),
+        "SQL_PORT": str(task.port or free_port()),
+        "LSQL_TOPICS": json.dumps(task.lsql_topics),
         "LSQL_HEAP_MIB": str(task.heap_mib),
         "LSQL_THREADS": str(task.threads),
         "ROOT_LOG_LEVEL": "WARN",
+        **({"SQL_SCHEMA_REGISTRY_URL": task.registry} if task.registry else {}),
         **dict(task.engine_env),
     }
     lsql = Path(sys.prefix, "bin", "lsql")
@@ -85,41 +40,63 @@ def lsql_runner(task: Task) -> Process:
 
 
 def kafka_streams(task: Task) -> Process:
-    """The Kafka Streams application of the workload, with the heap and the garbage collector of lsql-runner."""
+    """The Kafka Streams topology of the task, with the heap and the garbage collector of lsql-runner."""
+    write_properties(settings := task.state / "streams.properties", streams_settings.of(task))
+    command = _java(task, "bench-streams-jars", "com.lsqlrunner.bench.Launcher")
+    return Process([*command, settings], name="streams", probe=lambda: True, grace_s=15)
+
+
+def flink_sql(task: Task) -> Process:
+    """The Flink SQL of the task, with the heap and the garbage collector of lsql-runner, as a cluster in one JVM."""
+    write_properties(settings := task.state / "flink.properties", flink_settings.of(task))
+    (program := task.state / "program.sql").write_text(flink_settings.program(task), encoding="utf-8")
+    command = _java(task, "bench-flink-jars", "com.lsqlrunner.bench.flink.Launcher", *flink_settings.JVM_OPTIONS)
+    return Process([*command, settings, program, task.ended], name="flink", probe=lambda: True, grace_s=15)
+
+
+def _java(task: Task, jars: str, main_class: str, *options: str) -> list[str | Path]:
     home = os.environ.get("JAVA_HOME")
-    command = [
+    return [
         str(Path(home, "bin", "java")) if home else "java",
         f"-Xmx{task.heap_mib}m",
         "-XX:+UseParallelGC" if len(os.sched_getaffinity(0)) > 1 else "-XX:+UseSerialGC",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        *options,
         "-cp",
-        f"{jar_folder('bench-jars')}/*",
-        task.workload.main_class,
-        task.bootstrap,
-        task.group,
-        task.source,
-        task.target,
-        str(task.state),
-        str(task.threads),
-        str(COMMIT_INTERVAL_MS),
+        f"{jar_folder(jars)}/*",
+        main_class,
     ]
-    return Process(command, name="streams", probe=lambda: True, grace_s=15)
 
 
-ENGINES = {"lsql-runner": lsql_runner, "Kafka Streams": kafka_streams}
+@dataclass(frozen=True, slots=True)
+class ComparedEngine:
+    """An engine: its name in the tables, and a function that makes its process."""
+
+    name: str
+    start: Callable[[Task], Process]
+    guarantees: frozenset[Guarantee] = frozenset(Guarantee)
 
 
-def build_streams() -> None:
-    """Build the Kafka Streams applications, unless the cache of jars has them already."""
-    module = ROOT / "bench/streams"
-    sources = [path for path in (module / "src").rglob("*") if path.is_file()]
+LSQL_RUNNER = ComparedEngine("lsql-runner", lsql_runner, frozenset({Guarantee.AT_LEAST_ONCE}))
+KAFKA_STREAMS = ComparedEngine("Kafka Streams", kafka_streams)
+FLINK_SQL = ComparedEngine("Flink SQL", flink_sql)
+ENGINES: Mapping[str, ComparedEngine] = {"lsql": LSQL_RUNNER, "streams": KAFKA_STREAMS, "flink": FLINK_SQL}
+
+
+def build() -> None:
+    """Build the programs of Kafka Streams and Flink, unless the cache of jars has them already."""
+    for name in ("streams", "flink"):
+        _build(ROOT / "bench" / name, f"bench-{name}-jars")
+
+
+def _build(module: Path, folder_name: str) -> None:
+    pom = module / "pom.xml"
 
     def build(folder: Path) -> None:
-        pom = module / "pom.xml"
         copy_dependencies(pom, folder)
         with TemporaryDirectory(prefix="lsql-bench-building-") as target:
             maven("-f", pom, "package", f"-Dlsql.target={target}")
-            for jar in Path(target).glob("lsql-bench-streams-*.jar"):
+            for jar in Path(target).glob(f"{artifact(pom)}-*.jar"):
                 (folder / jar.name).write_bytes(jar.read_bytes())
 
-    cached_folder("bench-jars", hash_of([module / "pom.xml", *sources]), build)
+    cached_folder(folder_name, hash_of([pom, *files_below(module / "src")]), build)

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from confluent_kafka import Producer
 
 
-def send(bootstrap: str, topic: str, records: Iterable[tuple[bytes, bytes, int]], count: int) -> None:
-    """Write key, value and timestamp of each record; returns when the broker has all of them.
+def send(bootstrap: str, topic: str, records: Iterable[tuple[bytes, bytes, int]], count: int) -> int:
+    """Write key, value and timestamp of each record; returns their number when the broker has all of them.
 
     Raises:
-        TimeoutError: the broker accepts fewer than 20,000 of the `count` records per second.
+        TimeoutError: the broker accepts fewer than 20,000 records per second, if there are about `count`.
     """
     producer = Producer(
         {
@@ -27,7 +27,9 @@ def send(bootstrap: str, topic: str, records: Iterable[tuple[bytes, bytes, int]]
         }
     )
     deadline = time.monotonic() + 60 + count / 20_000
+    sent = 0
     for key, value, at in records:
+        sent += 1
         while True:
             try:
                 producer.produce(topic, value, key, timestamp=at)
@@ -37,6 +39,7 @@ def send(bootstrap: str, topic: str, records: Iterable[tuple[bytes, bytes, int]]
                 _not_after(deadline)
     while producer.flush(1):
         _not_after(deadline)
+    return sent
 
 
 def _not_after(deadline: float) -> None:

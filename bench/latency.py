@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.run import BenchFailed
+from bench.expected import BenchFailed
 
 
 @dataclass(frozen=True, slots=True)

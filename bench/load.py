@@ -1,182 +1,206 @@
-"""`python -m bench.load`: resources and latency of a processor in the default pod, at a constant rate of records.
+"""`python -m bench.load`: resources and latency at a constant rate of records.
 
-Runs the image in a container with the limits of a pod, feeds a topic at a constant rate, and prints processor time,
-private memory and latency. Needs root and the image (`make image`).
+Feeds a topic at a constant rate, and prints processor time, private memory and latency: of the image in a container
+with the limits of a pod (needs root and `make image`), or with `--host` of all engines on this machine, in turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from urllib.error import URLError
-from urllib.request import urlopen
+from functools import partial
+from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 
+from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
+from bench.expected import BenchFailed
+from bench.follow import NO_LEADER_YET, Follower
 from bench.latency import Appended, Latencies, by_count, by_id
-from bench.machine import machine
-from bench.run import BenchFailed, read_topic
+from bench.load_engines import LoadTopics, Running, contained, on_host
+from bench.load_programs import PROGRAMS, LoadProgram, appended, decoder
+from bench.load_results import LoadResult, Usage, load_line
+from bench.machine import machine, versions
+from bench.outputs import read_topic
+from bench.report import LOAD, page, save
+from bench.task import Guarantee
 from ci.tools.image import default_tag
-from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.container import Container, built_image
+from devkit.container import built_image
 from devkit.process import ProcessFailed
 
 KEYS = 50
-FIELDS = {"id": "long not null", "user": "string not null", "speed": "double not null"}
+RATES = (10, 100, 1_000, 10_000)
 _START_S = 120
+_START_POLL_S = 0.05
 _DRAIN_S = 30
 _TICK_S = 0.005
+_FIRST_ID = -1
 
 
 @dataclass(frozen=True, slots=True)
-class LoadProgram:
-    """INSERTs with `{source}` and `{target}`. Without windows a result has the `id` of its record; with windows the
-    INSERTs count the records of each key, and `windows_ms` has the size of each window."""
+class Contender:
+    """An engine with a guarantee."""
 
-    title: str
-    inserts: tuple[str, ...]
-    windows_ms: tuple[int, ...] = ()
-
-
-PROGRAMS = {
-    "filter": LoadProgram(
-        "filter and project",
-        ("INSERT INTO {target} SELECT STREAM id, user FROM {source} WHERE speed >= 0",),
-    ),
-    "two-windows": LoadProgram(
-        "two windowed counts",
-        (
-            "INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 10s",
-            "INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1m",
-        ),
-        windows_ms=(10_000, 60_000),
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Resources of the container between the end of the warm-up and the last record."""
-
-    cores: float
-    """Seconds of processor time per second."""
-    private_mib: tuple[float, ...]
-    """Memory that no file backs, once a second."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """One run. `usage` and `latencies` are None if the container ended before the last result."""
-
-    program: str
-    rate: int
-    ended_after_s: float | None
-    usage: Usage | None
-    latencies: Latencies | None
+    engine: ComparedEngine
+    guarantee: Guarantee
+    run: Callable[[LoadProgram, LoadTopics], AbstractContextManager[Running]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run each program at each rate. Returns 1 if records were lost, or on a signal."""
+    """Run each program at each rate. Returns 1 if a run failed, or on a signal."""
     options = _options(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    results: list[Result] = []
+    runs: list[dict[str, Any]] = []
+    document = {"kind": LOAD, "conditions": _conditions(options), "runs": runs}
     try:
-        image = built_image(default_tag())
         with Broker({"log.cleaner.enable": "false"}, jvm_options=("-Xms512m", "-Xmx512m")) as broker:
+            contenders = list(_contenders(broker.bootstrap, options))
             for name in options.program or PROGRAMS:
-                for rate in options.rate or (10, 100, 1000):
-                    results.append(_run(PROGRAMS[name], rate, broker, image, options))
-                    print(_line(results[-1]), file=sys.stderr, flush=True)
+                for rate in options.rate or RATES:
+                    for contender in contenders:
+                        runs.append(_run(contender, PROGRAMS[name], rate, broker, options).document())
+                        _say(load_line(runs[-1]))
     except (BenchFailed, ProcessFailed, AssertionError) as error:
-        print(f"failed: {error}", file=sys.stderr)
+        _say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
         return 1
-    print("\n| program | records/s | cores | private MiB, first / last / most | p50 / p99 / p99.9 / most, ms |")
-    print("|---|---|---|---|---|")
-    print("\n".join(map(_line, results)))
-    print(f"\n{options.seconds} s each after {options.warm_up} s, {options.memory_mib} MiB, {options.cpus} CPUs.")
-    print(f"{machine()} Latency: from append to append, by the broker's clock.")
-    return 0
+    finally:
+        if runs:
+            _say(f"results: {save(document)}")
+    print(f"\n{page([document])}")
+    return 1 if any("failure" in run for run in runs) else 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.load", description="A processor at a constant rate.")
+    parser = argparse.ArgumentParser(prog="python -m bench.load", description="Engines at a constant rate.")
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument(
+        "--host", action="store_true", help="all engines on this machine, not lsql-runner in a container"
+    )
+    parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine (with --host)")
+    parser.add_argument(
+        "--guarantee", choices=sorted(Guarantee), action="append", help="only this guarantee (with --host)"
+    )
     parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this program")
-    parser.add_argument("--rate", type=int, action="append", help="records per second (default 10, 100, 1000)")
+    parser.add_argument("--rate", type=int, action="append", help="records per second (default 10, 100, 1000, 10000)")
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
     parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
     parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
     parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
+    parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
+    parser.add_argument("--heap-mib", type=int, default=256, help="heap with --host (default 256)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of the processor"
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of lsql-runner"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if any("=" not in pair for pair in options.set):
+        parser.error("--set needs NAME=VALUE")
+    if not options.host and (options.engine or options.guarantee):
+        parser.error("--engine and --guarantee need --host")
+    return options
 
 
-def _run(program: LoadProgram, rate: int, broker: Broker, image: str, options: argparse.Namespace) -> Result:
+def _contenders(bootstrap: str, options: argparse.Namespace) -> Iterator[Contender]:
+    variables = dict(pair.split("=", 1) for pair in options.set)
+    if not options.host:
+        image, limits = built_image(default_tag()), (options.cpus, options.memory_mib)
+        yield Contender(
+            LSQL_RUNNER,
+            Guarantee.AT_LEAST_ONCE,
+            lambda program, topics: contained(image, program, topics, bootstrap, limits, variables),
+        )
+        return
+    build()
+    resources = options.threads, options.heap_mib
+    for guarantee in Guarantee:
+        for name, engine in ENGINES.items():
+            is_wanted = name in (options.engine or ENGINES) and guarantee in (options.guarantee or list(Guarantee))
+            if is_wanted and guarantee in engine.guarantees:
+                yield Contender(engine, guarantee, _host_run(engine, guarantee, bootstrap, resources, variables))
+
+
+def _host_run(
+    engine: ComparedEngine, guarantee: Guarantee, bootstrap: str, resources: tuple[int, int], variables: dict[str, str]
+) -> Callable[[LoadProgram, LoadTopics], AbstractContextManager[Running]]:
+    return lambda program, topics: on_host(engine, program, topics, bootstrap, guarantee, resources, variables)
+
+
+def _run(
+    contender: Contender, program: LoadProgram, rate: int, broker: Broker, options: argparse.Namespace
+) -> LoadResult:
     """One run with its own topics, application id and state directory."""
-    name = f"load-{time.time_ns()}"
-    source, targets = f"{name}-in", [f"{name}-out-{number}" for number in range(len(program.inserts))]
-    for topic in (source, *targets):
+    topics = LoadTopics(f"load-{time.time_ns()}", len(program.inserts))
+    for topic in (topics.source, *topics.targets):
         broker.create_topic(topic, options.partitions, {"message.timestamp.type": "LogAppendTime"})
-    port = free_port()
-    inserts = (
-        sql.format(source=f"`{source}`", target=f"`{to}`") for sql, to in zip(program.inserts, targets, strict=True)
-    )
-    environment = {
-        "SQL": ";\n".join(inserts),
-        "SQL_APP_ID": name,
-        "SQL_BOOTSTRAP_SERVERS": broker.bootstrap,
-        "SQL_PORT": str(port),
-        "LSQL_TOPICS": json.dumps(
-            {source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": FIELDS}}}
-        ),
-        **dict(pair.split("=", 1) for pair in options.set),
-    }
-    container = Container(
-        image,
-        probe=lambda: _is_ready(port),
-        env=environment,
-        cpus=options.cpus,
-        memory_mib=options.memory_mib,
-        deadline_s=_START_S,
-    )
-    with container:
-        usage, ran_s = _feed(container, broker.bootstrap, source, rate, options)
+    name, guarantee = contender.engine.name, contender.guarantee
+    result = partial(LoadResult, program=program.title, rate=rate, engine=name, guarantee=guarantee)
+    is_transactional = guarantee is Guarantee.EXACTLY_ONCE
+    _send_first(broker.bootstrap, topics.source)
+    start = time.monotonic()
+    with (
+        Follower(broker.bootstrap, topics.targets, options.partitions)
+        if is_transactional
+        else nullcontext() as follower,
+        contender.run(program, topics) as engine,
+    ):
+        if not _wait_for_result(engine, broker, topics):
+            return result(failure=f"no result after {time.monotonic() - start:.0f} s")
+        first_s = time.monotonic() - start
+        usage, ran_s = _feed(engine, broker.bootstrap, topics.source, rate, options)
         if usage is None:
-            return Result(program=program.title, rate=rate, ended_after_s=ran_s, usage=None, latencies=None)
+            return result(failure=f"ended after {ran_s:.0f} s")
+        decode = decoder(contender.engine, program)
+
+        def results(topic: str) -> list[Appended]:
+            found = follower.records(topic) if follower else _stored(broker, topic)
+            return [decode(*record) for record in found]
+
         try:
-            latencies = _latencies(broker, program, source, targets, skip_s=options.warm_up, deadline_s=_DRAIN_S)
-        except BenchFailed:
-            if container.running:
+            latencies = _latencies(broker, program, topics, results, skip_s=options.warm_up)
+            return result(first_result_s=first_s, usage=usage, latencies=latencies)
+        except BenchFailed as error:
+            return result(failure=str(error) if engine.is_running else f"ended after {ran_s:.0f} s")
+
+
+def _send_first(bootstrap: str, source: str) -> None:
+    """Write a record for the start of an engine; its id is not that of a record of the run."""
+    producer = Producer({"bootstrap.servers": bootstrap})
+    producer.produce(source, json.dumps({"id": _FIRST_ID, "user": "user-0", "speed": 0.0}).encode(), b"key-0")
+    if producer.flush(30):
+        raise BenchFailed("the broker did not take the first record")
+
+
+def _wait_for_result(engine: Running, broker: Broker, topics: LoadTopics) -> bool:
+    """Whether the engine writes a result of the first record to each target before the deadline."""
+    deadline = time.monotonic() + _START_S
+    while engine.is_running and time.monotonic() < deadline:
+        try:
+            if all(sum(broker.end_offsets(target).values()) for target in topics.targets):
+                return True
+        except KafkaException as error:
+            if error.args[0].code() not in NO_LEADER_YET:
                 raise
-            return Result(program=program.title, rate=rate, ended_after_s=ran_s, usage=None, latencies=None)
-    return Result(program=program.title, rate=rate, ended_after_s=None, usage=usage, latencies=latencies)
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/health/ready", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, ConnectionError):
-        return False
+        time.sleep(_START_POLL_S)
+    return False
 
 
 def _feed(
-    container: Container, bootstrap: str, source: str, rate: int, options: argparse.Namespace
+    engine: Running, bootstrap: str, source: str, rate: int, options: argparse.Namespace
 ) -> tuple[Usage | None, float]:
     """Write records at the rate for the time of a run.
 
-    Returns the usage (None if the container ended before) and the seconds that it ran.
+    Returns the usage (None if the engine ended before) and the seconds that it ran.
     """
     # Without linger and a bound on requests in flight, librdkafka queues requests of one record each in the client.
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "max.in.flight": 5, "acks": "all"})
@@ -184,7 +208,7 @@ def _feed(
     sent, cpu_s, measured_from, private = 0, 0.0, 0.0, list[float]()
     next_sample_s = float(options.warm_up)
     while (now_s := time.monotonic() - begin) < options.warm_up + options.seconds:
-        if not container.running:
+        if not engine.is_running:
             return None, now_s
         while sent < now_s * rate:
             value = {"id": sent, "user": f"user-{sent % KEYS}", "speed": sent % 300 / 10}
@@ -193,34 +217,34 @@ def _feed(
         producer.poll(0)
         if now_s >= next_sample_s:
             if not private:
-                cpu_s, measured_from = container.cpu_s(), time.monotonic()
-            private.append(container.anonymous_mib())
+                cpu_s, measured_from = engine.cpu_s(), time.monotonic()
+            private.append(engine.private_mib())
             next_sample_s += 1
         time.sleep(_TICK_S)
-    used, elapsed_s = container.cpu_s() - cpu_s, time.monotonic() - measured_from
+    used, elapsed_s = engine.cpu_s() - cpu_s, time.monotonic() - measured_from
     if producer.flush(30):
         raise BenchFailed("the broker did not take all records")
     return Usage(used / elapsed_s, tuple(private)), time.monotonic() - begin
 
 
 def _latencies(
-    broker: Broker, program: LoadProgram, source: str, targets: Sequence[str], skip_s: float, deadline_s: float
+    broker: Broker, program: LoadProgram, topics: LoadTopics, results: Callable[[str], list[Appended]], skip_s: float
 ) -> Latencies:
     """The latencies of all records but those of the first `skip_s` seconds.
 
     Raises:
         BenchFailed: a record has no result within the deadline, or more than one.
     """
-    records = _appended(broker, source)
-    begin_ms = min(record.at_ms for record in records) + 1000 * skip_s
-    deadline = time.monotonic() + deadline_s
+    records = [appended(*record) for record in _stored(broker, topics.source)]
+    begin_ms = min(record.at_ms for record in records if record.value["id"] != _FIRST_ID) + 1000 * skip_s
+    deadline = time.monotonic() + _DRAIN_S
     while True:
         try:
             found: list[tuple[Appended, int]] = []
-            for number, target in enumerate(targets):
-                results = _appended(broker, target)
+            for number, target in enumerate(topics.targets):
                 size_ms = program.windows_ms[number] if program.windows_ms else None
-                found += by_id(records, results) if size_ms is None else by_count(records, results, size_ms)
+                written = results(target)
+                found += by_id(records, written) if size_ms is None else by_count(records, written, size_ms)
             return Latencies(tuple(sorted(at_ms - record.at_ms for record, at_ms in found if record.at_ms >= begin_ms)))
         except BenchFailed:
             if time.monotonic() > deadline:
@@ -228,19 +252,24 @@ def _latencies(
             time.sleep(0.5)
 
 
-def _appended(broker: Broker, topic: str) -> list[Appended]:
-    """All records of the topic, in order within a partition."""
-    return [Appended(key, json.loads(value), at_ms) for _, key, value, at_ms in read_topic(broker, topic)]
+def _stored(broker: Broker, topic: str) -> list[tuple[bytes, bytes, int]]:
+    """Key, value and time of append in ms of all records, in order within a partition."""
+    return [(key, value or b"null", at_ms) for _, key, value, at_ms in read_topic(broker, topic)]
 
 
-def _line(result: Result) -> str:
-    start = f"| {result.program} | {result.rate:,} |"
-    if result.usage is None or result.latencies is None:
-        return f"{start} ended after {result.ended_after_s:.0f} s | | |"
-    private, late = result.usage.private_mib, result.latencies
-    memory = f"{private[0]:.0f} / {private[-1]:.0f} / {max(private):.0f}"
-    times = " / ".join(f"{late.at(share):,.0f}" for share in (0.5, 0.99, 0.999, 1))
-    return f"{start} {result.usage.cores:.2f} | {memory} | {times} |"
+def _conditions(options: argparse.Namespace) -> str:
+    times = f"{options.seconds} s each after {options.warm_up} s; {KEYS} keys, {options.partitions} partitions."
+    if not options.host:
+        return f"{times} Container: {options.memory_mib} MiB, {options.cpus:g} CPUs. {machine()}"
+    return (
+        f"{times} On the host: {options.threads} threads and {options.heap_mib} MiB of heap each. Latency: from append "
+        f"to append, by the broker's clock; with exactly-once to the arrival at a consumer of committed records. "
+        f"{versions()} {machine()}"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -33,9 +33,11 @@ class RunMeasures:
     """Processor time of the whole run."""
     first_commit_s: float
     """Seconds to the first commit that was seen."""
+    private_mib: float
+    """The largest memory that no file backs."""
 
 
-def measures_of(samples: Sequence[ProgressSample], count: int) -> RunMeasures:
+def measures_of(samples: Sequence[ProgressSample], count: int, private_mib: float) -> RunMeasures:
     """The measures of a run with `count` records.
 
     The warm rate is measured from the first commit at or after a third of the input to the commit of its end. The
@@ -57,6 +59,7 @@ def measures_of(samples: Sequence[ProgressSample], count: int) -> RunMeasures:
         warm_cpu_us=(end.cpu_s - begin.cpu_s) * 1e6 / records if is_long_enough else None,
         cpu_s=end.cpu_s,
         first_commit_s=commits[0].at_s,
+        private_mib=private_mib,
     )
 
 
@@ -78,17 +81,17 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(min(values), median(values), max(values))
 
 
-def ratios(lsql_runner: Sequence[float], kafka_streams: Sequence[float]) -> list[float]:
-    """The ratio of lsql-runner to Kafka Streams for each pair of runs.
+def ratios(ours: Sequence[float], others: Sequence[float]) -> list[float]:
+    """The ratio of the first to the second value for each pair of runs.
 
     Raises:
-        ValueError: the numbers of runs differ, or a value of `kafka_streams` is zero.
+        ValueError: the numbers of runs differ, or a value of `others` is zero.
     """
-    if len(lsql_runner) != len(kafka_streams):
-        raise ValueError(f"{len(lsql_runner)} and {len(kafka_streams)} values make no pairs")
-    if 0 in kafka_streams:
+    if len(ours) != len(others):
+        raise ValueError(f"{len(ours)} and {len(others)} values make no pairs")
+    if 0 in others:
         raise ValueError("a ratio to zero")
-    return [a / b for a, b in zip(lsql_runner, kafka_streams, strict=True)]
+    return [a / b for a, b in zip(ours, others, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,41 +112,53 @@ MEASURES = (
     Measure("records/s, with start-up", lambda run: run.total_per_s, _thousands),
     Measure("processor time per record, warm, µs", lambda run: run.warm_cpu_us, lambda value: f"{value:.2f}"),
     Measure("seconds to the first commit", lambda run: run.first_commit_s, lambda value: f"{value:.1f}"),
+    Measure("private memory, most, MiB", lambda run: run.private_mib, lambda value: f"{value:.0f}"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """The runs of one workload: the n-th run of lsql-runner was followed by the n-th run of Kafka Streams."""
+class Comparison:
+    """The runs of one workload: the n-th runs of all engines followed each other."""
 
     workload: str
-    lsql_runner: tuple[RunMeasures, ...]
-    kafka_streams: tuple[RunMeasures, ...]
+    runs: Mapping[str, Sequence[RunMeasures]]
+    """By engine; the others are compared with the first."""
 
 
-def table(results: Sequence[Pairs]) -> str:
+def table(comparisons: Sequence[Comparison]) -> str:
     """All workloads as one Markdown table; each cell is min / median / max."""
-    lines = [
-        "| workload | measure | lsql-runner | Kafka Streams | ratio |",
-        "|---|---|---|---|---|",
-    ]
-    for pairs in results:
+    first, *others = dict.fromkeys(engine for comparison in comparisons for engine in comparison.runs)
+    titles = ["workload", "measure", first, *others, *(f"ratio to {other}" for other in others)]
+    lines = [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    for comparison in comparisons:
         for measure in MEASURES:
-            lsql_runner, kafka_streams = _values(measure, pairs.lsql_runner), _values(measure, pairs.kafka_streams)
-            ratio = ratios(lsql_runner, kafka_streams) if lsql_runner and kafka_streams else []
-            cells = (
-                _cell(lsql_runner, measure.written),
-                _cell(kafka_streams, measure.written),
-                _cell(ratio, "{:.2f}".format),
-            )
-            lines.append(f"| {pairs.workload} | {measure.title} | {' | '.join(cells)} |")
+            runs = [comparison.runs.get(engine, ()) for engine in (first, *others)]
+            values = [_values(measure, each) for each in runs]
+            cells = [
+                _cell(each, measure.written) if done else "not run" for each, done in zip(values, runs, strict=True)
+            ]
+            cells += [_ratio(values[0], other) for other in values[1:]]
+            lines.append(f"| {comparison.workload} | {measure.title} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def line(run: RunMeasures) -> str:
+    """The measures of one run as text."""
+    values = [(measure, measure.of(run)) for measure in MEASURES]
+    return "; ".join(
+        f"{measure.title}: {'too short' if value is None else measure.written(value)}" for measure, value in values
+    )
 
 
 def _values(measure: Measure, runs: Sequence[RunMeasures]) -> list[float]:
     """The measure of each run; empty if a run lacks it, so that pairs stay complete."""
     values = [measure.of(run) for run in runs]
     return [value for value in values if value is not None] if None not in values else []
+
+
+def _ratio(ours: Sequence[float], others: Sequence[float]) -> str:
+    """The ratios of pairs of runs, if all runs have one."""
+    return _cell(ratios(ours, others), "{:.2f}".format) if ours and len(ours) == len(others) else "no pairs"
 
 
 def _cell(values: Sequence[float], written: Callable[[float], str]) -> str:

@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 from confluent_kafka import Consumer, TopicPartition
 
+from bench.expected import BenchFailed
 from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS, Input, preload
 from bench.machine import machine
 from bench.measures import RunMeasures, measures_of
-from bench.run import BenchFailed, position, watch
+from bench.run import PeakMemory, position, watch
 from ci.tools.ports import free_port
 from devkit.broker import Broker
 from devkit.process import Process, ProcessFailed
@@ -138,7 +139,7 @@ def _run(
     }
     places = [TopicPartition(each.topic, number) for each in program.inputs for number in range(options.partitions)]
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": name, "enable.auto.commit": False})
-    total = options.records * len(program.inputs)
+    total, memory = options.records * len(program.inputs), PeakMemory()
     with TemporaryDirectory(prefix="lsql-bench-") as state:
         settings = {
             "SQL": program.sql.format(target=f"`{name}`"),
@@ -158,13 +159,13 @@ def _run(
             position(client, places)  # connects, so that the first request of the run is quick
             start = time.monotonic()
             with process:
-                samples = watch(process, lambda: position(client, places), start, total, 180 + total / 5_000)
+                samples = watch(process, lambda: position(client, places), start, total, 180 + total / 5_000, memory)
         finally:
             client.close()
     if not sum(broker.end_offsets(name).values()):
         raise BenchFailed(f"{program.title}: nothing was written")
     broker.delete_topic(name)
-    return measures_of(samples, total)
+    return measures_of(samples, total, memory.most_mib)
 
 
 def _line(title: str, results: Sequence[RunMeasures]) -> str:

@@ -1,73 +1,83 @@
-"""One run: starts a process, observes its consumer group until the end of the input, stops it, checks its output."""
+"""One run: starts a process, observes its consumer group until the end of the input, and stops it."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from bench.engines import FILTER, Task
+from bench.expected import BenchFailed
 from bench.measures import ProgressSample
-from bench.usage import peak_mib, processor_s
-from bench.vessels import Expected
-from devkit.broker import Broker
+from bench.task import Task
+from bench.usage import private_mib, processor_s
 from devkit.process import Process
+from devkit.topics import Topics
 
 _POLL_S = 0.05
-_HEAD = 500
-
-
-class BenchFailed(Exception):
-    """An engine was too slow, ended early, or wrote a wrong result."""
+_MEMORY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The observations of one run, and its output."""
+    """The observations of one run."""
 
     samples: tuple[ProgressSample, ...]
-    written: int
-    """The number of records in the output topic."""
-    peak_mib: float
-    heads: tuple[tuple[object, ...], ...]
-    """The first records of each partition of the output, in order; empty if the order is not defined."""
+    private_mib: float
+    """The largest private memory of one sample per second."""
 
 
-def run(process: Process, task: Task, broker: Broker, expected: Expected, deadline_s: float) -> Run:
+def run(process: Process, task: Task, broker: Topics, deadline_s: float) -> Run:
     """Run the process over all of the input.
 
     Raises:
-        BenchFailed: it ended, missed the deadline, or wrote a result that is not the expected one.
+        BenchFailed: it ended, or missed the deadline.
     """
-    ends = broker.end_offsets(task.source)
+    topics = [topic for topic in (task.source, task.other) if topic]
+    ends = {(topic, partition): end for topic in topics for partition, end in broker.end_offsets(topic).items()}
     # This consumer reads the position of the group and never joins it.
     client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": task.group, "enable.auto.commit": False})
-    places = [TopicPartition(task.source, partition) for partition in ends]
+    places = [TopicPartition(topic, partition) for topic, partition in ends]
+    count, memory = sum(ends.values()), PeakMemory()
     try:
         position(client, places)  # connects, so that the first request of the run is quick
         start = time.monotonic()
         with process:
-            samples = watch(process, lambda: position(client, places), start, sum(ends.values()), deadline_s)
-            memory = peak_mib(process.pid)
+            samples = watch(
+                process,
+                lambda: count if task.ended.exists() else position(client, places),
+                start,
+                count,
+                deadline_s,
+                memory,
+            )
     finally:
         client.close()
-    written = sum(broker.end_offsets(task.target).values())
-    heads: tuple[tuple[object, ...], ...] = ()
-    if task.workload is FILTER:
-        if written != expected.fast:
-            raise BenchFailed(f"{process.name}: {written} records written, {expected.fast} expected")
-        heads = _heads(broker, task.target)
-    else:
-        _check_windows(process.name, broker, task.target, expected)
-    return Run(tuple(samples), written, memory, heads)
+    return Run(tuple(samples), memory.most_mib)
+
+
+class PeakMemory:
+    """Keeps the largest private memory of a process, measured once a second."""
+
+    def __init__(self) -> None:
+        self.most_mib = 0.0
+        self._next_s = 0.0
+
+    def measure(self, process: Process) -> None:
+        """Measure, unless the last time was less than a second ago."""
+        if time.monotonic() >= self._next_s:
+            self.most_mib = max(self.most_mib, private_mib(process.pid))
+            self._next_s = time.monotonic() + _MEMORY_S
 
 
 def watch(
-    process: Process, position: Callable[[], int], start: float, count: int, deadline_s: float
+    process: Process,
+    position: Callable[[], int],
+    start: float,
+    count: int,
+    deadline_s: float,
+    memory: PeakMemory | None = None,
 ) -> list[ProgressSample]:
     """Samples of the group's position, one for each change, until the end."""
     samples = [ProgressSample(0.0, 0, 0.0)]
@@ -80,12 +90,14 @@ def watch(
             samples.append(ProgressSample(now_s, at, processor_s(process.pid)))
         if now_s > deadline_s:
             raise BenchFailed(f"{process.name}: at {at} of {count} after {deadline_s:.0f} s:\n{_tail(process)}")
+        if memory is not None:
+            memory.measure(process)
         time.sleep(_POLL_S)
     return samples
 
 
 def position(client: Consumer, places: list[TopicPartition]) -> int:
-    """The number of records of the source that the group has read."""
+    """The number of records of the sources that the group has read."""
     try:
         found = client.committed(places, timeout=10)
     except KafkaException as error:
@@ -100,64 +112,6 @@ _TRANSIENT_ERRORS = (
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 )
-
-
-def _check_windows(name: str, broker: Broker, topic: str, expected: Expected) -> None:
-    """Check that the last count of each key and window is correct."""
-    last: dict[tuple[bytes, int], int] = {}
-    for _, key, value, _ in read_topic(broker, topic):
-        last[key[:-8], int.from_bytes(key[-8:], "big")] = json.loads(value)["n"]
-    if last != expected.windows:
-        wrong = Counter({k: n for k, n in expected.windows.items() if last.get(k) != n})
-        raise BenchFailed(f"{name}: {len(wrong)} of {len(expected.windows)} windows are wrong, {len(last)} written")
-
-
-def _heads(broker: Broker, topic: str) -> tuple[tuple[object, ...], ...]:
-    found: dict[int, list[object]] = {partition: [] for partition in broker.end_offsets(topic)}
-    for partition, key, value, _ in read_topic(broker, topic, _HEAD):
-        found[partition].append((key.decode(), json.loads(value)))
-    return tuple(tuple(records) for _, records in sorted(found.items()))
-
-
-def read_topic(broker: Broker, topic: str, limit: int | None = None) -> Iterator[tuple[int, bytes, bytes, int]]:
-    """All records of the topic, or the first `limit` of each partition: partition, key, value, timestamp in ms.
-
-    Raises:
-        BenchFailed: the broker reports an error, or the records do not arrive in time.
-    """
-    ends = broker.end_offsets(topic)
-    left = {partition: end if limit is None else min(limit, end) for partition, end in ends.items() if end > 0}
-    consumer = Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": "bench-check",
-            "enable.auto.commit": False,
-            "fetch.wait.max.ms": 20,
-        }
-    )
-    try:
-        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in left])
-        deadline = time.monotonic() + 60 + sum(left.values()) / 50_000
-        while left:
-            if time.monotonic() > deadline:
-                raise BenchFailed(f"{topic} could not be read in time")
-            for message in consumer.consume(10_000, timeout=0.5):
-                error = message.error()
-                if error is not None:
-                    if error.code() != KafkaError._PARTITION_EOF:
-                        raise BenchFailed(f"{topic} could not be read: {error}")
-                    continue
-                partition, offset = message.partition() or 0, message.offset() or 0
-                if partition not in left or offset >= left[partition]:
-                    continue
-                key, value = message.key(), message.value()
-                assert isinstance(key, bytes)
-                assert isinstance(value, bytes)
-                yield partition, key, value, message.timestamp()[1]
-                if offset == left[partition] - 1:
-                    del left[partition]
-    finally:
-        consumer.close()
 
 
 def _tail(process: Process) -> str:

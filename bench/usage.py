@@ -14,9 +14,9 @@ def processor_s(root: int) -> float:
     return sum(float(sum(map(int, _stat(pid)[11:15]))) for pid in _tree(root)) / _TICKS
 
 
-def peak_mib(root: int) -> float:
-    """The sum of the peak memory of each process."""
-    return sum(_peak_kib(pid) for pid in _tree(root)) / 1024
+def private_mib(root: int) -> float:
+    """Memory of the processes below `root` that no file backs; a page that processes share is divided among them."""
+    return sum(_anonymous_kib(pid) for pid in _tree(root)) / 1024
 
 
 def _tree(root: int) -> list[int]:
@@ -40,9 +40,9 @@ def _stat(pid: int) -> list[str]:
         return ["0"] * 50
 
 
-def _peak_kib(pid: int) -> int:
+def _anonymous_kib(pid: int) -> int:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:  # the process has ended
         return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:")), 0)

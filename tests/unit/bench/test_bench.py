@@ -1,15 +1,14 @@
-"""The benchmark's computations: rates from samples, pairs, the table; and its input."""
-
-from collections import Counter
+"""The benchmark's computations: rates from samples, pairs, the table."""
 
 import pytest
 
-from bench.measures import Pairs, ProgressSample, RunMeasures, Spread, measures_of, ratios, spread, table
-from bench.vessels import VESSELS, Expected, reports
+from bench.measures import Comparison, ProgressSample, RunMeasures, Spread, line, measures_of, ratios, spread, table
 
 
 def run(warm: float | None, total: float = 1000.0) -> RunMeasures:
-    return RunMeasures(total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0)
+    return RunMeasures(
+        total_per_s=total, warm_per_s=warm, warm_cpu_us=None, cpu_s=1.0, first_commit_s=2.0, private_mib=300.0
+    )
 
 
 def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
@@ -20,7 +19,7 @@ def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
         ProgressSample(10, 600, 8),
         ProgressSample(12, 900, 9),
     ]
-    found = measures_of(samples, 900)
+    found = measures_of(samples, 900, private_mib=300.0)
     assert found.warm_per_s == 600 / 4
     assert found.total_per_s == 900 / 12
     assert found.first_commit_s == 5
@@ -28,18 +27,18 @@ def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
 
 def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
     samples = [ProgressSample(8, 400, 6), ProgressSample(12, 900, 9)]
-    assert measures_of(samples, 900).warm_cpu_us == 3e6 / 500
+    assert measures_of(samples, 900, private_mib=300.0).warm_cpu_us == 3e6 / 500
 
 
 def test_a_run_with_one_commit_has_no_warm_rate() -> None:
-    found = measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 900, 2)], 900)
+    found = measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 900, 2)], 900, private_mib=300.0)
     assert (found.warm_per_s, found.warm_cpu_us) == (None, None)
     assert found.total_per_s == 225
 
 
 def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
     with pytest.raises(ValueError, match="before record 900"):
-        measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 899, 2)], 900)
+        measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 899, 2)], 900, private_mib=300.0)
 
 
 def test_spread_of_values() -> None:
@@ -55,33 +54,38 @@ def test_ratios_are_computed_for_pairs() -> None:
     assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
 
 
-@pytest.mark.parametrize(("lsql_runner", "kafka_streams"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
-def test_ratios_refuse_values_without_a_pair(lsql_runner: list[float], kafka_streams: list[float]) -> None:
+@pytest.mark.parametrize(("ours", "others"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
+def test_ratios_refuse_values_without_a_pair(ours: list[float], others: list[float]) -> None:
     with pytest.raises(ValueError, match=r"pairs|zero"):
-        ratios(lsql_runner, kafka_streams)
+        ratios(ours, others)
 
 
-def test_the_table_has_a_line_for_each_measure_of_a_workload() -> None:
-    pairs = Pairs("filter", (run(100_000.0), run(120_000.0)), (run(200_000.0), run(200_000.0)))
-    lines = table([pairs]).splitlines()
+def test_the_table_compares_the_first_engine_with_the_others_in_each_measure() -> None:
+    runs = {"a": (run(100_000.0), run(120_000.0)), "b": (run(200_000.0),) * 2, "c": (run(50_000.0),) * 2}
+    lines = table([Comparison("filter", runs)]).splitlines()
+    assert lines[0] == "| workload | measure | a | b | c | ratio to b | ratio to c |"
     assert lines[2] == (
-        "| filter | records/s, warm | 100 k / 110 k / 120 k | 200 k / 200 k / 200 k | 0.50 / 0.55 / 0.60 |"
+        "| filter | records/s, warm | 100 k / 110 k / 120 k | 200 k / 200 k / 200 k | 50 k / 50 k / 50 k "
+        "| 0.50 / 0.55 / 0.60 | 2.00 / 2.20 / 2.40 |"
     )
-    assert len(lines) == 6
+    assert len(lines) == 7
 
 
 def test_a_measure_that_one_run_lacks_is_shown_as_too_short() -> None:
-    pairs = Pairs("filter", (run(100_000.0), run(None)), (run(200_000.0), run(200_000.0)))
-    assert table([pairs]).splitlines()[2].split(" | ")[2:] == ["too short", "200 k / 200 k / 200 k", "too short |"]
+    runs = {"a": (run(100_000.0), run(None)), "b": (run(200_000.0), run(200_000.0))}
+    cells = table([Comparison("filter", runs)]).splitlines()[2].split(" | ")[2:]
+    assert cells == ["too short", "200 k / 200 k / 200 k", "no pairs |"]
 
 
-def test_the_input_has_the_expected_output() -> None:
-    expected = Expected()
-    records = list(reports(3 * VESSELS, 1_800_000_000_000, expected))
-    assert sum(expected.windows.values()) == len(records)
-    assert expected.windows == Counter((key, at - at % 60_000) for key, _, at in records)
-    assert 0 < expected.fast < len(records)
+def test_an_engine_that_did_not_run_a_workload_has_no_figures() -> None:
+    first = Comparison("filter", {"a": (run(100_000.0),), "b": (run(200_000.0),)})
+    second = Comparison("avro", {"a": (run(100_000.0),)})
+    lines = table([first, second]).splitlines()
+    assert lines[7].split(" | ")[2:] == ["100 k / 100 k / 100 k", "not run", "no pairs |"]
 
 
-def test_the_input_is_deterministic() -> None:
-    assert list(reports(100, 60_000, Expected())) == list(reports(100, 60_000, Expected()))
+def test_a_run_as_text_has_all_measures() -> None:
+    assert line(run(None)) == (
+        "records/s, warm: too short; records/s, with start-up: 1 k; processor time per record, warm, µs: too short; "
+        "seconds to the first commit: 2.0; private memory, most, MiB: 300"
+    )

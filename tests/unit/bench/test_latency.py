@@ -2,8 +2,8 @@
 
 import pytest
 
+from bench.expected import BenchFailed
 from bench.latency import Appended, Latencies, by_count, by_id
-from bench.run import BenchFailed
 
 
 def record(number: int, at_ms: int) -> Appended:

@@ -1,0 +1,83 @@
+"""Reads results as they become visible, for a guarantee with transactions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+
+from bench.expected import BenchFailed
+
+NO_LEADER_YET = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
+"""Errors of a topic that was just created."""
+
+
+class Follower:
+    """Reads committed records of topics until the end of the block, and keeps when each arrived.
+
+    The broker appends a record of a transaction before it is visible, so its time of append says too little.
+    """
+
+    def __init__(self, bootstrap: str, topics: Sequence[str], partitions: int) -> None:
+        self._places = [
+            TopicPartition(topic, partition, OFFSET_BEGINNING) for topic in topics for partition in range(partitions)
+        ]
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": "bench-follow",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "fetch.wait.max.ms": 100,
+            }
+        )
+        self._found: dict[str, list[tuple[bytes, bytes, int]]] = {topic: [] for topic in topics}
+        self._failed: str | None = None
+        self._is_ended = Event()
+        self._thread = Thread(target=self._read, name="follower", daemon=True)
+
+    def records(self, topic: str) -> list[tuple[bytes, bytes, int]]:
+        """Key, value and time of arrival in ms, in order within a partition.
+
+        Raises:
+            BenchFailed: a topic could not be read.
+        """
+        if self._failed:
+            raise BenchFailed(f"the results could not be read: {self._failed}")
+        return list(self._found[topic])
+
+    def __enter__(self) -> Self:
+        self._consumer.assign(self._places)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_ended.set()
+        self._thread.join()
+        self._consumer.close()
+
+    def _read(self) -> None:
+        while not self._is_ended.is_set() and not self._failed:
+            # A batch waits for its last record: one record is returned when it arrives.
+            message = self._consumer.poll(0.2)
+            if message is None:
+                continue
+            error = message.error()
+            if error is not None:
+                if error.code() not in NO_LEADER_YET:
+                    self._failed = str(error)
+                continue
+            key, value = message.key(), message.value()
+            assert isinstance(key, bytes)
+            assert isinstance(value, bytes)
+            self._found[message.topic() or ""].append((key, value, int(time.time() * 1000)))

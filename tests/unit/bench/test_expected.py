@@ -1,0 +1,115 @@
+"""The input of the comparison, and the results that are expected."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from bench.expected import (
+    SAMPLED,
+    BenchFailed,
+    Finals,
+    Records,
+    check_finals,
+    check_records,
+    counts_by_five_minutes,
+    counts_by_minute,
+    counts_by_session,
+    fast_reports,
+    named_reports,
+    reports_with_calls,
+)
+from bench.vessels import CYCLE, FAST, REPORTS_OF_A_ROUND, SILENT, VESSELS, calls, reports, vessels
+from bench.workloads import WORKLOADS, records_of
+
+START_MS = 1_800_000_000_000
+COUNT = 3 * CYCLE * REPORTS_OF_A_ROUND + 7
+REPORTS = list(reports(COUNT, START_MS))
+
+
+def test_the_input_has_as_many_reports_as_wanted_in_order_of_time() -> None:
+    times = [report.at_ms for report in REPORTS]
+    assert (len(REPORTS), times) == (COUNT, sorted(times))
+
+
+def test_the_input_is_deterministic() -> None:
+    assert list(reports(100, START_MS)) == REPORTS[:100]
+
+
+def test_each_vessel_is_silent_in_a_part_of_each_cycle() -> None:
+    cycle = [report for report in REPORTS if report.round < CYCLE]
+    assert set(Counter(report.vessel for report in cycle).values()) == {CYCLE - SILENT}
+
+
+def test_the_vessels_precede_the_reports_and_calls_are_in_order_of_time() -> None:
+    times = [at_ms for _, _, at_ms in calls(COUNT, START_MS)]
+    assert times == sorted(times)
+    assert max(at_ms for _, _, at_ms in vessels(START_MS)) < REPORTS[0].at_ms
+
+
+def test_a_join_reads_the_records_of_both_topics() -> None:
+    assert records_of(WORKLOADS["filter"], COUNT) == COUNT
+    assert records_of(WORKLOADS["stream-table"], COUNT) == COUNT + VESSELS
+
+
+def test_the_filter_keeps_the_fast_reports() -> None:
+    found = fast_reports(REPORTS, COUNT)
+    fast = [report for report in REPORTS if report.speed > FAST]
+    assert 0 < found.count == len(fast) < COUNT
+    assert sum(map(len, found.sample.values())) == sum(report.key in SAMPLED for report in fast)
+    assert all(rows[0][0] == int(key) for key, rows in found.sample.items())
+
+
+def test_each_report_has_the_name_of_its_vessel() -> None:
+    found = named_reports(REPORTS, COUNT)
+    assert found.count == COUNT
+    first = next(report for report in REPORTS if report.vessel == 100)
+    assert found.sample[first.key][0] == (230_000_100, first.speed, "Vessel 100")
+
+
+def test_a_report_is_joined_with_each_call_within_ten_seconds() -> None:
+    found = reports_with_calls(REPORTS, COUNT)
+    times: dict[bytes, list[int]] = {}
+    for key, _, at_ms in calls(COUNT, START_MS):
+        times.setdefault(key, []).append(at_ms)
+    near = sum(abs(at_ms - report.at_ms) <= 10_000 for report in REPORTS for at_ms in times[report.key])
+    assert found.count == near > 0
+
+
+def test_windows_count_each_report_once_and_hopping_windows_five_times() -> None:
+    by_minute = counts_by_minute(REPORTS, COUNT).counts
+    hopping = counts_by_five_minutes(REPORTS, COUNT).counts
+    assert (sum(by_minute.values()), sum(hopping.values())) == (COUNT, 5 * COUNT)
+    (key, start_ms, end_ms), number = next(iter(hopping.items()))
+    assert number == sum(report.key == key and start_ms <= report.at_ms < end_ms for report in REPORTS)
+
+
+def test_a_session_ends_with_a_pause() -> None:
+    found = counts_by_session(REPORTS, COUNT).counts
+    assert sum(found.values()) == COUNT
+    assert max(found.values()) == CYCLE - SILENT
+    assert len(found) > 3 * VESSELS
+
+
+RECORDS = Records(3, {b"1": [(1,), (2,)]}, is_ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("written", "rows"), [(2, [(1,), (2,)]), (3, [(1,)]), (3, [(2,), (1,)])], ids=["count", "missing", "order"]
+)
+def test_other_records_than_expected_fail(written: int, rows: list[tuple[object, ...]]) -> None:
+    check_records("a", RECORDS, 3, {b"1": [(1,), (2,)]})
+    with pytest.raises(BenchFailed):
+        check_records("a", RECORDS, written, {b"1": rows})
+
+
+def test_the_order_of_records_matters_only_if_it_is_defined() -> None:
+    check_records("a", replace(RECORDS, is_ordered=False), 3, {b"1": [(2,), (1,)]})
+
+
+@pytest.mark.parametrize("last", [{}, {(b"1", 0, 60): 4}, {(b"1", 0, 60): 3, (b"2", 0, 60): 1}])
+def test_other_counts_than_expected_fail(last: dict[tuple[bytes, int, int], int]) -> None:
+    expected = Finals({(b"1", 0, 60): 3})
+    check_finals("a", expected, {(b"1", 0, 60): 3})
+    with pytest.raises(BenchFailed):
+        check_finals("a", expected, last)

@@ -1,0 +1,93 @@
+"""The settings of Kafka Streams and Flink, and the SQL of the workloads."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench import flink_settings, streams_settings
+from bench.engines import ENGINES, KAFKA_STREAMS, LSQL_RUNNER
+from bench.load_programs import PROGRAMS
+from bench.task import Guarantee, Task
+from bench.workloads import WORKLOADS
+from ci.tools.cache import ROOT
+
+NAMES = [*WORKLOADS, *(program.name for program in PROGRAMS.values())]
+TOPOLOGIES = ROOT / "bench/streams/src/main/java/com/lsqlrunner/bench/Topologies.java"
+
+
+def task(name: str = "filter", guarantee: Guarantee = Guarantee.AT_LEAST_ONCE, is_constant_load: bool = False) -> Task:
+    return Task(
+        name=name,
+        sql="",
+        lsql_topics={},
+        bootstrap="broker:1",
+        source="in",
+        other="other",
+        targets=("out", "out-2"),
+        group="group",
+        state=Path("/state"),
+        threads=3,
+        heap_mib=100,
+        registry="http://registry",
+        schema_id=7,
+        guarantee=guarantee,
+        is_constant_load=is_constant_load,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_workload_is_a_program_of_flink_with_one_source_at_least(name: str) -> None:
+    program = flink_settings.program(task(name))
+    assert not re.search(r"\{\w+\}", program)
+    assert "'topic' = 'in'" in program
+    assert "'topic' = 'out'" in program
+    assert program.rstrip().endswith(";")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_workload_is_a_topology(name: str) -> None:
+    assert f'case "{name}"' in TOPOLOGIES.read_text(encoding="utf-8")
+
+
+def test_all_engines_have_the_same_number_of_threads_and_client_settings() -> None:
+    streams, flink = streams_settings.of(task()), flink_settings.of(task())
+    assert (
+        streams["num.stream.threads"] == flink["parallelism.default"] == flink["taskmanager.numberOfTaskSlots"] == "3"
+    )
+    program = flink_settings.program(task())
+    for name, value in task().consumer.items():
+        assert streams[f"consumer.{name}"] == value
+        assert f"'properties.{name}' = '{value}'" in program
+    for name, value in task().producer.items():
+        assert streams[f"producer.{name}"] == value
+        assert f"'properties.{name}' = '{value}'" in program
+
+
+def test_a_backlog_ends_and_a_constant_load_does_not() -> None:
+    assert "'scan.bounded.mode'" in flink_settings.program(task())
+    assert "'scan.bounded.mode'" not in flink_settings.program(task(is_constant_load=True))
+
+
+def test_exactly_once_is_a_setting_of_both_peers() -> None:
+    exactly_once = task(guarantee=Guarantee.EXACTLY_ONCE)
+    assert streams_settings.of(exactly_once)["processing.guarantee"] == "exactly_once_v2"
+    assert "'sink.delivery-guarantee' = 'exactly-once'" in flink_settings.program(exactly_once)
+    assert flink_settings.of(exactly_once)["execution.checkpointing.mode"] == "EXACTLY_ONCE"
+
+
+def test_the_sql_of_flink_is_used_and_complete() -> None:
+    assert {path.stem for path in (ROOT / "bench/flink/sql").glob("*.sql")} == set(NAMES)
+
+
+def test_the_versions_in_the_tables_are_those_of_the_poms() -> None:
+    streams, flink = ((ROOT / "bench" / name / "pom.xml").read_text(encoding="utf-8") for name in ("streams", "flink"))
+    assert f"<kafka.version>{streams_settings.VERSION}</kafka.version>" in streams
+    assert f"<flink.version>{flink_settings.VERSION}</flink.version>" in flink
+    assert f"<version>{flink_settings.CONNECTOR_VERSION}</version>" in flink
+
+
+def test_an_engine_runs_only_with_guarantees_that_it_has() -> None:
+    assert LSQL_RUNNER.guarantees == {Guarantee.AT_LEAST_ONCE}
+    assert KAFKA_STREAMS.guarantees == set(Guarantee)
+    assert len({engine.name for engine in ENGINES.values()}) == len(ENGINES)
