@@ -41,6 +41,7 @@ _FIXED = {
     "spark.hadoop.fs.file.impl": FILE_SYSTEM,
     "spark.hadoop.fs.AbstractFileSystem.file.impl": ABSTRACT_FILE_SYSTEM,
     # Spark's pages and histories are for shared clusters; here they only cost memory.
+    "spark.sql.ui.explainMode": "simple",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
@@ -51,6 +52,10 @@ _FIXED = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.stopTimeout": "30s",
     "spark.python.sql.dataFrameDebugging.enabled": "false",  # a py4j call for the call site of each column
+    # Each broadcast allocates a block of this size, 4 MiB by default, and a batch has about five of some kilobytes. The
+    # tasks are in the same JVM, so that compression saves nothing.
+    "spark.broadcast.blockSize": "128k",
+    "spark.broadcast.compress": "false",
     # The heap that Spark reserves for itself: 300 MiB by default, of which it uses a third.
     "spark.testing.reservedMemory": str(100 << 20),
     "spark.driver.host": "127.0.0.1",

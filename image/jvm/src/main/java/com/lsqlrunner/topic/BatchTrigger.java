@@ -42,6 +42,7 @@ public final class BatchTrigger {
     /** The next offsets to read, by stream; empty before the first batch. */
     private final Map<Object, Map<TopicPartition, Long>> positions = new LinkedHashMap<>();
 
+    private final Map<Object, Long> plannedRecords = new HashMap<>();
     private final Set<Object> streamsWithBacklog = new HashSet<>();
     private volatile Consumer<byte[], byte[]> consumer;
     private Map<TopicPartition, Long> consumerPositions = Map.of();
@@ -83,6 +84,7 @@ public final class BatchTrigger {
     /** Removes a stream. Without streams, the trigger ends. */
     synchronized void leave(Object stream) {
         positions.remove(stream);
+        plannedRecords.remove(stream);
         if (positions.isEmpty()) {
             TRIGGERS.values().remove(this);
             if (consumer != null) {
@@ -124,7 +126,9 @@ public final class BatchTrigger {
      * @param latest the ends of the partitions
      */
     synchronized void planned(Object stream, Map<TopicPartition, Long> end, Map<TopicPartition, Long> latest) {
-        if (!end.equals(positions.put(stream, end))) {
+        Map<TopicPartition, Long> start = positions.put(stream, end);
+        plannedRecords.put(stream, size(start, end));
+        if (!end.equals(start)) {
             hasUnreadRecords = false;
             lastBatchNanos = System.nanoTime();
         }
@@ -135,6 +139,17 @@ public final class BatchTrigger {
         } else {
             streamsWithBacklog.remove(stream);
         }
+    }
+
+    private static long size(Map<TopicPartition, Long> start, Map<TopicPartition, Long> end) {
+        return end.entrySet().stream()
+                .mapToLong(each -> each.getValue() - start.getOrDefault(each.getKey(), 0L))
+                .sum();
+    }
+
+    /** The number of offsets in the planned batch, of all streams. */
+    synchronized long plannedRecords() {
+        return plannedRecords.values().stream().mapToLong(Long::longValue).sum();
     }
 
     private void waitForRecords() {

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode$;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 import org.apache.spark.sql.kafka010.KafkaOffsetRange;
@@ -47,7 +49,22 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
         waitedMs = trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
         trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
+        chooseEvaluation();
         return end;
+    }
+
+    /**
+     * Sets whether the batch compiles the code of small steps: keys of groups and of the shuffle, comparisons with the
+     * watermark. For a few records, the interpreter costs less. The rest of the query is compiled in any case.
+     */
+    private void chooseEvaluation() {
+        boolean isSmall = trigger.plannedRecords() <= RangeGroups.SMALL;
+        CodegenObjectFactoryMode$ modes = CodegenObjectFactoryMode$.MODULE$;
+        SparkSession.active()
+                .conf()
+                .set(
+                        SQLConf.CODEGEN_FACTORY_MODE().key(),
+                        (isSmall ? modes.NO_CODEGEN() : modes.FALLBACK()).toString());
     }
 
     @Override

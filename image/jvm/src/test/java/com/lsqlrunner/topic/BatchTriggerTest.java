@@ -78,6 +78,19 @@ class BatchTriggerTest {
     }
 
     @Test
+    void thePlannedRecordsAreThoseOfAllStreams() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        trigger.await("a", Map.of(A0, 5L));
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+        trigger.planned("b", Map.of(B0, 4L), Map.of(B0, 4L));
+        assertEquals(7, trigger.plannedRecords());
+
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+
+        assertEquals(4, trigger.plannedRecords());
+    }
+
+    @Test
     void withABacklogBatchesFollowEachOther() {
         BatchTrigger trigger = trigger(NEVER, "a");
         trigger.await("a", Map.of(A0, 0L));
