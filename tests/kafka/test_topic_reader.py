@@ -84,6 +84,25 @@ def test_a_partition_that_is_added_is_read(
     assert ids(broker, target) == [1, 2, 3]
 
 
+def test_a_topic_that_was_created_again_is_an_error(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    sql = copy_of(source, target, mode)
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+    broker.delete_topic(source)
+    broker.create_topic(source)
+    broker.produce(source, [record(3)])
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        failed = running.wait_for(lambda status: status.reason is not None)
+
+    assert failed.reason is not None
+    assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
+
+
 def test_deleted_records_are_an_error_and_skipped_on_request(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:

@@ -17,6 +17,7 @@ from threading import Thread
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lsql_runner.engine.call import java_class
@@ -34,12 +35,11 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.java_entries import CONTINUOUS_QUERY, TOPIC_SOURCE
-from lsql_runner.jvm.java_error import JavaError, JavaErrors
+from lsql_runner.jvm.java_error import JavaErrors
 from lsql_runner.plan.queries import Query
 
 SAVE_S = 1.0
 """How often progress is saved. After a kill, at most the records of this time are written again."""
-
 
 _CANCEL_MS = 10_000
 """The time within which canceled tasks have to end."""
@@ -52,15 +52,14 @@ class ContinuousQuery:
         self.name = qualified_name(job.source.app_id, query.name)
         self._log = _ProgressLog(query.name, job.checkpoints / query.name, job.on_batch)
         self._java = java_class(CONTINUOUS_QUERY).open(self.name)
+        self._failure: Exception | None = None
+        self._stopped = Flag()
         try:
             records = compile_with_errors(query, self._reader(spark, query, job), output_context(job.output))
             options = continuous_writer_options(query.name, job.output, self._log.batch_id)
             self._java.start(records._jdf, options)
-        except BaseException:
-            self._java.close()
-            raise
-        self._failure: Exception | None = None
-        self._stopped = Flag()
+        except (Py4JError, PySparkException) as error:  # `death` reports it, as an error of a batch
+            self._failure = error
         self._saver = Thread(target=self._save_until_stopped, name=f"save {query.name}", daemon=True)
         self._saver.start()
 
@@ -86,14 +85,14 @@ class ContinuousQuery:
             progress = self._java.progress()
             if progress is not None:
                 self._log.save(json.loads(progress))
-        except (Py4JError, OSError) as error:  # the JVM has ended, or the volume is full
+        except Exception as error:  # the JVM has ended, the volume is full: nothing would be saved any more
             self._failure = error
-            with suppress(Py4JError, OSError):
+            with suppress(Exception):
                 self._java.stop()
 
     def death(self) -> JavaErrors | LsqlError | None:
         if self._failure is not None:
-            return (JavaError(reason=str(self._failure), type=type(self._failure).__name__),)
+            return errors_of(self._failure)
         error = self._java.error()
         return None if error is None else errors_of(error)
 
@@ -144,7 +143,7 @@ class _ProgressLog:
             for number, offset in offsets.items()
         }
         if positions == self._positions and not progress["failedRecords"]:
-            return
+            return  # where the query began
         sources = [{p: offset for p, offset in positions.items() if p.topic == topic} for topic in self._topics]
         append_committed(self._checkpoint, self.batch_id, sources)
         self._positions = positions

@@ -37,6 +37,7 @@ public final class ContinuousQuery {
     private final String name;
     private final Map<String, ContinuousTopic> topics = new LinkedHashMap<>();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private ContinuousTask.Written unreported = new ContinuousTask.Written();
     private Map<TopicPartition, Long> reported = Map.of();
     private volatile SparkContext context;
     private volatile Throwable error;
@@ -166,11 +167,12 @@ public final class ContinuousQuery {
      * null if there is nothing new.
      */
     public synchronized String progress() {
-        ContinuousTask.Written written = new ContinuousTask.Written();
+        ContinuousTask.Written written = unreported;
         topics.values().forEach(topic -> topic.takeWritten(written));
         if (written.positions.equals(reported) && written.failed.isEmpty()) {
-            return null;
+            return null; // an INSERT may have written records that another INSERT has not
         }
+        unreported = new ContinuousTask.Written();
         reported = Map.copyOf(written.positions);
         StringBuilder json = new StringBuilder("{\"positions\":")
                 .append(Positions.spark(written.positions).json())

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
@@ -24,7 +23,7 @@ final class ContinuousTopic {
     private final boolean failOnDataLoss;
     private final Supplier<Consumer<byte[], byte[]>> newConsumer;
 
-    /** By partition: where the query begins. Replaced as a whole when partitions are added. */
+    /** By task, then by partition: where the query begins. Replaced as a whole when partitions are added. */
     private volatile List<Map<TopicPartition, Long>> startsOfTasks;
 
     private volatile boolean stopping;
@@ -78,7 +77,7 @@ final class ContinuousTopic {
 
     /** Adds a scan; its number. */
     synchronized int addScan() {
-        scans.add(new Scan(starts()));
+        scans.add(new Scan());
         return scans.size() - 1;
     }
 
@@ -143,35 +142,25 @@ final class ContinuousTopic {
 
     /** Adds what the scans have written since the last call, and the positions that all of them have reached. */
     synchronized void takeWritten(ContinuousTask.Written written) {
-        Map<TopicPartition, Long> reached = new HashMap<>(starts());
-        ConcurrentMap<TopicPartition, Long> least = new ConcurrentHashMap<>();
+        Map<TopicPartition, Long> starts = starts();
         for (Scan scan : scans) {
-            scan.tasks.values().forEach(task -> task.takeWritten(scan.written));
-            written.add(
-                    Map.of(),
-                    scans.get(0) == scan ? scan.written.recordsIn : 0,
-                    scan.written.recordsOut,
-                    scan.written.failed);
-            scan.written.recordsIn = 0;
-            scan.written.recordsOut = 0;
-            scan.written.failed.clear();
-            reached.keySet()
-                    .forEach(partition -> least.merge(
-                            partition,
-                            scan.written.positions.getOrDefault(partition, reached.get(partition)),
-                            Math::min));
+            ContinuousTask.Written added = new ContinuousTask.Written();
+            scan.tasks.values().forEach(task -> task.takeWritten(added));
+            scan.positions.putAll(added.positions);
+            // Every scan reads all records: they count once.
+            written.add(Map.of(), scan == scans.get(0) ? added.recordsIn : 0, added.recordsOut, added.failed);
         }
-        reached.putAll(least);
-        written.positions.putAll(reached);
+        starts.forEach((partition, start) -> written.positions.put(
+                partition,
+                scans.stream()
+                        .mapToLong(scan -> scan.positions.getOrDefault(partition, start))
+                        .min()
+                        .orElse(start)));
     }
 
-    /** The tasks of a scan by their number, and what they have written: the positions stay, the counts are taken. */
+    /** The tasks of a scan by their number, and the positions after what they have written. */
     private static final class Scan {
         private final Map<Integer, ContinuousTask> tasks = new HashMap<>();
-        private final ContinuousTask.Written written = new ContinuousTask.Written();
-
-        Scan(Map<TopicPartition, Long> starts) {
-            written.positions.putAll(starts);
-        }
+        private final Map<TopicPartition, Long> positions = new HashMap<>();
     }
 }
