@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -67,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name in options.program or PROGRAMS:
                 for rate in options.rate or RATES:
                     for contender in contenders:
-                        runs.append(_run(contender, PROGRAMS[name], rate, broker, options).document())
+                        program = replace(PROGRAMS[name], mode=options.mode)
+                        runs.append(_run(contender, program, rate, broker, options).document())
                         _say(load_line(runs[-1]))
     except (BenchFailed, ProcessFailed, AssertionError) as error:
         _say(f"failed: {error}")
@@ -96,6 +97,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
     parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
     parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
+    parser.add_argument(
+        "--mode",
+        choices=("auto", "batch", "continuous"),
+        default="auto",
+        help="processing.mode of lsql-runner (default auto)",
+    )
     parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
     parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
     parser.add_argument("--heap-mib", type=int, default=256, help="heap with --host (default 256)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 
 from bench.engines import FLINK_SQL, ComparedEngine
@@ -23,11 +23,15 @@ class LoadProgram:
     title: str
     inserts: tuple[str, ...]
     windows_ms: tuple[int, ...] = ()
+    _: KW_ONLY
+    mode: str = "auto"
+    """The `processing.mode` of lsql-runner."""
 
     def sql(self, source: str, targets: Iterable[str]) -> str:
         """The SQL of lsql-runner, with one target for each INSERT."""
         pairs = zip(self.inserts, targets, strict=True)
-        return ";\n".join(sql.format(source=f"`{source}`", target=f"`{target}`") for sql, target in pairs)
+        mode = f"SET processing.mode='{self.mode}';\n"
+        return mode + ";\n".join(sql.format(source=f"`{source}`", target=f"`{target}`") for sql, target in pairs)
 
 
 PROGRAMS = {

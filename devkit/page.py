@@ -121,6 +121,12 @@ def _batches(stream: Json) -> str:
     return f"{_count(stream['batches'])} since start, last {ago}"
 
 
+def _processing(stream: Json) -> str:
+    if not stream["continuous"]:
+        return "in batches"
+    return "record by record; with state in batches" if stream["stateful"] else "record by record"
+
+
 def _facts(stream: Json) -> dict[str, str]:
     watermark = stream["watermark"]
     behind = f"{_duration(_seconds(watermark, stream['at']))} behind ({_moment(watermark)[11:]})" if watermark else NONE
@@ -128,6 +134,7 @@ def _facts(stream: Json) -> dict[str, str]:
     return {
         "Started": _moment(stream["startedAt"]),
         "Delivery": _guarantee(stream),
+        "Processing": _processing(stream),
         "Watermark": behind,
         "Late records dropped": _count(stream["lateRecordsDropped"]),
         "Restarts": _count(stream["restarts"]),

@@ -102,11 +102,17 @@ export function showStores(stores, planned) {
   );
 }
 
+function processing(s) {
+  if (!s.continuous) return "in batches";
+  return s.stateful ? "record by record; with state in batches" : "record by record";
+}
+
 export function showFacts(s) {
   const behind = s.watermark && secondsBetween(s.watermark, s.at);
   const facts = [
     ["Started", moment(s.startedAt)],
     ["Delivery", guarantee(s)],
+    ["Processing", processing(s)],
     ["Watermark", s.watermark ? `${duration(behind)} behind (${moment(s.watermark).slice(11)})` : NONE],
     ["Late records dropped", count(s.lateRecordsDropped)],
     ["Restarts", count(s.restarts)],
