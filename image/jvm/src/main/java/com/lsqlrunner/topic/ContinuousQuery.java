@@ -40,6 +40,7 @@ public final class ContinuousQuery {
     private ContinuousTask.Written unreported = new ContinuousTask.Written();
     private Map<TopicPartition, Long> reported = Map.of();
     private volatile SparkContext context;
+    private volatile boolean isStarted;
     private volatile Throwable error;
 
     private ContinuousQuery(String name) {
@@ -109,6 +110,7 @@ public final class ContinuousQuery {
                 .options(options)
                 .mode("append");
         context = records.sparkSession().sparkContext();
+        isStarted = true;
         daemon("continuous " + name, () -> run(writer)).start();
         daemon("partitions of " + name, this::findPartitions).start();
     }
@@ -154,7 +156,7 @@ public final class ContinuousQuery {
 
     /** Whether the query runs. */
     public boolean isActive() {
-        return ended.getCount() > 0;
+        return isStarted && ended.getCount() > 0;
     }
 
     /** Why the query ended; null if it runs or was stopped. */
@@ -201,14 +203,14 @@ public final class ContinuousQuery {
     /** Ends the tasks, also those that wait for a broker. */
     public void cancel() {
         stop();
-        if (isActive() && context != null) {
+        if (isActive()) {
             context.cancelJobGroup(name);
         }
     }
 
     /** Waits for the end. @return whether the query has ended within the time */
     public boolean awaitEnd(long ms) throws InterruptedException {
-        return ended.await(ms, TimeUnit.MILLISECONDS);
+        return !isStarted || ended.await(ms, TimeUnit.MILLISECONDS);
     }
 
     /** Releases the resources of the query, after its end. */
