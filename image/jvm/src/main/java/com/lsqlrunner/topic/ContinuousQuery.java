@@ -3,14 +3,12 @@ package com.lsqlrunner.topic;
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.expression.CurrentTime;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -78,7 +76,7 @@ public final class ContinuousQuery {
         // Spark compares the offsets with those of the brokers: partitions and records may have been deleted.
         kafka.planInputPartitions(start, Positions.spark(ContinuousTopic.ends(kafka, Positions.of(start))));
         Map<TopicPartition, Long> starts = Positions.of(start);
-        Map<String, Object> settings = consumerSettings(options);
+        Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
         topics.put(
                 topic,
                 new ContinuousTopic(
@@ -87,14 +85,6 @@ public final class ContinuousQuery {
                         Math.max(1, Math.min(tasks, starts.size())),
                         all.getBoolean("failOnDataLoss", true),
                         () -> new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())));
-    }
-
-    private static Map<String, Object> consumerSettings(Map<String, String> options) {
-        Map<String, Object> settings = new HashMap<>(KafkaOptions.of(options));
-        settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
-        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        return settings;
     }
 
     /**

@@ -1,6 +1,5 @@
 package com.lsqlrunner.topic;
 
-import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -22,14 +21,11 @@ final class WaitingConsumer {
     }
 
     static Map<String, Object> settings(Map<String, String> options) {
-        Map<String, Object> settings = new HashMap<>(KafkaOptions.of(options));
+        Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
         int timeoutMs = Integer.parseInt(
                 settings.getOrDefault(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, DEFAULT_REQUEST_TIMEOUT_MS)
                         .toString());
         long maxWaitMs = Math.min(BatchTrigger.MAX_WAIT.toMillis(), timeoutMs / 2);
-        settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
-        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, (int) maxWaitMs);
         settings.put(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 1);
         settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 1);
