@@ -1,15 +1,29 @@
 package com.lsqlrunner.topic;
 
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.common.KafkaException;
 
 /** What a task knows about the records that it has sent. */
-interface Acknowledgements {
+abstract class Acknowledgements {
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+
     /** The callback for the next record. */
-    Callback sending();
+    abstract Callback sending();
 
     /** Counts a record that failed, and that its error policy did not let stop the query. */
-    void failed(FailedRecord record);
+    abstract void failed(FailedRecord record);
+
+    /** Keeps the error of a record that could not be written; the first one counts. */
+    final void notWritten(Exception error) {
+        failure.compareAndSet(null, error);
+    }
 
     /** Throws the first error of a record that could not be written, if there is one. */
-    void throwFailure();
+    final void throwFailure() {
+        Exception error = failure.get();
+        if (error != null) {
+            throw error instanceof RuntimeException thrown ? thrown : new KafkaException(error);
+        }
+    }
 }

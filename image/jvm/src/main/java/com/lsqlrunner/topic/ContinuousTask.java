@@ -4,21 +4,18 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
  * The progress of one task of a continuous query. The task divides its records into intervals; the positions at the end
  * of an interval may be saved when the brokers have acknowledged all its records and those of the intervals before it.
  *
- * <p>The task's thread calls all methods except {@link #takeWritten} and {@link #failure}.
+ * <p>The task's thread calls all methods except {@link #takeWritten}.
  */
-final class ContinuousTask implements Acknowledgements {
+final class ContinuousTask extends Acknowledgements {
     private final ConcurrentLinkedQueue<Interval> ended = new ConcurrentLinkedQueue<>();
-    private final AtomicReference<Exception> failure = new AtomicReference<>();
     private Interval current = new Interval();
 
     /** Counts a record that the task has read. */
@@ -27,13 +24,13 @@ final class ContinuousTask implements Acknowledgements {
     }
 
     @Override
-    public Callback sending() {
+    Callback sending() {
         current.sent++;
         return current;
     }
 
     @Override
-    public void failed(FailedRecord record) {
+    void failed(FailedRecord record) {
         current.failed.merge(record.countName(), 1L, Long::sum);
     }
 
@@ -49,14 +46,6 @@ final class ContinuousTask implements Acknowledgements {
         for (Interval next = ended.peek(); next != null && next.isWritten(); next = ended.peek()) {
             written.add(next.positions, next.read, next.sent, next.failed);
             ended.remove();
-        }
-    }
-
-    @Override
-    public void throwFailure() {
-        Exception error = failure.get();
-        if (error != null) {
-            throw error instanceof RuntimeException thrown ? thrown : new KafkaException(error);
         }
     }
 
@@ -88,7 +77,7 @@ final class ContinuousTask implements Acknowledgements {
             if (error == null) {
                 acknowledged.incrementAndGet();
             } else {
-                failure.compareAndSet(null, error);
+                notWritten(error);
             }
         }
 
