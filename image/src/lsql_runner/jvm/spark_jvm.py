@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from lsql_runner.container.limits import cores
 from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, java, spark_home
+from lsql_runner.jvm.scratch import ScratchFolder
 
 _START_DEADLINE_S = 60.0
 
@@ -84,15 +84,16 @@ _QUICK = (
 class SparkJvm:
     """A running JVM. The constructor starts it; `connect` waits until pyspark can connect to it.
 
-    `scratch` is the directory for temporary files of the JVM and of Spark. It is deleted when the JVM ends.
+    `scratch` is the directory for temporary files of the JVM and of Spark. It is deleted when the JVM ends, or if this
+    process was killed, when the next one starts.
     """
 
     def __init__(self, options: JvmOptions) -> None:
         self._exit_s = options.exit_s
         self._heap_mib = options.heap_mib
         self._exit_reasons = ExitReasons()
-        self._folder = tempfile.TemporaryDirectory(prefix="lsql-")
-        self.scratch = Path(self._folder.name)
+        self._folder = ScratchFolder()
+        self.scratch = self._folder.path
         self._info = self.scratch / "gateway"
         self.process = subprocess.Popen(
             _command(options, self.scratch),
@@ -163,7 +164,7 @@ class SparkJvm:
 
     def _tidy_up(self) -> None:
         self.process.wait()
-        self._folder.cleanup()
+        self._folder.close()
         for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
             os.environ.pop(name, None)
 

@@ -1,0 +1,62 @@
+"""The temporary folder of the JVM, and those of processes that were killed."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.jvm.scratch import ScratchFolder
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_it_exists_until_it_is_closed(temporary: Path) -> None:
+    scratch = ScratchFolder()
+    (scratch.path / "a file").touch()
+    assert scratch.path.parent == temporary
+
+    scratch.close()
+    scratch.close()
+
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_process_is_deleted(temporary: Path) -> None:
+    script = (
+        "import os, tempfile; from lsql_runner.jvm.scratch import ScratchFolder; "
+        f"tempfile.tempdir = {str(temporary)!r}; folder = ScratchFolder(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False, timeout=30)
+    [abandoned] = temporary.iterdir()
+
+    scratch = ScratchFolder()
+
+    assert not abandoned.exists()
+    assert scratch.path.exists()
+    scratch.close()
+
+
+def test_the_folder_of_a_running_process_is_kept(temporary: Path) -> None:
+    first, second = ScratchFolder(), ScratchFolder()
+
+    assert {first.path, second.path} == set(temporary.iterdir())
+    first.close()
+    second.close()
+
+
+def test_folders_without_a_lock_are_kept(temporary: Path) -> None:
+    others = temporary / "lsql-jvm-begins", temporary / "lsql-jvm-file", temporary / "lsql-broker-1"
+    for folder in others:
+        folder.mkdir()
+    (temporary / "lsql-broker-1" / "lock").touch()
+
+    ScratchFolder().close()
+
+    assert set(others) == set(temporary.iterdir())
