@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators soak lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -123,6 +123,9 @@ bench-host: setup ## Compare cores, private memory and latency with Kafka Stream
 
 bench-load: image ## Measure cores, private memory and latency in the default pod at constant rates (needs root)
 	$(BIN)/python -m bench.load $(ARGS)
+
+soak: image ## Run a program for 2 hours with restarts and kills: memory, threads and files stay flat, no record is lost (needs root)
+	$(BIN)/python -m bench.soak $(ARGS)
 
 lock: ## Write the lock files from the .in files; UPGRADE=1 upgrades every package
 	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)

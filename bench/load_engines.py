@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,24 +98,46 @@ def contained(
     variables: dict[str, str],
 ) -> Iterator[Running]:
     """lsql-runner in a container that is ready; `limits` are processors and MiB."""
-    port = free_port()
-    container = Container(
+    with runner_container(
+        image,
+        sql=program.sql(topics.source, topics.targets),
+        app_id=topics.name,
+        lsql_topics=_lsql_topics(topics),
+        bootstrap=bootstrap,
+        port=free_port(),
+        limits=limits,
+        variables=variables,
+    ) as container:
+        yield Contained(container)
+
+
+def runner_container(
+    image: str,
+    *,
+    sql: str,
+    app_id: str,
+    lsql_topics: Mapping[str, object],
+    bootstrap: str,
+    port: int,
+    limits: tuple[float, int],
+    variables: Mapping[str, str] | None = None,
+) -> Container:
+    """A container of lsql-runner, which is ready when the processor is; `limits` are processors and MiB."""
+    return Container(
         image,
         probe=lambda: _is_ready(port),
         env={
-            "SQL": program.sql(topics.source, topics.targets),
-            "SQL_APP_ID": topics.name,
+            "SQL": sql,
+            "SQL_APP_ID": app_id,
             "SQL_BOOTSTRAP_SERVERS": bootstrap,
             "SQL_PORT": str(port),
-            "LSQL_TOPICS": json.dumps(_lsql_topics(topics)),
-            **variables,
+            "LSQL_TOPICS": json.dumps(lsql_topics),
+            **(variables or {}),
         },
         cpus=limits[0],
         memory_mib=limits[1],
         deadline_s=_START_S,
     )
-    with container:
-        yield Contained(container)
 
 
 @contextmanager

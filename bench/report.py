@@ -1,7 +1,7 @@
 """`python -m bench.report FILE...`: prints the tables of result files as Markdown.
 
-`python -m bench` and `python -m bench.load` write the files to `bench/results`. Files of the same kind with the same
-conditions are one table.
+`python -m bench`, `bench.load` and `bench.soak` write the files to `bench/results`. Files of the same kind with the
+same conditions are one table.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any
 
 from bench.load_results import load_table
 from bench.measures import Comparison, RunMeasures, table
+from bench.soak.results import soak_tables
 
 RESULTS = Path(__file__).parent / "results"
-THROUGHPUT, LOAD = "throughput", "load"
+THROUGHPUT, LOAD, SOAK = "throughput", "load", "soak"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,6 +52,8 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _table(kind: str, runs: Sequence[Mapping[str, Any]]) -> str:
+    if kind == SOAK:
+        return soak_tables(runs)
     return load_table(runs) if kind == LOAD else table(comparisons(runs))
 
 
@@ -65,7 +68,7 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> list[Comparison]:
 
 def _read(path: Path) -> dict[str, Any]:
     document = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(document, dict) or document.get("kind") not in (THROUGHPUT, LOAD):
+    if not isinstance(document, dict) or document.get("kind") not in (THROUGHPUT, LOAD, SOAK):
         raise ValueError(f"{path} is not a result of the benchmark")
     return document
 

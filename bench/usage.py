@@ -1,9 +1,10 @@
-"""Processor time and memory of a process and its descendants, from /proc."""
+"""Processor time, memory, descriptors and threads of processes, from /proc."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -16,7 +17,22 @@ def processor_s(root: int) -> float:
 
 def private_mib(root: int) -> float:
     """Memory of the processes below `root` that no file backs; a page that processes share is divided among them."""
-    return sum(_anonymous_kib(pid) for pid in _tree(root)) / 1024
+    return private_mib_of(_tree(root))
+
+
+def private_mib_of(pids: Iterable[int]) -> float:
+    """Memory of these processes that no file backs; a page that processes share is divided among them."""
+    return sum(_anonymous_kib(pid) for pid in pids) / 1024
+
+
+def descriptors(pids: Iterable[int]) -> int:
+    """The number of open descriptors of these processes: files, sockets, pipes."""
+    return sum(_entries(pid, "fd") for pid in pids)
+
+
+def threads(pids: Iterable[int]) -> int:
+    """The number of threads of these processes."""
+    return sum(_entries(pid, "task") for pid in pids)
 
 
 def _tree(root: int) -> list[int]:
@@ -38,6 +54,13 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return ["0"] * 50
+
+
+def _entries(pid: int, folder: str) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/{folder}"))
+    except OSError:  # the process has ended
+        return 0
 
 
 def _anonymous_kib(pid: int) -> int:

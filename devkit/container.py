@@ -70,7 +70,7 @@ class Container(Process):
     def pids(self) -> list[int]:
         """The ids of the container's processes in the PID namespace of the machine."""
         listed = subprocess.run(["runc", "ps", "--format", "json", self.id], check=True, capture_output=True, text=True)
-        return [int(pid) for pid in json.loads(listed.stdout)]
+        return [int(pid) for pid in json.loads(listed.stdout) or ()]  # null while it ends
 
     def memory_peak_mib(self) -> float:
         """The highest memory use of the container so far, page cache included."""

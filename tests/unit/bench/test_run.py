@@ -1,6 +1,7 @@
 """The observation of a process until the end of its input, and its memory."""
 
 import os
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from bench.expected import BenchFailed
 from bench.run import PeakMemory, watch
-from bench.usage import private_mib, processor_s
+from bench.usage import descriptors, private_mib, processor_s, threads
 
 
 def process(running: bool = True) -> Any:
@@ -44,4 +45,18 @@ def test_the_largest_private_memory_is_kept() -> None:
 
 
 def test_a_process_that_has_ended_uses_nothing() -> None:
-    assert (private_mib(2**22 + 1), processor_s(2**22 + 1)) == (0, 0)
+    ended = 2**22 + 1
+    assert (private_mib(ended), processor_s(ended), descriptors([ended]), threads([ended])) == (0, 0, 0, 0)
+
+
+def test_descriptors_and_threads_are_those_of_the_processes() -> None:
+    own, is_ended = [os.getpid()], threading.Event()
+    before = descriptors(own), threads(own)
+    thread = threading.Thread(target=is_ended.wait)
+    thread.start()
+    with open(os.devnull, encoding="utf-8"):
+        found = descriptors(own), threads(own)
+    is_ended.set()
+    thread.join()
+
+    assert found == (before[0] + 1, before[1] + 1)

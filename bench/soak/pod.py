@@ -1,0 +1,152 @@
+"""lsql-runner in a container that survives its end, as in a pod, and what it uses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from http.client import HTTPException
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+from urllib.request import Request, urlopen
+
+from bench.expected import BenchFailed
+from bench.soak.verdict import PodSample
+from bench.usage import descriptors, private_mib_of, threads
+from devkit.container import MIB, Container
+
+_REQUEST_S = 20
+_POLL_S = 0.1
+_END_S = 90
+
+
+class SoakPod:
+    """A container, its REST API and its volumes."""
+
+    def __init__(self, container: Container, port: int) -> None:
+        self.container = container
+        self._api = f"http://127.0.0.1:{port}"
+
+    def post(self, path: str) -> None:
+        """Send a POST request to the API.
+
+        Raises:
+            BenchFailed: it is refused, or not answered.
+        """
+        try:
+            with urlopen(Request(self._api + path, method="POST"), timeout=_REQUEST_S):
+                pass
+        except (OSError, HTTPException) as error:
+            raise BenchFailed(f"POST {path}: {error}") from error
+
+    def state(self) -> str:
+        """The state of the processor; empty while the API does not respond."""
+        try:
+            with urlopen(f"{self._api}/stream", timeout=_REQUEST_S) as answer:
+                stream: dict[str, Any] = json.load(answer)
+        except (OSError, HTTPException):
+            return ""
+        return str(stream["state"])
+
+    def reach(self, state: str, deadline_s: float) -> None:
+        """Wait for a state of the processor.
+
+        Raises:
+            BenchFailed: it is not reached in time, or the container ends.
+        """
+        wait_for(lambda: self.state() == state, deadline_s, f"the processor is not {state}", self)
+
+    def check(self) -> None:
+        """Raises BenchFailed if the container has ended."""
+        if not self.container.running:
+            raise BenchFailed(f"the container ended with code {self.container.exit_code}")
+
+    def kill_jvm(self) -> None:
+        """Kill the JVM; the runner ends, and the container is started again, as a kubelet does."""
+        os.kill(self._jvm(), signal.SIGKILL)
+        self.container.wait(_END_S)
+        self.container.start()
+
+    def sample(self, at_s: float) -> PodSample | None:
+        """What it uses now; None while it does not run."""
+        try:
+            pids = self.container.pids()
+        except subprocess.CalledProcessError:
+            return None
+        if not pids:
+            return None
+        sizes = _file_sizes(self.container.folder / "state")
+        return PodSample(
+            at_s=at_s,
+            private_mib=private_mib_of(pids),
+            descriptors=descriptors(pids),
+            threads=threads(pids),
+            checkpoint_mib=sum(sizes) / MIB,
+            checkpoint_files=len(sizes),
+            temporary_mib=sum(_file_sizes(self.container.folder / "tmp")) / MIB,
+        )
+
+    def _jvm(self) -> int:
+        for pid in self.container.pids():
+            with suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == "java":
+                    return pid
+        raise BenchFailed("the container has no JVM")
+
+
+class Sampler:
+    """Takes a sample every few seconds within the block."""
+
+    def __init__(self, pod: SoakPod, begin: float, every_s: float) -> None:
+        self.samples: list[PodSample] = []
+        self._pod, self._begin, self._every_s = pod, begin, every_s
+        self._is_ended = Event()
+        self._thread = Thread(target=self._sample, name="sampler", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_ended.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        number = 0
+        while not self._is_ended.wait(max(0.0, self._begin + number * self._every_s - time.monotonic())):
+            sample = self._pod.sample(time.monotonic() - self._begin)
+            if sample is not None:
+                self.samples.append(sample)
+            number += 1
+
+
+def wait_for(is_done: Callable[[], bool], deadline_s: float, failure: str, pod: SoakPod) -> None:
+    """Wait for a condition.
+
+    Raises:
+        BenchFailed: the deadline has passed, or the container has ended.
+    """
+    deadline = time.monotonic() + deadline_s
+    while not is_done():
+        pod.check()
+        if time.monotonic() > deadline:
+            raise BenchFailed(f"{failure} after {deadline_s:.0f} s")
+        time.sleep(_POLL_S)
+
+
+def _file_sizes(folder: Path) -> list[int]:
+    """The size in bytes of each file below a folder, whose files come and go."""
+    found: list[int] = []
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                found.append(os.lstat(os.path.join(parent, name)).st_size)
+    return found

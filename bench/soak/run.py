@@ -1,0 +1,151 @@
+"""One run: load and faults until the time is over, then the comparison of all results."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+from bench.expected import BenchFailed
+from bench.feed import send
+from bench.load_engines import runner_container
+from bench.soak.check import Outcome
+from bench.soak.faults import SoakTarget
+from bench.soak.feed import Feeder
+from bench.soak.plan import Phase, Slot, phase, slots
+from bench.soak.pod import Sampler, SoakPod, wait_for
+from bench.soak.programs import SoakProgram, SoakTopics
+from bench.soak.results import SoakResult
+from ci.tools.ports import free_port
+from devkit.broker import Broker
+from devkit.process import ProcessFailed
+
+_SAMPLE_S = 5
+_CAUGHT_UP_S = 3
+"""The load of so many seconds may be unread when the processor has caught up: positions are committed after batches."""
+_CATCH_UP_DEADLINE_S = 300
+_CHECK_DEADLINE_S = 30
+_POLL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoakOptions:
+    """What runs, and for how long."""
+
+    program: SoakProgram
+    rate: float
+    """Records per second."""
+    minutes: float
+    mode: str
+    partitions: int
+    limits: tuple[float, int]
+    """Processors and MiB of the container."""
+
+
+def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
+    """One run with its own topics, application id and volumes.
+
+    Raises:
+        BenchFailed: it cannot begin.
+        ProcessFailed: the container does not start.
+    """
+    program = options.program
+    topics = SoakTopics(f"soak-{time.time_ns()}", len(program.inserts))
+    sources = _create_topics(program, topics, broker, options.partitions)
+    port = free_port()
+    container = runner_container(
+        image,
+        sql=program.sql(topics, options.mode),
+        app_id=topics.name,
+        lsql_topics=program.lsql_topics(topics),
+        bootstrap=broker.bootstrap,
+        port=port,
+        limits=options.limits,
+    )
+    pod = SoakPod(container, port)
+    feeder = Feeder(broker.bootstrap, lambda number: program.messages(topics, number), options.rate)
+    with SoakTarget(broker=broker, pod=pod, feeder=feeder, topics=topics, partitions=sources) as target, container:
+        wait_for(lambda: target.position() >= program.rows, _CATCH_UP_DEADLINE_S, "the table is not read", pod)
+        begin, begin_ms = time.monotonic(), int(time.time() * 1000)
+        phases: list[Phase] = []
+        outcome, failure = None, ""
+        with Sampler(pod, begin, _SAMPLE_S) as sampler:
+            try:
+                with feeder:
+                    _run_phases(options, target, phases, begin)
+                outcome = _checked(program, target)
+            except (BenchFailed, ProcessFailed) as error:
+                failure = f"{error}\n{container.output()[-4000:]}"
+    return SoakResult(
+        program=program.title,
+        mode=options.mode,
+        rate=options.rate,
+        minutes=options.minutes,
+        begin_ms=begin_ms,
+        phases=tuple(phases),
+        samples=tuple(sampler.samples),
+        outcome=outcome,
+        failure=failure,
+    )
+
+
+def _create_topics(program: SoakProgram, topics: SoakTopics, broker: Broker, partitions: int) -> dict[str, int]:
+    """Create all topics, and fill the table. Returns the number of partitions of each source."""
+    sources = [topics.source] + [topics.table] * bool(program.rows)
+    letters = [topics.dead_letters] * bool(program.malformed_every)
+    for topic in (*sources, *topics.targets, *letters):
+        broker.create_topic(topic, partitions, {"message.timestamp.type": "LogAppendTime"})
+    send(broker.bootstrap, topics.table, program.table_rows(), program.rows)
+    return dict.fromkeys(sources, partitions)
+
+
+def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], begin: float) -> None:
+    """Carry out all slots; each that has ended is added to `phases`.
+
+    Raises:
+        BenchFailed, ProcessFailed: the processor or the broker does not do what the slot needs.
+    """
+    for slot in slots(options.minutes):
+        _say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
+        target.inject(slot)
+        wait_for(lambda: _is_caught_up(options, target), _CATCH_UP_DEADLINE_S, _slow(slot), target.pod)
+        level = phases[-1].level if phases else 0
+        changes = slot.fault is not None and slot.fault.changes_level
+        phases.append(phase(slot, level + changes, time.monotonic() - begin))
+        while time.monotonic() - begin < slot.end_s:
+            target.pod.check()
+            time.sleep(_POLL_S)
+
+
+def _is_caught_up(options: SoakOptions, target: SoakTarget) -> bool:
+    unread = options.program.rows + target.feeder.messages - target.position()
+    return unread <= max(1.0, _CAUGHT_UP_S * options.rate)
+
+
+def _slow(slot: Slot) -> str:
+    return f"after '{slot.name}' the processor has not caught up"
+
+
+def _checked(program: SoakProgram, target: SoakTarget) -> Outcome:
+    """The comparison of all results, when the processor has read all records.
+
+    Raises:
+        BenchFailed: it does not read them, the topic of the source does not have them, or results cannot be read.
+    """
+    target.feeder.flush()
+    total, records = program.rows + target.feeder.messages, target.feeder.records
+    wait_for(
+        lambda: target.position() >= total, _CATCH_UP_DEADLINE_S, "the processor has not read all records", target.pod
+    )
+    stored = sum(target.broker.end_offsets(target.topics.source).values())
+    if stored != records:
+        raise BenchFailed(f"the source has {stored:,} records, but {records:,} were written")
+    deadline = time.monotonic() + _CHECK_DEADLINE_S
+    while True:
+        outcome = program.check(target.broker, target.topics, records)
+        if not outcome.lost or time.monotonic() > deadline:
+            return outcome
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,191 @@
+"""Whether a quantity grows: leaks of known slope, noise that is none, and faults that change the level."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+
+import pytest
+
+from bench.soak.plan import Phase
+from bench.soak.verdict import PodSample, Quantity, Trend, ends, least, quiet, slope_per_s, trend
+
+MEMORY = Quantity("private_mib", "private memory, MiB", limit_per_h=15, tolerance=30)
+COLLECTED = replace(MEMORY, window_s=100)
+FILES = Quantity("private_mib", "files, MiB", limit_per_h=5, tolerance=5, outlives_process=True)
+HOUR_S = 3600
+
+
+def sample(at_s: float, private_mib: float) -> PodSample:
+    return PodSample(
+        at_s=at_s,
+        private_mib=private_mib,
+        descriptors=0,
+        threads=0,
+        checkpoint_mib=0,
+        checkpoint_files=0,
+        temporary_mib=0,
+    )
+
+
+def samples(private_mib: Callable[[float], float], end_s: float, begin_s: float = 0) -> list[PodSample]:
+    """One every 5 s."""
+    return [sample(at_s, private_mib(at_s)) for at_s in range(int(begin_s), int(end_s), 5)]
+
+
+def phase(begin_s: float, end_s: float, *, level: int = 0, settle_s: float = 0) -> Phase:
+    return Phase(
+        name="start", level=level, begin_s=begin_s, caught_up_s=begin_s, quiet_s=begin_s + settle_s, end_s=end_s
+    )
+
+
+def judged(private_mib: Callable[[float], float], *phases: Phase) -> Trend:
+    found = trend(MEMORY, samples(private_mib, phases[-1].end_s), phases)
+    assert found is not None
+    return found
+
+
+def saw_tooth(at_s: float) -> float:
+    """The heap grows by 60 MiB in 50 s until it is collected."""
+    return 400 + 60 * (at_s % 50) / 50
+
+
+def test_a_leak_is_found_with_its_slope() -> None:
+    found = judged(lambda at_s: 400 + 40 * at_s / HOUR_S, phase(0, 2 * HOUR_S))
+
+    assert found.slope_per_h == pytest.approx(40)
+    assert not found.is_flat
+
+
+def test_a_leak_under_a_saw_tooth_and_noise_is_found() -> None:
+    noise = random.Random(1)
+    found = judged(
+        lambda at_s: saw_tooth(at_s) + 40 * at_s / HOUR_S + noise.uniform(-20, 20), phase(0, 2 * HOUR_S, settle_s=180)
+    )
+
+    assert found.slope_per_h == pytest.approx(40, rel=0.2)
+    assert not found.is_flat
+
+
+@pytest.mark.parametrize("minutes", [4, 5, 7, 10, 120])
+def test_the_saw_tooth_of_a_garbage_collector_is_flat(minutes: int) -> None:
+    assert judged(saw_tooth, phase(0, minutes * 60)).is_flat
+
+
+def test_outliers_do_not_change_the_slope() -> None:
+    found = judged(lambda at_s: 600 if at_s % 100 == 0 else 400, phase(0, HOUR_S))
+
+    assert found.slope_per_h == 0
+    assert found.most == 600
+
+
+def test_growth_that_a_short_run_cannot_tell_from_noise_is_flat() -> None:
+    found = judged(lambda at_s: 400 + 60 * at_s / HOUR_S, phase(0, 600))
+
+    assert found.slope_per_h == pytest.approx(60)
+    assert found.growth == pytest.approx(10, rel=0.05)
+    assert found.is_flat
+
+
+def test_a_large_leak_is_found_in_a_short_run() -> None:
+    assert not judged(lambda at_s: 400 + 600 * at_s / HOUR_S, phase(0, 300)).is_flat
+
+
+def test_values_that_decrease_are_flat() -> None:
+    assert judged(lambda at_s: 600 - 100 * at_s / HOUR_S, phase(0, HOUR_S)).is_flat
+
+
+def test_samples_of_faults_and_of_the_warm_up_are_not_judged() -> None:
+    phases = phase(0, 1800, settle_s=600), phase(1800, 3600, settle_s=600)
+
+    found = judged(lambda at_s: 400 if at_s % 1800 >= 600 else at_s, *phases)
+
+    assert (found.slope_per_h, found.first, found.last) == (0, 400, 400)
+
+
+def test_a_step_between_levels_is_not_growth() -> None:
+    before, after = phase(0, 1500), phase(1500, 3600, level=1)
+
+    found = judged(lambda at_s: 400 if at_s < 1500 else 500, before, after)
+
+    assert found.slope_per_h == 0
+    assert (found.first, found.last, found.most) == (500, 500, 500)
+
+
+def test_a_step_with_each_fault_of_a_level_is_growth() -> None:
+    phases = [phase(900 * number, 900 * (number + 1)) for number in range(8)]
+
+    found = judged(lambda at_s: 400 + 10 * (at_s // 900), *phases)
+
+    assert found.slope_per_h == pytest.approx(40, rel=0.2)
+    assert not found.is_flat
+
+
+def test_a_step_of_files_after_a_new_process_is_growth() -> None:
+    before, after = phase(0, 600), phase(600, 3600, level=1)
+
+    found = trend(FILES, samples(lambda at_s: 10 if at_s < 1500 else 24, 3600), (before, after))
+
+    assert found is not None
+    assert (found.first, found.last) == (10, 24)
+    assert found.slope_per_h == pytest.approx(14 / (2 / 3), rel=0.01)
+    assert not found.is_flat
+
+
+def test_without_two_samples_of_a_level_there_is_no_trend() -> None:
+    levels = phase(0, 5), phase(5, 10, level=1)
+
+    assert trend(MEMORY, samples(saw_tooth, 10), levels) is None
+
+
+def test_slopes_are_computed_within_a_group() -> None:
+    groups = [[(0.0, 1.0), (1.0, 2.0)], [(2.0, 100.0), (3.0, 101.0)]]
+
+    assert slope_per_s(groups) == 1
+    assert slope_per_s([[(0.0, 1.0)], []]) is None
+
+
+def test_the_quiet_samples_of_a_phase_end_before_the_next_phase() -> None:
+    found = quiet(samples(saw_tooth, 60), phase(0, 30, settle_s=10))
+
+    assert [each.at_s for each in found] == [10, 15, 20, 25]
+
+
+def test_the_checkpoint_is_judged_when_it_has_filled() -> None:
+    files = replace(FILES, from_s=600)
+
+    found = trend(files, samples(lambda at_s: min(at_s, 600), 3600), [phase(0, 3600)])
+
+    assert found is not None
+    assert (found.slope_per_h, found.first, found.most) == (0, 600, 600)
+
+
+def test_what_a_collection_removes_is_not_judged() -> None:
+    phases = [phase(100 * number, 100 * number + 100, settle_s=55) for number in range(6)]
+    measured = samples(lambda at_s: 400 + 100 * (at_s % 100) / 100, 600)
+
+    found = trend(COLLECTED, measured, phases)
+
+    assert found is not None
+    assert found.slope_per_h == 0
+
+
+def test_a_leak_raises_what_remains_after_collections() -> None:
+    found = trend(
+        COLLECTED, samples(lambda at_s: saw_tooth(at_s) + 40 * at_s / HOUR_S, 2 * HOUR_S), [phase(0, 2 * HOUR_S)]
+    )
+
+    assert found is not None
+    assert found.slope_per_h == pytest.approx(40, rel=0.05)
+    assert not found.is_flat
+
+
+def test_the_least_of_a_window_that_is_not_complete_is_left_out() -> None:
+    assert least([(0, 5), (5, 3), (10, 7), (15, 6), (20, 1)], 10) == [(5, 3), (15, 6)]
+    assert least([], 10) == []
+
+
+def test_the_ends_of_a_phase_are_medians_of_its_first_and_last_third() -> None:
+    assert ends([1, 2, 3, 4, 5, 6, 7, 8, 9]) == (median([1, 2, 3]), median([7, 8, 9]))
+    assert ends([4]) == (4, 4)
+    assert ends([]) is None
