@@ -87,12 +87,12 @@ def slots(minutes: float) -> list[Slot]:
     return [Slot(fault, number * length_s, (number + 1) * length_s) for number, fault in enumerate(faults)]
 
 
-def phase(slot: Slot, level: int, caught_up_s: float) -> Phase:
-    """The phase of a slot whose fault is over."""
+def phase(slot: Slot, level: int, *, begin_s: float, caught_up_s: float) -> Phase:
+    """The phase of a slot whose fault is over. It begins late if the fault before took longer than its slot."""
     return Phase(
         name=slot.name,
         level=level,
-        begin_s=slot.begin_s,
+        begin_s=begin_s,
         caught_up_s=caught_up_s,
         quiet_s=caught_up_s + slot.settle_s,
         end_s=slot.end_s,

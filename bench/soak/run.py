@@ -107,11 +107,13 @@ def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], b
     """
     for slot in slots(options.minutes):
         _say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
+        begin_s = time.monotonic() - begin
         target.inject(slot)
         wait_for(lambda: _is_caught_up(options, target), _CATCH_UP_DEADLINE_S, _slow(slot), target.pod)
         level = phases[-1].level if phases else 0
         changes = slot.fault is not None and slot.fault.changes_level
-        phases.append(phase(slot, level + changes, time.monotonic() - begin))
+        caught_up_s = time.monotonic() - begin
+        phases.append(phase(slot, level + changes, begin_s=begin_s, caught_up_s=caught_up_s))
         while time.monotonic() - begin < slot.end_s:
             target.pod.check()
             time.sleep(_POLL_S)

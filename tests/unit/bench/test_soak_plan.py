@@ -21,14 +21,14 @@ def test_more_than_a_third_of_each_slot_is_quiet(minutes: int) -> None:
         length_s = slot.end_s - slot.begin_s
         recovered_s = slot.begin_s + (slot.burst_s if slot.fault is Fault.BURST else 0)
 
-        assert slot.end_s - phase(slot, 0, recovered_s).quiet_s > length_s / 3
+        assert slot.end_s - phase(slot, 0, begin_s=slot.begin_s, caught_up_s=recovered_s).quiet_s > length_s / 3
 
 
 def test_a_new_process_warms_up_before_it_is_judged() -> None:
     killed, burst = Slot(Fault.KILL, 600, 1200), Slot(Fault.BURST, 600, 1200)
 
-    assert phase(killed, 0, 620).quiet_s == 620 + 180
-    assert phase(burst, 0, 620).quiet_s == 620 + 60
+    assert phase(killed, 0, begin_s=600, caught_up_s=620).quiet_s == 620 + 180
+    assert phase(burst, 0, begin_s=600, caught_up_s=620).quiet_s == 620 + 60
 
 
 def test_only_a_new_process_and_a_new_partition_change_the_level() -> None:
@@ -36,6 +36,15 @@ def test_only_a_new_process_and_a_new_partition_change_the_level() -> None:
 
 
 def test_a_time_belongs_to_the_last_phase_that_began_before() -> None:
-    phases = [phase(Slot(None, 0, 100), 0, 10), phase(Slot(Fault.KILL, 100, 200), 1, 110)]
+    phases = [
+        phase(Slot(None, 0, 100), 0, begin_s=0, caught_up_s=10),
+        phase(Slot(Fault.KILL, 100, 200), 1, begin_s=105, caught_up_s=115),
+    ]
 
-    assert [phase_at(phases, at_s) for at_s in (-1, 50, 100, 250)] == ["start", "start", Fault.KILL, Fault.KILL]
+    assert [phase_at(phases, at_s) for at_s in (-1, 50, 104, 105, 250)] == [
+        "start",
+        "start",
+        "start",
+        Fault.KILL,
+        Fault.KILL,
+    ]

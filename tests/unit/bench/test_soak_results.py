@@ -22,9 +22,9 @@ SAMPLE = PodSample(
     temporary_mib=2,
 )
 PHASES: tuple[Phase, ...] = (
-    phase(Slot(None, 0, HOUR_S), 0, 0),
-    phase(Slot(Fault.KILL, HOUR_S, 2 * HOUR_S), 1, HOUR_S + 20),
-    phase(Slot(Fault.BURST, 2 * HOUR_S, 3 * HOUR_S), 1, 2 * HOUR_S + 20),
+    phase(Slot(None, 0, HOUR_S), 0, begin_s=0, caught_up_s=0),
+    phase(Slot(Fault.KILL, HOUR_S, 2 * HOUR_S), 1, begin_s=HOUR_S, caught_up_s=HOUR_S + 20),
+    phase(Slot(Fault.BURST, 2 * HOUR_S, 3 * HOUR_S), 1, begin_s=2 * HOUR_S, caught_up_s=2 * HOUR_S + 20),
 )
 
 
