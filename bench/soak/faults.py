@@ -91,7 +91,7 @@ class SoakTarget:
     def _add_partition(self) -> None:
         source = self.topics.source
         count = self.partitions[source] + 1
-        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap, "log_level": 0})
         try:
             admin.create_partitions([NewPartitions(source, count)])[source].result(_ADMIN_S)
         except KafkaException as error:
