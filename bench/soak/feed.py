@@ -8,7 +8,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
 from bench.expected import BenchFailed
 
@@ -35,6 +35,8 @@ class Feeder:
         """The records, and what belongs to them."""
         self.factor = 1.0
         """Multiplies the rate."""
+        self.last_error = ""
+        """The last error of the producer: of a connection, or why it gave up."""
         self._of = messages
         self._rate = rate
         self._producer = Producer(
@@ -47,6 +49,7 @@ class Feeder:
                 "queue.buffering.max.messages": 1_000_000,
                 "reconnect.backoff.max.ms": 500,
                 "topic.metadata.refresh.interval.ms": 2_000,
+                "error_cb": self._on_error,
             }
         )
         self._is_ended = Event()
@@ -70,6 +73,9 @@ class Feeder:
         """
         if self._producer.flush(_FLUSH_S):
             raise BenchFailed("the broker did not take all records")
+
+    def _on_error(self, error: KafkaError) -> None:
+        self.last_error = f"{'fatal: ' if error.fatal() else ''}{error}"
 
     def _feed(self) -> None:
         due, before = 0.0, time.monotonic()

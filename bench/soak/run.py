@@ -75,7 +75,7 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
                     _run_phases(options, target, phases, begin)
                 outcome = _checked(program, target)
             except (BenchFailed, ProcessFailed) as error:
-                failure = f"{error}\n{container.output()[-4000:]}"
+                failure = f"{error}{_stalled(target)}\n{container.output()[-4000:]}"
     return SoakResult(
         program=program.title,
         mode=options.mode,
@@ -124,6 +124,16 @@ def _is_caught_up(options: SoakOptions, target: SoakTarget) -> bool:
     return unread <= max(1.0, _CAUGHT_UP_S * options.rate)
 
 
+def _stalled(target: SoakTarget) -> str:
+    """Says so if the processor has read all that the topics have, so that the load is at fault."""
+    if not target.broker.process.running:
+        return ""
+    stored = sum(sum(target.broker.end_offsets(topic).values()) for topic in target.partitions)
+    if target.position() < stored:
+        return ""
+    return f"; it has read all {stored:,} stored records: the producer of the load stalled ({target.feeder.last_error})"
+
+
 def _slow(slot: Slot) -> str:
     return f"after '{slot.name}' the processor has not caught up"
 
@@ -136,12 +146,12 @@ def _checked(program: SoakProgram, target: SoakTarget) -> Outcome:
     """
     target.feeder.flush()
     total, records = program.rows + target.feeder.messages, target.feeder.records
-    wait_for(
-        lambda: target.position() >= total, _CATCH_UP_DEADLINE_S, "the processor has not read all records", target.pod
-    )
     stored = sum(target.broker.end_offsets(target.topics.source).values())
     if stored != records:
         raise BenchFailed(f"the source has {stored:,} records, but {records:,} were written")
+    wait_for(
+        lambda: target.position() >= total, _CATCH_UP_DEADLINE_S, "the processor has not read all records", target.pod
+    )
     deadline = time.monotonic() + _CHECK_DEADLINE_S
     while True:
         outcome = program.check(target.broker, target.topics, records)
