@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 Windows = Counter[tuple[bytes, int]]
@@ -36,28 +36,32 @@ class Outcome:
         )
 
 
-def check_ids(count: int, is_expected: Callable[[int], bool], results: Iterable[tuple[int | None, int]]) -> Outcome:
-    """Compare results with records that have the ids 0 to `count`.
+def check_ids(
+    copies: Sequence[int], is_expected: Callable[[int], bool], results: Iterable[tuple[int | None, int]]
+) -> Outcome:
+    """Compare results with records.
 
     Args:
+        copies: how often the source has the record with an id, by id. The producer of the load may repeat records.
         is_expected: whether the record with an id has a result here.
         results: the id of the record and the time of each result in ms; None as the id of a wrong result.
     """
-    seen = bytearray(count)
+    seen = bytearray(len(copies))
     repeated: list[int] = []
     wrong, example = 0, ""
     for number, at_ms in results:
-        if number is None or not (0 <= number < count and is_expected(number)):
+        if number is None or not (0 <= number < len(copies) and is_expected(number)):
             wrong, example = wrong + 1, example or f"a result of record {number}, which has none here"
-        elif seen[number]:
+            continue
+        if seen[number] >= copies[number]:
             repeated.append(at_ms)
         else:
-            seen[number] = 1
-    expected = sum(map(is_expected, range(count)))
-    lost = expected - sum(seen)
-    if lost and not example:
-        example = f"record {next(each for each in range(count) if is_expected(each) and not seen[each])}"
-    return Outcome(expected, lost=lost, wrong=wrong, example=example, repeated_ms=tuple(repeated))
+            seen[number] += 1
+    missing = [number for number, found in enumerate(seen) if not found and is_expected(number)]
+    if missing and not example:
+        example = f"record {missing[0]}"
+    expected = sum(map(is_expected, range(len(copies))))
+    return Outcome(expected, lost=len(missing), wrong=wrong, example=example, repeated_ms=tuple(repeated))
 
 
 def windows_of(records: Iterable[tuple[bytes, int]], sizes_ms: Iterable[int]) -> dict[int, Windows]:

@@ -17,7 +17,7 @@ _FLUSH_S = 120
 
 
 class Feeder:
-    """Writes records within the block, each exactly once.
+    """Writes records within the block, each at least once.
 
     While the broker is down, records wait in the producer.
 
@@ -43,7 +43,10 @@ class Feeder:
             {
                 "bootstrap.servers": bootstrap,
                 "log_level": 0,  # it logs each refused connection of the restarted broker
-                "enable.idempotence": True,
+                # An idempotent producer of librdkafka may stall when its broker is restarted. This one may repeat a
+                # record instead.
+                "acks": "all",
+                "max.in.flight": 5,
                 "compression.type": "lz4",
                 "linger.ms": 5,
                 "queue.buffering.max.messages": 1_000_000,

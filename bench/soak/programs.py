@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bench.expected import BenchFailed
 from bench.load_engines import LoadTopics
 from bench.load_programs import FIELDS, PROGRAMS
 from bench.outputs import read_topic
@@ -84,10 +85,10 @@ class SoakProgram:
         return ((*_row(number), 0) for number in range(self.rows))
 
     def check(self, broker: Topics, topics: SoakTopics, count: int) -> Outcome:
-        """Compare all results with the `count` records that were written.
+        """Compare all results with the records of the source, whose ids are 0 to `count`.
 
         Raises:
-            BenchFailed: a topic cannot be read.
+            BenchFailed: a topic cannot be read, or the source lacks a record.
         """
         if self.windows_ms:
             records = ((key, at_ms) for _, key, _, at_ms in read_topic(broker, topics.source))
@@ -97,11 +98,12 @@ class SoakProgram:
                 for size_ms, target in zip(self.windows_ms, topics.targets, strict=True)
             ]
         else:
+            copies = _copies(broker, topics.source, count)
             results = ((self._id(key, value), at_ms) for _, key, value, at_ms in read_topic(broker, topics.targets[0]))
-            found = [check_ids(count, lambda number: not self.is_malformed(number), results)]
-        if self.malformed_every:
-            letters = ((_id_of(value), at_ms) for _, _, value, at_ms in read_topic(broker, topics.dead_letters))
-            found.append(check_ids(count, self.is_malformed, letters))
+            found = [check_ids(copies, lambda number: not self.is_malformed(number), results)]
+            if self.malformed_every:
+                letters = ((_id_of(value), at_ms) for _, _, value, at_ms in read_topic(broker, topics.dead_letters))
+                found.append(check_ids(copies, self.is_malformed, letters))
         return sum(found[1:], found[0])
 
     def _id(self, key: bytes, value: bytes | None) -> int | None:
@@ -121,8 +123,20 @@ def _counts(broker: Topics, target: str) -> Iterator[tuple[bytes, int, int]]:
         yield key, int(json.loads(value or b"{}")["n"]), at_ms
 
 
+def _copies(broker: Topics, source: str, count: int) -> bytearray:
+    """How often the source has each record."""
+    copies = bytearray(count)
+    for _, _, value, _ in read_topic(broker, source):
+        number = _id_of(value)
+        assert number is not None
+        copies[number] = min(copies[number] + 1, 255)
+    if missing := copies.count(0):
+        raise BenchFailed(f"the source lacks {missing:,} of {count:,} records")
+    return copies
+
+
 def _id_of(value: bytes | None) -> int | None:
-    """The id of a malformed record."""
+    """The id of a record, which may be malformed."""
     found = _ID.match(value or b"")
     return int(found[1]) if found else None
 

@@ -12,26 +12,31 @@ def window(start_ms: int, key: bytes = A) -> bytes:
 
 
 def test_each_record_with_one_result_is_complete() -> None:
-    assert check_ids(3, lambda _: True, [(2, 10), (0, 11), (1, 12)]) == Outcome(3)
+    assert check_ids([1] * 3, lambda _: True, [(2, 10), (0, 11), (1, 12)]) == Outcome(3)
 
 
 def test_a_record_without_a_result_is_lost() -> None:
-    assert check_ids(3, lambda _: True, [(0, 10), (2, 11)]) == Outcome(3, lost=1, example="record 1")
+    assert check_ids([1] * 3, lambda _: True, [(0, 10), (2, 11)]) == Outcome(3, lost=1, example="record 1")
 
 
 def test_a_second_result_is_repeated_at_its_time() -> None:
-    assert check_ids(2, lambda _: True, [(0, 10), (1, 11), (0, 12)]) == Outcome(2, repeated_ms=(12,))
+    assert check_ids([1] * 2, lambda _: True, [(0, 10), (1, 11), (0, 12)]) == Outcome(2, repeated_ms=(12,))
+
+
+def test_a_record_that_the_source_has_twice_has_two_results() -> None:
+    assert check_ids([1, 2], lambda _: True, [(0, 10), (1, 11), (1, 12)]) == Outcome(2)
+    assert check_ids([1, 2], lambda _: True, [(0, 10), (1, 11), (1, 12), (1, 13)]) == Outcome(2, repeated_ms=(13,))
 
 
 def test_a_result_without_a_record_is_wrong() -> None:
-    found = check_ids(2, lambda _: True, [(0, 10), (1, 11), (2, 12), (None, 13)])
+    found = check_ids([1] * 2, lambda _: True, [(0, 10), (1, 11), (2, 12), (None, 13)])
 
     assert (found.lost, found.wrong) == (0, 2)
 
 
 def test_records_that_have_their_result_elsewhere_are_not_expected() -> None:
-    assert check_ids(4, lambda number: number % 2 == 0, [(0, 10), (2, 11)]) == Outcome(2)
-    assert check_ids(4, lambda number: number % 2 == 0, [(0, 10), (2, 11), (3, 12)]).wrong == 1
+    assert check_ids([1] * 4, lambda number: number % 2 == 0, [(0, 10), (2, 11)]) == Outcome(2)
+    assert check_ids([1] * 4, lambda number: number % 2 == 0, [(0, 10), (2, 11), (3, 12)]).wrong == 1
 
 
 def test_records_are_counted_in_each_window() -> None:
