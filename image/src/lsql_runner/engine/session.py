@@ -93,21 +93,28 @@ class SessionOptions:
 def open_session(options: SessionOptions) -> SparkSession:
     """Start Spark in the JVM that this process is connected to (or, in tests, in one that pyspark starts)."""
     remember_java_names()
-    threads = options.threads or cores()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # It prints a stack trace for each failed record. We report the failure once, without a trace.
     PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
-    builder = SparkSession.builder.master(f"local[{threads + CONTINUOUS_TASKS}]").appName(options.app_id)
-    settings = _FIXED | {
+    builder = SparkSession.builder.appName(options.app_id)
+    for key, value in session_settings(options).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def session_settings(options: SessionOptions) -> dict[str, str]:
+    """The settings of a session, by Spark's names."""
+    threads = options.threads or cores()
+    return _FIXED | {
+        "spark.master": f"local[{threads + CONTINUOUS_TASKS}]",
+        # Spark starts a thread for each task slot. With as many as there are cores it dispatches the same messages.
+        "spark.rpc.netty.dispatcher.numThreads": str(max(2, threads)),
         "spark.default.parallelism": str(threads),
         "spark.sql.shuffle.partitions": str(options.partitions or threads),
         "spark.sql.streaming.pollingDelay": f"{options.polling_ms}ms",
         "spark.local.dir": str(options.scratch),
         "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
     }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
 
 
 def activate(session: SparkSession) -> None:
