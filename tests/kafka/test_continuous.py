@@ -175,3 +175,16 @@ def test_the_group_shows_the_position(broker: Broker, engine: SparkEngine, topic
     assert committed == {Partition(source, number): end for number, end in broker.end_offsets(source).items()}
     rows = broker.consumer_groups_describe(f"app-{target}")
     assert sum(row.current_offset or 0 for row in rows) == 10
+
+
+def test_a_condition_that_is_never_true_reads_the_records(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(partitions=2), topic()
+    broker.produce(source, records(range(100)))
+    sql = f"{CONTINUOUS} INSERT INTO {target} SELECT STREAM * FROM {source} WHERE 1 > 2"
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        status = running.read_to(100)
+
+    assert (status.records_in, status.records_out) == (100, 0)
+    assert not broker.consume_all(target)

@@ -25,6 +25,8 @@ _FIXED = {
     "spark.sql.session.timeZone": "UTC",
     # The JVM's own case mappings: loading ICU's takes a tenth of the time to the first record.
     "spark.sql.icu.caseMappings.enabled": "false",
+    # It removes the topics of a condition that is never true: a continuous query would not read them.
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
     # State stores: these settings cannot be changed for an existing checkpoint.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -32,6 +34,9 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # A snapshot flushes the store and starts a child process. The default is one every ten batches, of which only the
+    # last one of each minute is kept: a restart reads the changes of up to a minute in any case.
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "60",
     # Joins of streams look up the records of a key by time; older formats read all records of the key.
     "spark.sql.streaming.join.stateFormatVersion": "4",
     "spark.sql.streaming.join.stateFormatV4.enabled": "true",
