@@ -49,6 +49,14 @@ final class AvroInput {
     }
 
     long readLong() {
+        if (position < data.length && data[position] >= 0) { // a number of one byte
+            int single = data[position++];
+            return single >>> 1 ^ -(single & 1);
+        }
+        return readLongOfSeveralBytes();
+    }
+
+    private long readLongOfSeveralBytes() {
         long bits = 0;
         for (int shift = 0; shift < 64; shift += 7) {
             if (position >= data.length) {
@@ -128,6 +136,13 @@ final class AvroInput {
             throw unexpectedEnd();
         }
         return (int) length;
+    }
+
+    /** Skips integers of variable size. */
+    void skipNumbers(int count) {
+        for (int i = 0; i < count; i++) {
+            readLong();
+        }
     }
 
     void skip(int length) {

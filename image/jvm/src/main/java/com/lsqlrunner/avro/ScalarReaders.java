@@ -24,12 +24,12 @@ final class ScalarReaders {
     static ValueReader of(Schema writer, Schema reader) {
         return switch (reader.getType()) {
             case NULL -> in -> null;
-            case BOOLEAN -> AvroInput::readBoolean;
-            case INT -> AvroInput::readInt;
+            case BOOLEAN -> PlainReader.BOOLEAN;
+            case INT -> PlainReader.INT;
             case LONG -> longs(writer, reader);
             case FLOAT -> floats(writer);
             case DOUBLE -> doubles(writer);
-            case STRING -> AvroInput::readString;
+            case STRING -> PlainReader.STRING;
             case BYTES -> bytes(writer, reader, AvroInput::readBytes);
             case FIXED -> fixed(writer, reader);
             default -> throw new IllegalArgumentException(reader.getType().toString());
@@ -48,7 +48,7 @@ final class ScalarReaders {
                 to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.NANOS_PER_MICRO;
         boolean isInt = writer.getType() == Schema.Type.INT;
         if (fromNanos == toNanos) {
-            return isInt ? in -> (long) in.readInt() : AvroInput::readLong;
+            return isInt ? in -> (long) in.readInt() : PlainReader.LONG;
         }
         if (fromNanos < toNanos) {
             return in -> Math.floorDiv(in.readLong(), toNanos / fromNanos);
@@ -68,7 +68,7 @@ final class ScalarReaders {
         return switch (writer.getType()) {
             case INT -> in -> (float) in.readInt();
             case LONG -> in -> (float) in.readLong();
-            default -> AvroInput::readFloat;
+            default -> PlainReader.FLOAT;
         };
     }
 
@@ -77,7 +77,7 @@ final class ScalarReaders {
             case INT -> in -> (double) in.readInt();
             case LONG -> in -> (double) in.readLong();
             case FLOAT -> in -> (double) in.readFloat();
-            default -> AvroInput::readDouble;
+            default -> PlainReader.DOUBLE;
         };
     }
 

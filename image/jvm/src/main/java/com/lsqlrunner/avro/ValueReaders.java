@@ -47,7 +47,7 @@ final class ValueReaders {
             case RECORD -> record((Resolver.RecordAdjust) action, path);
             case WRITER_UNION -> writerUnion((Resolver.WriterUnion) action, path);
             case READER_UNION -> readerUnion((Resolver.ReaderUnion) action, path);
-            case SKIP -> SkippingReaders.of(action.writer);
+            case SKIP -> SkippedValues.of(List.of(action.writer));
             case ERROR -> failing(reason((Resolver.ErrorAction) action, path));
         };
     }
@@ -105,22 +105,39 @@ final class ValueReaders {
     }
 
     private static ValueReader record(Resolver.RecordAdjust action, String path) {
-        int written = action.fieldActions.length;
-        ValueReader[] fields = new ValueReader[written];
-        int[] indexes = new int[written];
+        List<ValueReader> fields = new ArrayList<>();
+        List<Integer> indexes = new ArrayList<>();
+        List<Schema> skipped = new ArrayList<>();
         int matched = 0;
-        for (int i = 0; i < written; i++) {
-            boolean isSkipped = action.fieldActions[i].type == Resolver.Action.Type.SKIP;
-            Schema.Field field = isSkipped ? null : action.readerOrder[matched++];
-            indexes[i] = isSkipped ? -1 : field.pos();
-            fields[i] = of(action.fieldActions[i], isSkipped ? path : CatalystTypes.childPath(path, field.name()));
+        for (Resolver.Action field : action.fieldActions) {
+            if (field.type == Resolver.Action.Type.SKIP) {
+                skipped.add(field.writer);
+                continue;
+            }
+            addSkipped(skipped, fields, indexes);
+            Schema.Field to = action.readerOrder[matched++];
+            fields.add(of(field, CatalystTypes.childPath(path, to.name())));
+            indexes.add(to.pos());
         }
+        addSkipped(skipped, fields, indexes);
         Object[] defaults = new Object[action.readerOrder.length];
         for (int i = action.firstDefault; i < defaults.length; i++) {
             Schema.Field field = action.readerOrder[i];
             defaults[field.pos()] = constant(field.schema(), action.defaults[i - action.firstDefault]);
         }
-        return new RecordReader(fields, indexes, defaults);
+        return new RecordReader(
+                fields.toArray(new ValueReader[0]),
+                indexes.stream().mapToInt(Integer::intValue).toArray(),
+                defaults);
+    }
+
+    /** Moves adjacent fields that the reader's schema does not contain to one reader, whose index is -1. */
+    private static void addSkipped(List<Schema> skipped, List<ValueReader> fields, List<Integer> indexes) {
+        if (!skipped.isEmpty()) {
+            fields.add(SkippedValues.of(skipped));
+            indexes.add(-1);
+            skipped.clear();
+        }
     }
 
     /** The Catalyst value of a default, which is encoded and read again. */
@@ -209,9 +226,13 @@ final class ValueReaders {
         public Object read(AvroInput in) {
             Object[] values = defaults.clone();
             for (int i = 0; i < fields.length; i++) {
-                Object value = fields[i].read(in);
-                if (indexes[i] >= 0) {
-                    values[indexes[i]] = value;
+                ValueReader field = fields[i];
+                if (field instanceof PlainReader plain) {
+                    values[indexes[i]] = plain.read(in);
+                } else if (field instanceof SkippedValues skipped) {
+                    skipped.read(in);
+                } else {
+                    values[indexes[i]] = field.read(in);
                 }
             }
             return new GenericInternalRow(values);

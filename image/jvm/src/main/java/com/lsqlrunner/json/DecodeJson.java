@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.StructType;
 
 /**
  * Decodes the bytes of a JSON object to a struct, like {@code from_json} in the mode FAILFAST. {@link JsonObjectReader}
- * reads most records of structs with scalar fields; Spark's parser reads all others.
+ * reads most records; Spark's parser reads all others.
  */
 public final class DecodeJson extends DecodingFunction {
     private static final long serialVersionUID = 1L;

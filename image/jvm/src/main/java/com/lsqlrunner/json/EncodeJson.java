@@ -11,13 +11,14 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Encodes a struct as the bytes of a JSON object with all null fields, like {@code to_json}. That function uses an
  * expression that loads all of Scala's reflection, which takes a third of a second in the first batch, and it returns
- * characters. {@link JsonObjectWriter} writes structs with scalar fields; Spark's generator writes all others.
+ * characters. {@link JsonObjectWriter} writes most structs; Spark's generator writes all others.
  */
 public final class EncodeJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
     private transient JsonObjectWriter writer;
     private transient SparkJsonGenerator generator;
+    private transient boolean isReady;
 
     public EncodeJson(Expression child) {
         super(child);
@@ -31,13 +32,20 @@ public final class EncodeJson extends UnaryFunction {
     /** The JSON object of a struct, in UTF-8. */
     @Override
     public byte[] call(Object struct) {
-        if (writer == null && generator == null) {
-            StructType type = (StructType) child().dataType();
-            writer = JsonObjectWriter.of(type);
-            generator = writer == null ? new SparkJsonGenerator(type) : null;
+        if (!isReady) {
+            writer = JsonObjectWriter.of((StructType) child().dataType());
+            isReady = true;
         }
         InternalRow row = (InternalRow) struct;
-        return writer == null ? generator.write(row) : writer.write(row);
+        byte[] object = writer == null ? null : writer.write(row);
+        return object == null ? generated(row) : object;
+    }
+
+    private byte[] generated(InternalRow row) {
+        if (generator == null) {
+            generator = new SparkJsonGenerator((StructType) child().dataType());
+        }
+        return generator.write(row);
     }
 
     @Override

@@ -10,6 +10,9 @@ final class JsonScanner {
     /** The result of a method that did not recognize the text. */
     static final int UNRECOGNIZED = -1;
 
+    /** The value that a reader returns if only Spark's parser can decide what the text is. */
+    static final Object NOT_READ = new Object();
+
     private static final int DEEPEST = 64;
     private static final int LONGEST_NUMBER = 100;
 

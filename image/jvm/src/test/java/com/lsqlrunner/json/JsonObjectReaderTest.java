@@ -49,6 +49,9 @@ class JsonObjectReaderTest {
                 "{}",
                 " { \"id\" : 1 , \"speed\" : -0.5 }\n",
                 "{\"id\":-999999999999999999,\"count\":-2147483648,\"speed\":123456789012345,\"name\":\"Zürich 😀\"}",
+                "{\"tags\":[\"a\", null],\"places\":[{\"x\":1,\"other\":{}},null],\"table\":[[],[1,2.5]]}",
+                "{\"price\":-12.5,\"total\":0.0001,\"time\":\"2026-01-31T12:30:59.5Z\",\"day\":\"2024-02-29\"}",
+                "{\"time\":1767225600,\"counts\":{\"a\":1,\"b\":null}}",
                 "{\"é\":true,\"at\":{\"x\":0,\"place\":null,\"z\":[{}]},\"other\":{\"a\":[1e9,\"\\u00e9\\n\"]}}",
             })
     void readsCommonRecordsItself(String text) {
@@ -82,6 +85,15 @@ class JsonObjectReaderTest {
                 "{\"other\":\"\\x\"}",
                 "{\"other\":01}",
                 "{\"other\":\"\t\"}",
+                "{\"tags\":[\"a\",]}",
+                "{\"tags\":\"a\"}",
+                "{\"price\":1.005}",
+                "{\"price\":1000000}",
+                "{\"price\":\"1.5\"}",
+                "{\"time\":\"2026-02-29T00:00:00Z\"}",
+                "{\"time\":\"2026-01-31T12:30:59+01:00\"}",
+                "{\"day\":\"2026-1-3\"}",
+                "{\"counts\":{\"\\n\":1}}",
             })
     void leavesOtherRecordsToSpark(String text) {
         assertNull(reader.read(text.getBytes(UTF_8)));
@@ -97,8 +109,10 @@ class JsonObjectReaderTest {
 
     @Test
     void aStructWithAnotherTypeIsLeftToSpark() {
-        assertNull(JsonObjectReader.of(new StructType().add("at", DataTypes.TimestampType)));
+        assertNull(JsonObjectReader.of(new StructType().add("at", DataTypes.TimestampNTZType)));
         assertNull(JsonObjectReader.of(new StructType()
-                .add("inner", new StructType().add("list", DataTypes.createArrayType(DataTypes.LongType)))));
+                .add("inner", new StructType().add("list", DataTypes.createArrayType(DataTypes.BinaryType)))));
+        assertNull(JsonObjectReader.of(
+                new StructType().add("map", DataTypes.createMapType(DataTypes.LongType, DataTypes.LongType))));
     }
 }

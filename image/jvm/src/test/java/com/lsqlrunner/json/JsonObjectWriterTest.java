@@ -5,10 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.LocalDate;
 import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
@@ -30,6 +39,9 @@ class JsonObjectWriterTest {
         Double.POSITIVE_INFINITY,
         Double.NEGATIVE_INFINITY
     };
+
+    private static final long FIRST_SECOND = LocalDate.of(1, 1, 1).toEpochDay() * 86_400;
+    private static final long LAST_SECOND = LocalDate.of(10_000, 1, 1).toEpochDay() * 86_400 - 1;
 
     private final JsonObjectWriter writer = JsonObjectWriter.of(TYPE);
     private final SparkJsonGenerator generator = new SparkJsonGenerator(TYPE);
@@ -65,10 +77,80 @@ class JsonObjectWriterTest {
                     orNull(random.nextBoolean() ? random.nextGaussian() : DOUBLES[random.nextInt(DOUBLES.length)]),
                     orNull(text()),
                     orNull(random.nextBoolean()),
-                    orNull(struct(orNull(random.nextLong()), orNull(text()))));
+                    orNull(place()),
+                    orNull(array(() -> orNull(text()))),
+                    orNull(array(() -> orNull(place()))),
+                    orNull(array(() -> orNull(array(() -> orNull(number()))))),
+                    orNull(decimal(8, 2)),
+                    orNull(decimal(30, 4)),
+                    orNull(random.nextLong(FIRST_SECOND, LAST_SECOND) * 1_000_000 + random.nextInt(1_000_000)),
+                    orNull((int) (random.nextLong(FIRST_SECOND, LAST_SECOND) / 86_400)),
+                    orNull(new ArrayBasedMapData(array(this::text, 2), array(() -> orNull(random.nextLong()), 2))));
 
             assertArrayEquals(generator.write(row), writer.write(row), row::toString);
         }
+    }
+
+    @Test
+    void writesDoublesAsJavaDoes() {
+        for (int i = 0; i < 1_000_000; i++) {
+            double value = number();
+
+            assertEquals("{\"d\":" + value + "}", written("d", DataTypes.DoubleType, value));
+        }
+    }
+
+    @Test
+    void writesLongsAsJavaDoes() {
+        for (int i = 0; i < 100_000; i++) {
+            long value = random.nextLong() >> random.nextInt(64);
+
+            assertEquals("{\"l\":" + value + "}", written("l", DataTypes.LongType, value));
+        }
+    }
+
+    @Test
+    void yearsThatHaveNotFourDigitsAreLeftToSpark() {
+        long afterLast = 1 + LAST_SECOND;
+        for (long second : new long[] {FIRST_SECOND - 1, afterLast}) {
+            assertNull(JsonObjectWriter.of(new StructType().add("t", DataTypes.TimestampType))
+                    .write(struct(second * 1_000_000)));
+            assertNull(JsonObjectWriter.of(new StructType().add("d", DataTypes.DateType))
+                    .write(struct((int) Math.floorDiv(second, 86_400L))));
+        }
+    }
+
+    private String written(String name, DataType type, Object value) {
+        return new String(JsonObjectWriter.of(new StructType().add(name, type)).write(struct(value)), UTF_8);
+    }
+
+    private Object place() {
+        return struct(orNull(random.nextLong()), orNull(text()));
+    }
+
+    /** A double: a decimal number with few digits, or next to one, or any. */
+    private double number() {
+        double few =
+                random.nextInt(2_000_000) / Math.pow(10, random.nextInt(12)) - (random.nextBoolean() ? 0 : 100_000);
+        return switch (random.nextInt(6)) {
+            case 0 -> Math.nextUp(few);
+            case 1 -> random.nextGaussian();
+            case 2 -> (random.nextLong() >> random.nextInt(64)) / 1e9;
+            default -> few;
+        };
+    }
+
+    private Decimal decimal(int precision, int scale) {
+        BigInteger digits = new BigInteger(random.nextInt(precision * 3), random);
+        return Decimal.apply(new BigDecimal(random.nextBoolean() ? digits : digits.negate(), scale), precision, scale);
+    }
+
+    private GenericArrayData array(Supplier<Object> item) {
+        return array(item, random.nextInt(4));
+    }
+
+    private GenericArrayData array(Supplier<Object> item, int count) {
+        return new GenericArrayData(Stream.generate(item).limit(count).toArray());
     }
 
     @Test
@@ -82,7 +164,8 @@ class JsonObjectWriterTest {
 
     @Test
     void aStructWithAnotherTypeIsLeftToSpark() {
-        assertNull(JsonObjectWriter.of(new StructType().add("day", DataTypes.DateType)));
+        assertNull(JsonObjectWriter.of(new StructType().add("bytes", DataTypes.BinaryType)));
+        assertNull(JsonObjectWriter.of(new StructType().add("list", DataTypes.createArrayType(DataTypes.FloatType))));
         assertNull(JsonObjectWriter.of(new StructType()));
     }
 }

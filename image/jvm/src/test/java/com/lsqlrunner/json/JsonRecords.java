@@ -5,13 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/**
- * Random JSON records, most of them nearly valid, for a struct with a field of each scalar type and a nested struct.
- */
+/** Random JSON records, most of them nearly valid, for a struct with a field of each type. */
 final class JsonRecords {
     static final StructType TYPE = new StructType()
             .add("id", DataTypes.LongType)
@@ -19,11 +18,162 @@ final class JsonRecords {
             .add("speed", DataTypes.DoubleType)
             .add("name", DataTypes.StringType)
             .add("é", DataTypes.BooleanType)
-            .add("at", new StructType().add("x", DataTypes.LongType).add("place", DataTypes.StringType));
+            .add("at", place())
+            .add("tags", DataTypes.createArrayType(DataTypes.StringType))
+            .add("places", DataTypes.createArrayType(place()))
+            .add("table", DataTypes.createArrayType(DataTypes.createArrayType(DataTypes.DoubleType)))
+            .add("price", DataTypes.createDecimalType(8, 2))
+            .add("total", DataTypes.createDecimalType(30, 4))
+            .add("time", DataTypes.TimestampType)
+            .add("day", DataTypes.DateType)
+            .add("counts", DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType));
+
+    private static StructType place() {
+        return new StructType().add("x", DataTypes.LongType).add("place", DataTypes.StringType);
+    }
 
     private static final String[] NAMES = {
-        "id", "count", "speed", "name", "é", "at", "x", "other", "", "ID", "\\u0069d", "na\\u006de", "\\\"", "id "
+        "id",
+        "count",
+        "speed",
+        "name",
+        "é",
+        "at",
+        "x",
+        "other",
+        "",
+        "ID",
+        "\\u0069d",
+        "na\\u006de",
+        "\\\"",
+        "id ",
+        "tags",
+        "places",
+        "table",
+        "price",
+        "total",
+        "time",
+        "day",
+        "counts"
     };
+
+    /** Values that mostly fit some of the fields. */
+    private static final Map<String, String[]> VALUES_OF = Map.of(
+            "tags",
+            new String[] {
+                "[]", "[ ]", "[\"a\" , null,\"é\"]", "[\"a\",]", "[\"\\n\"]", "[1]", "[\"a\"", "[,]", "\"a\"", "{}"
+            },
+            "places",
+            new String[] {
+                "[{}]",
+                "[null,{\"x\":7}]",
+                "[{\"x\":1,\"place\":\"p\"} , {\"z\":[]}]",
+                "[[]]",
+                "[{\"x\":\"1\"}]",
+                "[{]",
+                "{}"
+            },
+            "table",
+            new String[] {"[[1,2.5],[]]", "[null,[null]]", "[[-0.0 ,1e3]]", "[[[]]]", "[1]", "[[1}]"},
+            "price",
+            new String[] {
+                "1.5",
+                "-1.50",
+                "0",
+                "-0",
+                "-0.0",
+                "0.00",
+                "123456.78",
+                "999999.99",
+                "1000000",
+                "1000000.00",
+                "1.005",
+                "1.995",
+                "999999.995",
+                "1e2",
+                "\"1.5\"",
+                "\"\"",
+                "12.340",
+                "NaN",
+                "00.1",
+                "1.",
+                "true"
+            },
+            "total",
+            new String[] {
+                "1.5",
+                "-1.5000",
+                "0",
+                "-0.0",
+                "99999999999999.9999",
+                "100000000000000",
+                "99999999999999999999999999.9999",
+                "1.00005",
+                "1e-4",
+                "\"2,5\"",
+                "123456789012345678901234567890"
+            },
+            "time",
+            new String[] {
+                "\"2026-01-31T12:30:59Z\"",
+                "\"2026-01-31 12:30:59\"",
+                "\"2026-01-31T12:30:59.123456Z\"",
+                "\"1969-12-31T23:59:59.999\"",
+                "\"0001-01-01T00:00:00Z\"",
+                "\"0000-01-01T00:00:00Z\"",
+                "\"9999-12-31T23:59:59.999999Z\"",
+                "\"2026-01-31T12:30:59.1234567Z\"",
+                "\"2026-01-31T12:30:59.Z\"",
+                "\"2026-02-29T00:00:00Z\"",
+                "\"2024-02-29T00:00:00.5Z\"",
+                "\"1900-02-29T00:00:00Z\"",
+                "\"2026-01-31T24:00:00Z\"",
+                "\"2026-01-31T12:60:00Z\"",
+                "\"2026-01-31T12:30:60Z\"",
+                "\"2026-13-01T00:00:00Z\"",
+                "\"2026-01-31T12:30:59+01:00\"",
+                "\"2026-01-31T12:30:59 UTC\"",
+                "\"2026-01-31T12:30\"",
+                "\"2026-01-31\"",
+                "\"2026-1-3T1:2:3Z\"",
+                "\"T12:30:59\"",
+                "\"2026-01-31T12:30:59z\"",
+                "\"2026-01-31t12:30:59Z\"",
+                "\" 2026-01-31T12:30:59Z\"",
+                "\"2026-01-31T12:30:59Z \"",
+                "\"\"",
+                "0",
+                "-1",
+                "1767225600",
+                "999999999999",
+                "9999999999999",
+                "9223372036854775807",
+                "1.5"
+            },
+            "day",
+            new String[] {
+                "\"2026-01-31\"", "\"1969-12-31\"", "\"0001-01-01\"", "\"0000-12-31\"", "\"9999-12-31\"",
+                        "\"10000-01-01\"",
+                "\"2026-02-29\"", "\"2000-02-29\"", "\"2026-00-10\"", "\"2026-10-00\"", "\"2026-1-3\"",
+                        "\"2026-01-31T00:00:00Z\"",
+                "\"+026-01-31\"", "\"\"", "20260131", "7"
+            },
+            "counts",
+            new String[] {
+                "{}",
+                "{ }",
+                "{\"a\":1}",
+                "{\"a\":1 , \"b\":null}",
+                "{\"a\":1,\"a\":2}",
+                "{\"\":0}",
+                "{\"é\":5}",
+                "{\"\\n\":1}",
+                "{\"a\":1.5}",
+                "{\"a\"}",
+                "{\"a\":1,}",
+                "[]"
+            });
+
     private static final String[] VALUES = {
         "null",
         "true",
@@ -112,7 +262,9 @@ final class JsonRecords {
         List<String> fields = new ArrayList<>();
         int count = random.nextInt(8);
         for (int i = 0; i < count; i++) {
-            fields.add(space() + '"' + of(NAMES) + '"' + space() + ':' + space() + of(VALUES) + space());
+            String name = of(NAMES);
+            String[] fitting = random.nextInt(4) == 0 ? VALUES : VALUES_OF.getOrDefault(name, VALUES);
+            fields.add(space() + '"' + name + '"' + space() + ':' + space() + of(fitting) + space());
         }
         String end = random.nextInt(20) == 0 ? of(VALUES) : "";
         byte[] record = (space() + '{' + String.join(",", fields) + space() + '}' + space() + end).getBytes(UTF_8);

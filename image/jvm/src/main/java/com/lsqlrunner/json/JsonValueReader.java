@@ -1,0 +1,189 @@
+package com.lsqlrunner.json;
+
+import static com.lsqlrunner.json.JsonScanner.NOT_READ;
+import static com.lsqlrunner.json.JsonScanner.UNRECOGNIZED;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Reads values of one type, as Spark's parser would; the result is NOT_READ if only that parser can decide. */
+final class JsonValueReader {
+    private enum Kind {
+        STRING,
+        BOOLEAN,
+        INT,
+        LONG,
+        DOUBLE,
+        DECIMAL,
+        DATE,
+        TIMESTAMP,
+        ARRAY,
+        MAP,
+        STRUCT
+    }
+
+    private final JsonScanner scanner;
+    private final JsonNumbers numbers;
+    private final Kind kind;
+    private final JsonObjectReader struct;
+    /** Of the elements of an array, or of the values of a map. */
+    private final JsonValueReader items;
+
+    private final int precision;
+    private final int scale;
+
+    /** @param type a type for which {@link #canRead} is true */
+    JsonValueReader(DataType type, JsonScanner scanner) {
+        this.scanner = scanner;
+        numbers = new JsonNumbers(scanner);
+        kind = kind(type);
+        struct = type instanceof StructType fields ? new JsonObjectReader(fields, scanner) : null;
+        DataType item = itemType(type);
+        items = item == null ? null : new JsonValueReader(item, scanner);
+        precision = type instanceof DecimalType decimal ? decimal.precision() : 0;
+        scale = type instanceof DecimalType decimal ? decimal.scale() : 0;
+    }
+
+    private static DataType itemType(DataType type) {
+        return type instanceof ArrayType array
+                ? array.elementType()
+                : type instanceof MapType map ? map.valueType() : null;
+    }
+
+    /** Whether values of a type can be read. */
+    static boolean canRead(DataType type) {
+        if (type instanceof StructType fields) {
+            return JsonObjectReader.canRead(fields);
+        }
+        DataType item = itemType(type);
+        return kind(type) != null && (item == null || canRead(item));
+    }
+
+    private static Kind kind(DataType type) {
+        if (type instanceof StructType) {
+            return Kind.STRUCT;
+        }
+        if (type instanceof ArrayType) {
+            return Kind.ARRAY;
+        }
+        if (type instanceof MapType map) {
+            return DataTypes.StringType.equals(map.keyType()) ? Kind.MAP : null;
+        }
+        if (type instanceof DecimalType) {
+            return Kind.DECIMAL;
+        }
+        if (DataTypes.StringType.equals(type)) {
+            return Kind.STRING;
+        }
+        if (DataTypes.LongType.equals(type)) {
+            return Kind.LONG;
+        }
+        if (DataTypes.IntegerType.equals(type)) {
+            return Kind.INT;
+        }
+        if (DataTypes.DoubleType.equals(type)) {
+            return Kind.DOUBLE;
+        }
+        if (DataTypes.DateType.equals(type)) {
+            return Kind.DATE;
+        }
+        if (DataTypes.TimestampType.equals(type)) {
+            return Kind.TIMESTAMP;
+        }
+        return DataTypes.BooleanType.equals(type) ? Kind.BOOLEAN : null;
+    }
+
+    /** The value at the position of the scanner, whose text is {@code record}; null for JSON's null. */
+    Object read(byte[] record) {
+        int first = scanner.peek();
+        if (first == 'n') {
+            return scanner.read("null") ? null : NOT_READ;
+        }
+        return switch (kind) {
+            case STRING -> first == '"' ? readString(record) : NOT_READ;
+            case LONG -> numbers.readLong(record);
+            case INT -> numbers.readInt(record);
+            case DOUBLE -> numbers.readDouble(record);
+            case BOOLEAN -> readBoolean(first);
+            case DECIMAL -> numbers.readDecimal(record, precision, scale);
+            case DATE -> first == '"' ? readDate(record) : NOT_READ;
+            case TIMESTAMP -> first == '"' ? readTimestamp(record) : numbers.readSeconds(record);
+            case ARRAY -> scanner.read('[') ? readArray(record) : NOT_READ;
+            case MAP -> scanner.read('{') ? readMap(record) : NOT_READ;
+            case STRUCT -> first == '{' ? struct.readObject(record) : NOT_READ;
+        };
+    }
+
+    private Object readString(byte[] record) {
+        scanner.read('"');
+        int start = scanner.position();
+        int length = scanner.readPlainString();
+        return length == UNRECOGNIZED ? NOT_READ : UTF8String.fromBytes(record, start, length);
+    }
+
+    private Object readDate(byte[] record) {
+        scanner.read('"');
+        int start = scanner.position();
+        return JsonTimes.readDate(record, start, scanner.readPlainString());
+    }
+
+    private Object readTimestamp(byte[] record) {
+        scanner.read('"');
+        int start = scanner.position();
+        return JsonTimes.readTimestamp(record, start, scanner.readPlainString());
+    }
+
+    private Object readBoolean(int first) {
+        if (first == 't') {
+            return scanner.read("true") ? Boolean.TRUE : NOT_READ;
+        }
+        return scanner.read("false") ? Boolean.FALSE : NOT_READ;
+    }
+
+    private Object readArray(byte[] record) {
+        List<Object> values = new ArrayList<>();
+        if (!scanner.read(']')) {
+            do {
+                Object value = items.read(record);
+                if (value == NOT_READ) {
+                    return NOT_READ;
+                }
+                values.add(value);
+            } while (scanner.read(','));
+            if (!scanner.read(']')) {
+                return NOT_READ;
+            }
+        }
+        return new GenericArrayData(values.toArray());
+    }
+
+    /** A map with all keys in their order. Spark's parser does not remove those that appear twice either. */
+    private Object readMap(byte[] record) {
+        List<Object> keys = new ArrayList<>();
+        List<Object> values = new ArrayList<>();
+        if (!scanner.read('}')) {
+            do {
+                Object key = scanner.peek() == '"' ? readString(record) : NOT_READ;
+                Object value = key != NOT_READ && scanner.read(':') ? items.read(record) : NOT_READ;
+                if (value == NOT_READ) {
+                    return NOT_READ;
+                }
+                keys.add(key);
+                values.add(value);
+            } while (scanner.read(','));
+            if (!scanner.read('}')) {
+                return NOT_READ;
+            }
+        }
+        return new ArrayBasedMapData(new GenericArrayData(keys.toArray()), new GenericArrayData(values.toArray()));
+    }
+}

@@ -1,0 +1,133 @@
+package com.lsqlrunner.json;
+
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructType;
+
+/** Writes the value at an index of a row or an array as JSON, like Spark's generator. */
+@FunctionalInterface
+interface JsonValueWriter {
+    byte[] TRUE = JsonOutput.utf8("true");
+    byte[] FALSE = JsonOutput.utf8("false");
+    byte[] NULL = JsonOutput.utf8("null");
+
+    /**
+     * Writes a value that is not null.
+     *
+     * @return false if only Spark's generator writes it
+     */
+    boolean write(JsonOutput out, SpecializedGetters from, int index);
+
+    /** A writer of values of a type; null for a type that only Spark's generator writes. */
+    static JsonValueWriter of(DataType type) {
+        if (type instanceof StructType struct) {
+            return JsonObjectWriter.fieldsOf(struct);
+        }
+        if (type instanceof ArrayType array) {
+            JsonValueWriter item = of(array.elementType());
+            return item == null ? null : (out, from, index) -> writeArray(out, from.getArray(index), item);
+        }
+        if (type instanceof MapType map) {
+            JsonValueWriter item = DataTypes.StringType.equals(map.keyType()) ? of(map.valueType()) : null;
+            return item == null ? null : (out, from, index) -> writeMap(out, from.getMap(index), item);
+        }
+        if (type instanceof DecimalType decimal) {
+            int precision = decimal.precision();
+            int scale = decimal.scale();
+            return (out, from, index) -> {
+                out.write(JsonOutput.utf8(from.getDecimal(index, precision, scale)
+                        .toJavaBigDecimal()
+                        .toString()));
+                return true;
+            };
+        }
+        if (DataTypes.DateType.equals(type)) {
+            return (out, from, index) -> out.writeDate(from.getInt(index));
+        }
+        if (DataTypes.TimestampType.equals(type)) {
+            return (out, from, index) -> out.writeTimestamp(from.getLong(index));
+        }
+        return ofPlain(type);
+    }
+
+    private static JsonValueWriter ofPlain(DataType type) {
+        if (DataTypes.StringType.equals(type)) {
+            return (out, from, index) -> {
+                out.writeString(from.getUTF8String(index));
+                return true;
+            };
+        }
+        if (DataTypes.LongType.equals(type)) {
+            return (out, from, index) -> {
+                out.writeLong(from.getLong(index));
+                return true;
+            };
+        }
+        if (DataTypes.IntegerType.equals(type)) {
+            return (out, from, index) -> {
+                out.writeLong(from.getInt(index));
+                return true;
+            };
+        }
+        if (DataTypes.DoubleType.equals(type)) {
+            return (out, from, index) -> {
+                out.writeDouble(from.getDouble(index));
+                return true;
+            };
+        }
+        if (DataTypes.BooleanType.equals(type)) {
+            return (out, from, index) -> {
+                out.write(from.getBoolean(index) ? TRUE : FALSE);
+                return true;
+            };
+        }
+        return null;
+    }
+
+    /** Writes a value, or JSON's null. */
+    private static boolean writeItem(JsonOutput out, ArrayData items, int index, JsonValueWriter item) {
+        if (items.isNullAt(index)) {
+            out.write(NULL);
+            return true;
+        }
+        return item.write(out, items, index);
+    }
+
+    private static boolean writeArray(JsonOutput out, ArrayData items, JsonValueWriter item) {
+        out.write('[');
+        for (int i = 0; i < items.numElements(); i++) {
+            if (i > 0) {
+                out.write(',');
+            }
+            if (!writeItem(out, items, i, item)) {
+                return false;
+            }
+        }
+        out.write(']');
+        return true;
+    }
+
+    private static boolean writeMap(JsonOutput out, MapData map, JsonValueWriter item) {
+        ArrayData keys = map.keyArray();
+        ArrayData values = map.valueArray();
+        out.write('{');
+        for (int i = 0; i < map.numElements(); i++) {
+            if (i > 0) {
+                out.write(',');
+            }
+            out.writeString(keys.getUTF8String(i));
+            out.write(':');
+            if (!writeItem(out, values, i, item)) {
+                return false;
+            }
+        }
+        out.write('}');
+        return true;
+    }
+}
