@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,6 +13,13 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 def processor_s(root: int) -> float:
     """Processor time in seconds of the processes below `root`, including children that have ended."""
     return sum(float(sum(map(int, _stat(pid)[11:15]))) for pid in _tree(root)) / _TICKS
+
+
+def jvm_started_s(root: int) -> float:
+    """When the newest JVM below `root` started, in seconds since 1970, to a clock tick; 0 if there is none."""
+    ticks = [int(_stat(pid)[19]) for pid in _tree(root) if _name(pid) == "java"]
+    booted_s = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return booted_s + max(ticks) / _TICKS if ticks else 0.0
 
 
 def private_mib(root: int) -> float:
@@ -38,6 +46,13 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return ["0"] * 50
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def _anonymous_kib(pid: int) -> int:

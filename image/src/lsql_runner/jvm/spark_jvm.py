@@ -176,12 +176,14 @@ _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_L
 
 
 def class_path(jars: Path) -> list[str]:
-    """The jars of Spark, except _EXCLUDED, and those of `jars`, sorted by name.
+    """The jars of Spark, except _EXCLUDED, and those of `jars`, sorted by name, without symbolic links.
+
+    A class archive fits only the paths of its training. Checkouts share one archive, and link their jars to one folder.
 
     Raises:
         LsqlError: JARS_MISSING if the Kafka connector is not among them.
     """
-    all_jars = [*spark_home().joinpath("jars").glob("*.jar"), *jars.glob("*.jar")]
+    all_jars = [path for folder in (spark_home() / "jars", jars) for path in folder.resolve().glob("*.jar")]
     included = sorted((path for path in all_jars if not path.name.startswith(_EXCLUDED)), key=lambda path: path.name)
     if not any(path.name.startswith("spark-sql-kafka") for path in included):
         raise LsqlError("JARS_MISSING", path=str(jars))
