@@ -10,6 +10,7 @@ from devkit.engines import quick_jvm
 from devkit.registry import Registry
 from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.jvm.spark_jvm import SparkJvm
 
 keep_temporary_files_in_memory()
 
@@ -17,7 +18,7 @@ keep_temporary_files_in_memory()
 @pytest.fixture(scope="package")
 def engine() -> Iterator[SparkEngine]:
     """A JVM and a Spark session for all tests of this folder that run a processor in the pytest process."""
-    running = SparkEngine("tests", quick_jvm(), threads=2)
+    running = SparkEngine("tests", SparkJvm(quick_jvm()), threads=2)
     yield running
     running.close()
 

@@ -1,4 +1,8 @@
-"""`lsql run`: starts a processor and its API from settings."""
+"""`lsql run`: starts a processor and its API from settings.
+
+Python's imports and the start of the JVM take about a second each. The JVM starts as soon as the settings and the text
+of the program are checked; modules that are needed only afterwards are imported while it starts.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +16,29 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flask import Flask
-
-from lsql_runner.api.app import create_app
 from lsql_runner.bind.settings import bind_settings
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.budget import MemoryBudget, budget
 from lsql_runner.container.limits import memory_limit_mib
-from lsql_runner.engine.port import Engine
-from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
-from lsql_runner.jvm.spark_jvm import JvmOptions
-from lsql_runner.observe.event_log import EventLog
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.observe.logs import configure
-from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.connections import connections
-from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.file_watch import FileWatch
 from lsql_runner.runtime.memory_need import second_jvm_mib
-from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.sql.parser import parse
 from lsql_runner.web.server import serve
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from lsql_runner.engine.port import Engine
+    from lsql_runner.observe.metrics import Metrics
+    from lsql_runner.runtime.port import Identity
+    from lsql_runner.runtime.supervisor import Supervisor
 
 LOG = logging.getLogger("lsql_runner.service")
 
@@ -67,6 +68,9 @@ def run(environment: Mapping[str, str]) -> int:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
+        from lsql_runner.api.app import create_app
+        from lsql_runner.runtime.file_watch import FileWatch
+
         open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
         return create_app(supervisor, metrics.render)
 
@@ -90,8 +94,16 @@ def processor(
     program = parse(settings.sql)
     bind_settings(program.settings)
     with closing(StateDir(settings.state_dir, settings.app_id)) as state:
-        # The JVM starts while the program is planned.
-        engine = SparkEngine(settings.app_id, options or jvm_options(settings), settings.threads)
+        jvm = SparkJvm(options or jvm_options(settings))  # starts during the imports, and while the program is planned
+        from lsql_runner.engine.processor import SparkEngine
+
+        engine = SparkEngine(settings.app_id, jvm, settings.threads)  # a thread opens the session
+        from lsql_runner.observe.event_log import EventLog
+        from lsql_runner.observe.metrics import Metrics
+        from lsql_runner.runtime.connections import connections
+        from lsql_runner.runtime.dependencies import RunDependencies
+        from lsql_runner.runtime.supervisor import Supervisor
+
         with closing(engine), connections(settings) as (brokers, registry):
             identity = replace(_identity(settings), memory=None if options else memory_budget(settings))
             supervisor = Supervisor(
@@ -130,6 +142,10 @@ def processor_without_api(
     Raises:
         LsqlError: see `processor`.
     """
+    from lsql_runner.runtime.connections import connections
+    from lsql_runner.runtime.dependencies import RunDependencies
+    from lsql_runner.runtime.supervisor import Supervisor
+
     program = parse(settings.sql)
     bind_settings(program.settings)
     with (
@@ -174,6 +190,8 @@ def jvm_options(settings: Settings) -> JvmOptions:
 
 
 def _identity(settings: Settings) -> Identity:
+    from lsql_runner.runtime.port import Identity
+
     return Identity(
         app_id=settings.app_id,
         sql=settings.sql,

@@ -28,7 +28,7 @@ from lsql_runner.engine.records import read_records, write_records
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.declared import as_declaration
-from lsql_runner.jvm.spark_jvm import short_lived
+from lsql_runner.jvm.spark_jvm import SparkJvm, short_lived
 from lsql_runner.kafka.ports import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.plan.tree import watermark_delay_ms
@@ -69,7 +69,7 @@ def kafka_cases(
             stack.enter_context(closing(registry))
         brokers.topics()  # fails before a JVM is started for unreachable brokers
         options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib)
-        engine = stack.enter_context(closing(SparkEngine("lsql-test", options, settings.threads)))
+        engine = stack.enter_context(closing(SparkEngine("lsql-test", SparkJvm(options), settings.threads)))
         yield KafkaCases(settings=settings, engine=engine, brokers=brokers, registry=registry, warn=warn)
 
 

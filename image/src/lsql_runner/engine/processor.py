@@ -36,7 +36,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, JVM_MEMORY
-from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
+from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
@@ -49,11 +49,11 @@ _OPENER_ENDS_S = 10.0
 class SparkEngine:
     """One JVM with one session and at most one running plan. See `port.Engine` for the methods.
 
-    The JVM starts, and a thread opens the session, when the object is created: the program is planned at the same time.
+    A thread opens the session when the object is created, while the program is planned. `close` ends the JVM.
     """
 
-    def __init__(self, app_id: str, jvm: JvmOptions, threads: int = 0) -> None:
-        self._jvm = SparkJvm(jvm)
+    def __init__(self, app_id: str, jvm: SparkJvm, threads: int = 0) -> None:
+        self._jvm = jvm
         self._state_stores_mib = jvm.state_stores_mib
         self._options = SessionOptions(app_id=app_id, scratch=self._jvm.scratch, threads=threads or None)
         self._opened: Future[SparkSession] = Future()

@@ -88,6 +88,7 @@ class SparkJvm:
     """
 
     def __init__(self, options: JvmOptions) -> None:
+        self.state_stores_mib = options.state_stores_mib
         self._exit_s = options.exit_s
         self._heap_mib = options.heap_mib
         self._exit_reasons = ExitReasons()

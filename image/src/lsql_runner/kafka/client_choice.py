@@ -9,7 +9,6 @@ import re
 
 from lsql_runner.kafka.connection import LOGINS, TOKEN_CALLBACKS, KafkaConnection, Security
 from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -26,6 +25,8 @@ def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s
             needed.
     """
     if java_only_setting(connection) is None:
+        from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers  # others call only `java_only_setting`
+
         return LibrdkafkaBrokers(connection, request_timeout_s)
     return JavaBrokers(connection, jvm, request_timeout_s)
 
