@@ -40,7 +40,7 @@ _POLL_S = 0.02
 _APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """Times of one start, in seconds from the start of the process."""
 

@@ -106,3 +106,8 @@ def run(argv: Sequence[str | Path], show: bool = True, environment: dict[str, st
         command = " ".join(str(arg) for arg in argv[:6])
         said = f"{result.stdout or ''}{result.stderr or ''}"
         raise SystemExit(f"{said}set-up failed: `{command} ...` ended with {result.returncode}; its output is above")
+
+
+def java() -> Path:
+    """The java program: in JAVA_HOME if it is set, else in PATH."""
+    return Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")

@@ -9,10 +9,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from ci.tools.cache import CACHE, ROOT, VENV, cached_folder, folder_of, hash_of, run, stamped
+from ci.tools.cache import CACHE, ROOT, VENV, cached_folder, folder_of, hash_of, java, run, stamped
 
 BUILD_LOCK = ROOT / "image/requirements-build.txt"
 LOCKS = [ROOT / "image/requirements.txt", ROOT / "tests/requirements.txt"]
+LAMBDA_CLASSES = ROOT / "image/recipe/LambdaClasses.java"
 NAME = "python"
 LIBRARY = Path(f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages")
 LONGEST_SHEBANG = 127
@@ -21,7 +22,7 @@ LONGEST_SHEBANG = 127
 
 def key() -> str:
     """The key of the packages: the pins, the interpreter, and the code that installs them."""
-    return hash_of([BUILD_LOCK, *LOCKS, Path(__file__).resolve()], sys.version, sys.executable)
+    return hash_of([BUILD_LOCK, *LOCKS, LAMBDA_CLASSES, Path(__file__).resolve()], sys.version, sys.executable)
 
 
 def packages_folder() -> Path:
@@ -64,6 +65,13 @@ def install(folder: Path) -> None:
         *lists,
         environment={"DIST_EXTRA_CONFIG": str(uncompressed)},
     )
+    convert_lambdas(folder / LIBRARY / "pyspark/jars")
+
+
+def convert_lambdas(jars: Path) -> None:
+    """Convert the lambdas in Spark's jars to classes, as the image does: the class archive cannot contain lambdas."""
+    [asm] = jars.glob("xbean-asm9-shaded-*.jar")
+    run([java(), "-cp", asm, LAMBDA_CLASSES, *sorted(jars.glob("*.jar"))], show=False)
 
 
 def pip(folder: Path, *arguments: str | Path, environment: dict[str, str] | None = None) -> None:

@@ -5,7 +5,6 @@ of its pins, and is skipped if its result exists. Downloads and builds are kept 
 setting up a second clone takes seconds.
 """
 
-import os
 import subprocess
 import sys
 import time
@@ -14,14 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ci.tools import maven, python_packages
-from ci.tools.cache import ROOT, VENV, cached_folder, files_below, hash_of, link, run
+from ci.tools.cache import ROOT, VENV, cached_folder, files_below, hash_of, java, link, run
 from ci.tools.progress import Progress
 
 
 def class_archive() -> bool:
     """Train the archive of JVM classes, which halves the start of a processor. It fits one JVM and its jars."""
-    java = Path(os.environ["JAVA_HOME"], "bin/java") if os.environ.get("JAVA_HOME") else Path("java")
-    version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+    version = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True).stderr
     runner = ROOT / "image/src/lsql_runner"
     trained_by = [ROOT / "image/recipe/train.py", *files_below(runner / "jvm")]
     # The JVM refuses an archive if its jars have another modification time.

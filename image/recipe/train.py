@@ -2,32 +2,39 @@
 
 A JVM with the archive does not read, check and link some twenty thousand classes again, which takes half of the time
 to the first record. A processor that runs with a broker makes the archive: filters, a windowed count, checkpoints,
-positions. With another JVM or other jars than those of the training, the JVM ignores it.
+positions, and then the filters in the continuous mode. With another JVM or other jars than those of the training, the
+JVM ignores it.
 """
 
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from devkit.broker import Broker
 from devkit.records import Record
-from lsql_runner.config.settings import read_settings
-from lsql_runner.service import jvm_options, processor
+from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.service import jvm_options, processor_without_api
 
-PROGRAM = """
+FILTERS = """
 INSERT INTO fast SELECT STREAM id, UPPER(name) AS name, speed * 2 AS speed, at FROM readings
   WHERE speed > 1 AND name LIKE 'n%';
 INSERT INTO all_of_it SELECT STREAM *, speed AS again FROM readings;
+"""
+COUNTS = """
 INSERT INTO counts SELECT STREAM name, COUNT(*) AS n, AVG(speed) AS mean FROM readings
   WINDOW BY TUMBLE 1m GROUP BY name;
 """
-BATCHES = 12
-"""The number of micro-batches. The first loads the classes; with the others the JVM finds the methods that are called
-often.
+RUNS = {"batch": (FILTERS + COUNTS, 24), "continuous": (FILTERS, 3)}
+"""By processing mode: the program, and the number of batches of all its queries, or of reports of a continuous query.
+The first loads the classes; with the others the JVM finds the methods that are called often.
 """
 
 RECORDS = 2_000
@@ -56,33 +63,44 @@ def train(archive: Path) -> None:
             broker.produce("readings", [reading(next(numbers)) for _ in range(RECORDS)])
 
         feed()
-        settings = read_settings(
-            {
-                "SQL": PROGRAM,
-                "SQL_APP_ID": "training",
-                "SQL_BOOTSTRAP_SERVERS": broker.bootstrap,
-                "SQL_STATE_STORE_DIR": state,
-                "SQL_METRIC_FREQUENCY": "500",
-            }
-        )
-        options = jvm_options(settings)
-        options = replace(options, class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S)
-        with processor(settings, options) as (supervisor, _):
-            deadline = time.monotonic() + DEADLINE_S
-            done = 0
-            while (batches := supervisor.status().batches) < BATCHES * 2:  # two queries
-                if time.monotonic() > deadline:
-                    raise SystemExit(f"training: {batches} batches in {DEADLINE_S:.0f} s: {supervisor.status()}")
-                if batches > done:
-                    done = batches
-                    feed()
-                time.sleep(0.1)
+        first, *_ = runs = [settings_of(mode, broker.bootstrap, state) for mode in RUNS]
+        options = replace(jvm_options(first), class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S)
+        with closing(SparkEngine("training", SparkJvm(options), first.threads)) as engine:
+            for settings, (_, batches) in zip(runs, RUNS.values(), strict=True):
+                run(engine, settings, batches, feed)
     if not archive.exists():
         raise SystemExit(f"training: the JVM has written no {archive}")
 
 
+def settings_of(mode: str, bootstrap: str, state: str) -> Settings:
+    """The settings of a processor that runs the program of a mode."""
+    return read_settings(
+        {
+            "SQL": f"SET processing.mode='{mode}';{RUNS[mode][0]}",
+            "SQL_APP_ID": f"training-{mode}",
+            "SQL_BOOTSTRAP_SERVERS": bootstrap,
+            "SQL_STATE_STORE_DIR": state,
+            "SQL_METRIC_FREQUENCY": "500",
+        }
+    )
+
+
+def run(engine: SparkEngine, settings: Settings, batches: int, feed: Callable[[], None]) -> None:
+    """Run a processor until it has reported a number of batches; write records after each."""
+    with processor_without_api(engine, settings, lambda: None) as supervisor:
+        deadline = time.monotonic() + DEADLINE_S
+        done = 0
+        while (ended := supervisor.status().batches) < batches:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"training: {ended} batches in {DEADLINE_S:.0f} s: {supervisor.status()}")
+            if ended > done:
+                done = ended
+                feed()
+            time.sleep(0.1)
+
+
 _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTRecordTraining")
-"""No start uses the compilers' profiles (`_LATE_OPTIMIZING` in jvm/spark_jvm.py), so the cache is made without them."""
+"""No start uses the compilers' profiles (`_NO_PROFILES` in jvm/spark_jvm.py), so the cache is made without them."""
 
 
 def archive_options(archive: Path) -> tuple[str, ...]:
