@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -117,6 +117,9 @@ bench: setup ## Compare the throughput with Kafka Streams and Flink SQL
 
 bench-operators: setup ## Measure records per second and core for each operator: joins, tables, sessions, formats
 	$(BIN)/python -m bench.operators $(ARGS)
+
+bench-start: setup ## Measure the time from `lsql run` to the first output record
+	$(BIN)/python -m bench.start $(ARGS)
 
 bench-host: setup ## Compare cores, private memory and latency with Kafka Streams and Flink SQL at constant rates
 	$(BIN)/python -m bench.load --host $(ARGS)
