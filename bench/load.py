@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name in options.program or PROGRAMS:
                 for rate in options.rate or RATES:
                     for contender in contenders:
-                        program = replace(PROGRAMS[name], mode=options.mode)
+                        program = replace(PROGRAMS[name], mode=options.mode, pace=options.pace)
                         runs.append(_run(contender, program, rate, broker, options).document())
                         _say(load_line(runs[-1]))
     except (BenchFailed, ProcessFailed, AssertionError) as error:
@@ -103,6 +103,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="auto",
         help="processing.mode of lsql-runner (default auto)",
     )
+    parser.add_argument("--pace", help="processing.pace of lsql-runner, such as 1s (default: its default)")
     parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
     parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
     parser.add_argument("--heap-mib", type=int, default=256, help="heap with --host (default 256)")
@@ -266,6 +267,8 @@ def _stored(broker: Broker, topic: str) -> list[tuple[bytes, bytes, int]]:
 
 def _conditions(options: argparse.Namespace) -> str:
     times = f"{options.seconds} s each after {options.warm_up} s; {KEYS} keys, {options.partitions} partitions."
+    if options.pace is not None:
+        times += f" Pace of lsql-runner: {options.pace}."
     if not options.host:
         return f"{times} Container: {options.memory_mib} MiB, {options.cpus:g} CPUs. {machine()}"
     return (

@@ -26,12 +26,16 @@ class LoadProgram:
     _: KW_ONLY
     mode: str = "auto"
     """The `processing.mode` of lsql-runner."""
+    pace: str | None = None
+    """The `processing.pace` of lsql-runner, such as `1s`; None for its default."""
 
     def sql(self, source: str, targets: Iterable[str]) -> str:
         """The SQL of lsql-runner, with one target for each INSERT."""
         pairs = zip(self.inserts, targets, strict=True)
-        mode = f"SET processing.mode='{self.mode}';\n"
-        return mode + ";\n".join(sql.format(source=f"`{source}`", target=f"`{target}`") for sql, target in pairs)
+        settings = f"SET processing.mode='{self.mode}';\n"
+        if self.pace is not None:
+            settings += f"SET processing.pace='{self.pace}';\n"
+        return settings + ";\n".join(sql.format(source=f"`{source}`", target=f"`{target}`") for sql, target in pairs)
 
 
 PROGRAMS = {

@@ -8,8 +8,10 @@ from lsql_runner.container.budget import (
     SECOND_JVM_MIB,
     SMALLEST_HEAP_MIB,
     MemoryBudget,
+    NetworkBuffers,
     budget,
     needed_limit_mib,
+    network_buffers,
 )
 
 PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), (40, 160)]
@@ -74,3 +76,18 @@ def test_more_queries_and_stores_need_more() -> None:
 
     assert needed[:7] == sorted(needed[:7])
     assert needed_limit_mib(40, 160) > needed_limit_mib(40, 0)
+
+
+@pytest.mark.parametrize(
+    ("heap_mib", "consumers", "producers", "expected"),
+    [
+        (304, 2, 1, NetworkBuffers(19 << 20, 38 << 20)),
+        (304, 4, 2, NetworkBuffers(19 << 19, 19 << 20)),
+        (160, 256, 1, NetworkBuffers(1 << 20, 20 << 20)),
+        (4096, 2, 1, NetworkBuffers(64 << 20, 64 << 20)),
+    ],
+)
+def test_the_buffers_of_all_clients_are_a_quarter_of_the_heap_within_bounds(
+    heap_mib: int, consumers: int, producers: int, expected: NetworkBuffers
+) -> None:
+    assert network_buffers(heap_mib, consumers, producers) == expected

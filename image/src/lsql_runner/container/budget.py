@@ -31,6 +31,8 @@ _MIB_PER_STORE = 2
 """Memory of a state store outside the common limit: files, index blocks, threads."""
 _STORES_IN_BUDGET = 4
 """Stores that `_JVM_MIB` includes."""
+_LARGEST_BUFFER_MIB = 64
+"""A client with more was not faster."""
 _STEP_MIB = 16
 """Limits are rounded up to a multiple."""
 
@@ -80,6 +82,27 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
     )
     heap = limit - empty.outside_heap_mib - empty.reserve_mib
     return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkBuffers:
+    """How much data each client of the brokers holds in the heap, in bytes."""
+
+    fetch_bytes: int
+    """The largest answer to a consumer."""
+    send_bytes: int
+    """The records that a producer has not sent yet."""
+
+
+def network_buffers(heap_mib: int, consumers: int, producers: int) -> NetworkBuffers:
+    """An eighth of the heap for all consumers, and an eighth for all producers. A consumer may have two answers: one
+    that it reads, and the next one."""
+    share = (heap_mib << 20) // 8
+
+    def each(clients: int) -> int:
+        return min(_LARGEST_BUFFER_MIB << 20, max(1 << 20, share // max(1, clients)))
+
+    return NetworkBuffers(each(consumers), each(producers))
 
 
 def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mib: int = 0) -> int:

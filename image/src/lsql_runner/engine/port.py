@@ -43,6 +43,8 @@ class SourceOptions:
     pace_ms: Mapping[str, int] = field(default_factory=dict)
     """By query: the least time between the beginnings of two batches, except with a backlog."""
     continue_on_data_loss: bool = False
+    fetch_bytes: int = 16 << 20
+    """The largest answer of a broker to a consumer."""
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""
 
@@ -53,6 +55,8 @@ class OutputOptions:
 
     kafka: KafkaConnection
     app_id: str
+    buffer_bytes: int = 16 << 20
+    """The records that a producer has not sent yet, unless a single record may be larger."""
     producer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's producer."""
     dead_letter_topic: str | None = None

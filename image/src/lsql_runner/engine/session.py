@@ -32,6 +32,9 @@ _FIXED = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true",
+    # A snapshot flushes the store and starts a child process. The default is one every ten batches, of which only the
+    # last one of each minute is kept: a restart reads the changes of up to a minute in any case.
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "60",
     # Joins of streams look up the records of a key by time; older formats read all records of the key.
     "spark.sql.streaming.join.stateFormatVersion": "4",
     "spark.sql.streaming.join.stateFormatV4.enabled": "true",

@@ -18,7 +18,7 @@ _TUNED = {
     # Measured: more records in a poll and larger fetches had the largest effect.
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),
-    "kafka.fetch.max.bytes": str(64 * 1024 * 1024),
+    "kafka.fetch.max.bytes": str(16 * 1024 * 1024),
     # A consumer requests the next records before it returns those that it has. At the end of a partition the broker
     # holds this request, and the consumer's next one to this broker waits for it: with Kafka's default of 500 ms, half
     # a second for each micro-batch. There are no polls between batches.
@@ -50,6 +50,7 @@ def _source_settings(topic: str, options: SourceOptions, tuned: Mapping[str, str
     consumer = {f"kafka.{key}": value for key, value in options.consumer}
     return {
         **tuned,
+        "kafka.fetch.max.bytes": str(options.fetch_bytes),
         **options.kafka.spark(),
         **consumer,
         "subscribe": topic,

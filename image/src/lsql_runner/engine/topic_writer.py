@@ -25,7 +25,6 @@ _QUERY_BYTES = 40
 _TUNED = {
     "kafka.linger.ms": "20",
     "kafka.compression.type": "lz4",
-    "kafka.buffer.memory": str(64 * 1024 * 1024),
 }
 _CONTINUOUS_LINGER_MS = "5"
 FIXED = {
@@ -72,12 +71,18 @@ def _largest_batch(options: OutputOptions) -> int | None:
 
 def writer_options(query: str, options: OutputOptions) -> dict[str, str]:
     """The options of TOPIC_SINK for the batches of a query."""
-    size = {"kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES))}
+    largest_record = int(dict(options.producer).get(_REQUEST, _REQUEST_BYTES))
+    if options.dead_letter_topic is not None:
+        largest_record = _dead_letter_bytes(options)
+    size = {
+        "kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES)),
+        "kafka.buffer.memory": str(max(options.buffer_bytes, largest_record)),
+    }
     producer = {f"kafka.{key}": value for key, value in options.producer}
     output = {"output": qualified_name(options.app_id, query)}
     if options.dead_letter_topic is not None:
         # `limit_size` checks the records of other targets. A dead letter may be as large as a record of a source.
-        producer[f"kafka.{_REQUEST}"] = str(_dead_letter_bytes(options))
+        producer[f"kafka.{_REQUEST}"] = str(largest_record)
         output["dead.letter.topic"] = options.dead_letter_topic
     return _TUNED | size | producer | options.kafka.spark() | FIXED | output
 

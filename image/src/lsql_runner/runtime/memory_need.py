@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.budget import SECOND_JVM_MIB, needed_limit_mib
+from lsql_runner.container.budget import SECOND_JVM_MIB, NetworkBuffers, needed_limit_mib, network_buffers
 from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
@@ -25,3 +25,9 @@ def needed_mib(plan: Plan, settings: Settings) -> int:
     threads = settings.threads or cores()
     stores = sum(len(query.stores) for query in plan.queries) * threads
     return needed_limit_mib(len(plan.queries), stores, second_jvm_mib(settings), settings.heap_mib)
+
+
+def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:
+    """The buffers of the consumers and producers of a plan. Each task of a query has a consumer for each topic."""
+    topics = sum(query.read_count if query.continuous else len(query.sources) for query in plan.queries)
+    return network_buffers(heap_mib, topics * (settings.threads or cores()), len(plan.queries))

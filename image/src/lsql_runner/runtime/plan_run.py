@@ -7,6 +7,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.settings import Settings
+from lsql_runner.container.budget import NetworkBuffers, budget
 from lsql_runner.engine.port import Job, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
@@ -14,6 +15,7 @@ from lsql_runner.events.processor import LateRecordsDropped
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
+from lsql_runner.runtime.memory_need import buffers_of
 from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
@@ -39,7 +41,9 @@ class PlanRun:
             PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
         )
         try:
-            self._engine.start(job_of(prepared, dependencies.settings, dependencies.state, self._batch_ended))
+            memory = dependencies.identity.memory or budget(None)
+            buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
+            self._engine.start(job_of(prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())
         except BaseException:
             self.halt()
@@ -101,7 +105,11 @@ class PlanRun:
 
 
 def job_of(
-    prepared: PreparedProgram, settings: Settings, state: StateDir, on_batch: Callable[[BatchEnded], None]
+    prepared: PreparedProgram,
+    settings: Settings,
+    state: StateDir,
+    buffers: NetworkBuffers,
+    on_batch: Callable[[BatchEnded], None],
 ) -> Job:
     """The engine's job for a prepared plan."""
     bound = prepared.planned.bound.settings
@@ -114,12 +122,14 @@ def job_of(
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",
         pace_ms={query.name: bound.pace_of(query.stateful) for query in prepared.plan.queries},
+        fetch_bytes=buffers.fetch_bytes,
         consumer=bound.consumer,
     )
     sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     output = OutputOptions(
         kafka=settings.connection,
         app_id=settings.app_id,
+        buffer_bytes=buffers.send_bytes,
         producer=bound.producer,
         dead_letter_topic=prepared.plan.dead_letter_topic,
         limits=prepared.limits,
