@@ -1,0 +1,39 @@
+"""The options of Spark's JVM, with a program that prints them in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
+
+
+def arguments(folder: Path, monkeypatch: pytest.MonkeyPatch, archive: str, *java_options: str) -> list[str]:
+    """The arguments of the JVM with a class archive of this name."""
+    (folder / "spark-sql-kafka-0-10.jar").touch()
+    (folder / archive).touch()
+    java = folder / "bin/java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/arguments\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(folder))
+    options = JvmOptions(jars=folder, heap_mib=256, java_options=java_options, class_archive=folder / archive)
+    SparkJvm(options).close()
+    return (folder / "arguments").read_text().splitlines()
+
+
+@pytest.mark.parametrize("archive", ["classes.jsa", "classes.aot"])
+def test_the_optimizing_compiler_starts_late_with_either_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: str
+) -> None:
+    found = arguments(tmp_path, monkeypatch, archive)
+
+    assert f"{tmp_path / archive}" in " ".join(found)
+    assert "-XX:Tier4InvocationThreshold=200000" in found
+
+
+def test_options_of_the_user_follow_those_of_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = arguments(tmp_path, monkeypatch, "classes.jsa", "-XX:Tier4InvocationThreshold=5000")
+
+    assert found.index("-XX:Tier4InvocationThreshold=5000") > found.index("-XX:Tier4InvocationThreshold=200000")
