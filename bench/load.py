@@ -93,7 +93,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--guarantee", choices=sorted(Guarantee), action="append", help="only this guarantee (with --host)"
     )
     parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this program")
-    parser.add_argument("--rate", type=int, action="append", help="records per second (default 10, 100, 1000, 10000)")
+    parser.add_argument(
+        "--rate", type=int, action="append", help="records per second, 0 for none (default 10, 100, 1000, 10000)"
+    )
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
     parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
     parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
@@ -175,7 +177,7 @@ def _run(
             return [decode(*record) for record in found]
 
         try:
-            latencies = _latencies(broker, program, topics, results, skip_s=options.warm_up)
+            latencies = _latencies(broker, program, topics, results, skip_s=options.warm_up) if rate else Latencies(())
             return result(first_result_s=first_s, usage=usage, latencies=latencies)
         except BenchFailed as error:
             return result(failure=str(error) if engine.is_running else f"ended after {ran_s:.0f} s")

@@ -51,7 +51,7 @@ class LoadResult:
             "first_result_s": self.first_result_s,
             "cores": self.usage.cores,
             "private_mib": {"first": private[0], "last": private[-1], "most": max(private)},
-            "latency_ms": {name: self.latencies.at(share) for name, share in SHARES.items()},
+            "latency_ms": {name: self.latencies.at(share) for name, share in SHARES.items()} if self.rate else {},
         }
 
 
@@ -72,7 +72,7 @@ def load_line(run: Mapping[str, Any]) -> str:
     cells = [run["program"], f"{run['rate']:,}", run["engine"], run["guarantee"]]
     if "cores" in run:
         memory = " / ".join(f"{run['private_mib'][name]:.0f}" for name in ("first", "last", "most"))
-        times = " / ".join(f"{run['latency_ms'][name]:,.0f}" for name in SHARES)
+        times = " / ".join(f"{run['latency_ms'][name]:,.0f}" for name in SHARES) if run["rate"] else ""
         cells += [f"{run['first_result_s']:.1f}", f"{run['cores']:.2f}", memory, times]
     else:
         cells += [run["failure"], "", "", ""]

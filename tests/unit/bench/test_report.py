@@ -1,6 +1,7 @@
 """The tables of result files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,12 @@ def test_files_with_the_same_conditions_are_one_table_with_its_conditions_below(
 def test_files_with_other_conditions_have_their_own_table() -> None:
     first = document(throughput("a", 1000.0))
     assert page([first, {**first, "conditions": "Busy."}]).count("| workload |") == 2
+
+
+def test_a_run_without_records_has_no_latency() -> None:
+    idle = replace(RESULT, rate=0, latencies=Latencies(()))
+    lines = page([document(idle.document(), kind="load")]).splitlines()
+    assert lines[2] == "| filter | 0 | Flink SQL | at-least-once | 5.0 | 0.25 | 100 / 120 / 130 |  |"
 
 
 def test_a_run_at_a_constant_rate_is_one_line() -> None:
