@@ -129,7 +129,7 @@ class TestMemory:
         assert (memory["limitBytes"], memory["privateBytes"]) == (768 << 20, (380 + 112) << 20)
         assert sum(budget for budget, _ in parts.values()) == 768
         assert parts["heap"] == (304, 100 << 20)
-        assert parts["python"] == (120, 112 << 20)
+        assert parts["python"] == (104, 112 << 20)
         assert parts["reserve"] == (24, 9 << 20)
         assert (memory["heapCommittedBytes"], memory["metaspaceBytes"]) == (160 << 20, 18 << 20)
         assert (memory["directBuffersBytes"], memory["threads"]) == (2 << 20, 290)

@@ -22,7 +22,7 @@ def test_the_default_limit_of_the_chart() -> None:
     divided = budget(768)
 
     assert divided == MemoryBudget(
-        heap_mib=304, state_stores_mib=48, code_cache_mib=80, jvm_mib=192, python_mib=120, reserve_mib=24, limit_mib=768
+        heap_mib=304, state_stores_mib=48, code_cache_mib=80, jvm_mib=208, python_mib=104, reserve_mib=24, limit_mib=768
     )
     assert divided.heap_mib + divided.outside_heap_mib + divided.reserve_mib == 768
 

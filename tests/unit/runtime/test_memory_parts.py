@@ -21,7 +21,7 @@ def used(status: Status) -> dict[str, int | None]:
 def test_the_parts_are_those_of_the_budget() -> None:
     parts = {part.name: part.budget_bytes // MIB for part in memory_parts(budget(768), Status())}
 
-    assert parts == {"heap": 304, "state_stores": 48, "code_cache": 80, "jvm": 192, "python": 120, "reserve": 24}
+    assert parts == {"heap": 304, "state_stores": 48, "code_cache": 80, "jvm": 208, "python": 104, "reserve": 24}
     assert sum(parts.values()) == 768
 
 
