@@ -104,7 +104,8 @@ class Measure:
 
 
 def _thousands(value: float) -> str:
-    return f"{value / 1000:.3g} k"
+    """A rate with three digits, such as `23.4 k` and `1,230 k`."""
+    return f"{float(f'{value / 1000:.3g}'):,g} k"
 
 
 MEASURES = (

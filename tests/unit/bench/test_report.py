@@ -48,6 +48,11 @@ def test_files_with_the_same_conditions_are_one_table_with_its_conditions_below(
     assert lines[-2:] == ["", "Idle."]
 
 
+def test_rates_have_three_digits() -> None:
+    lines = page([document(throughput("a", 1_234_567.0), throughput("b", 23_456.0))]).splitlines()
+    assert "| 1,230 k / 1,230 k / 1,230 k | 23.5 k / 23.5 k / 23.5 k |" in lines[2]
+
+
 def test_files_with_other_conditions_have_their_own_table() -> None:
     first = document(throughput("a", 1000.0))
     assert page([first, {**first, "conditions": "Busy."}]).count("| workload |") == 2
