@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.check import check
+from bench.command import add_variables, end_on_signals, say
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed, Expected
 from bench.machine import machine, versions
@@ -42,8 +42,7 @@ class Inputs:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all workloads. Returns 1 if an engine failed or wrote a wrong result, or after a signal."""
     options = _options(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    end_on_signals()
     try:
         build()
         with Broker({"log.cleaner.enable": "false"}, jvm_options=BROKER_HEAP) as broker, Registry() as registry:
@@ -51,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
     except KeyboardInterrupt:
-        _say("ended")
+        say("ended")
     return 1
 
 
@@ -67,22 +66,18 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--heap-mib", type=int, default=512, help="heap of each engine's JVM (default 512)")
     parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this workload")
     parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine")
-    parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of lsql-runner"
-    )
+    add_variables(parser)
     options = parser.parse_args(arguments)
     for name in ("records", "runs", "partitions", "threads"):
         if getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
-    if any("=" not in pair for pair in options.set):
-        parser.error("--set needs NAME=VALUE")
     return options
 
 
 def _bench(broker: Broker, registry: Registry, options: argparse.Namespace) -> int:
     workloads = [WORKLOADS[name] for name in options.workload or WORKLOADS]
     engines = [engine for name, engine in ENGINES.items() if name in (options.engine or ENGINES)]
-    _say(f"writing {options.records:,} reports")
+    say(f"writing {options.records:,} reports")
     inputs = preload(broker, registry, workloads, options.records, options.partitions)
     document: dict[str, Any] = {"kind": THROUGHPUT, "conditions": _conditions(options), "runs": []}
     try:
@@ -91,7 +86,7 @@ def _bench(broker: Broker, registry: Registry, options: argparse.Namespace) -> i
             document["runs"] += _compare(workload, engines, Inputs(broker, registry, inputs), options)
     finally:
         if document["runs"]:
-            _say(f"all samples: {save(document)}")
+            say(f"all samples: {save(document)}")
     print(f"\n{page([document])}")
     return 0
 
@@ -117,7 +112,7 @@ def _compare(
                     "samples": [[round(s.at_s, 3), s.committed, round(s.cpu_s, 2)] for s in done.samples],
                 }
             )
-            _say(f"{workload.name} {number}/{options.runs} {engine.name}: {line(result)}")
+            say(f"{workload.name} {number}/{options.runs} {engine.name}: {line(result)}")
     return found
 
 
@@ -167,7 +162,7 @@ def _task(
         heap_mib=options.heap_mib,
         registry=inputs.registry.url if workload.is_avro else "",
         schema_id=register_results(inputs.registry, name) if workload.is_avro and engine is not LSQL_RUNNER else 0,
-        engine_env=tuple((key, value) for key, _, value in (pair.partition("=") for pair in options.set)),
+        engine_env=tuple(options.set),
     )
 
 
@@ -177,10 +172,6 @@ def _conditions(options: argparse.Namespace) -> str:
         f"partitions, lz4; {options.threads} threads and {options.heap_mib} MiB of heap each; at-least-once. "
         f"{versions()} {machine()}"
     )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

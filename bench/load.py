@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
+from bench.command import add_limits, add_mode, add_variables, end_on_signals, say
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
 from bench.follow import NO_LEADER_YET, Follower
@@ -57,8 +57,7 @@ class Contender:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run each program at each rate. Returns 1 if a run failed, or on a signal."""
     options = _options(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    end_on_signals()
     runs: list[dict[str, Any]] = []
     document = {"kind": LOAD, "conditions": _conditions(options), "runs": runs}
     try:
@@ -69,15 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     for contender in contenders:
                         program = replace(PROGRAMS[name], mode=options.mode, pace=options.pace)
                         runs.append(_run(contender, program, rate, broker, options).document())
-                        _say(load_line(runs[-1]))
+                        say(load_line(runs[-1]))
     except (BenchFailed, ProcessFailed, AssertionError) as error:
-        _say(f"failed: {error}")
+        say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
         return 1
     finally:
         if runs:
-            _say(f"results: {save(document)}")
+            say(f"results: {save(document)}")
     print(f"\n{page([document])}")
     return 1 if any("failure" in run for run in runs) else 0
 
@@ -98,31 +97,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
     parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
-    parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
-    parser.add_argument(
-        "--mode",
-        choices=("auto", "batch", "continuous"),
-        default="auto",
-        help="processing.mode of lsql-runner (default auto)",
-    )
+    add_mode(parser)
     parser.add_argument("--pace", help="processing.pace of lsql-runner, such as 1s (default: its default)")
-    parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
+    add_limits(parser)
     parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
     parser.add_argument("--heap-mib", type=int, default=256, help="heap with --host (default 256)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
-    parser.add_argument(
-        "--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable of lsql-runner"
-    )
+    add_variables(parser)
     options = parser.parse_args(arguments)
-    if any("=" not in pair for pair in options.set):
-        parser.error("--set needs NAME=VALUE")
     if not options.host and (options.engine or options.guarantee):
         parser.error("--engine and --guarantee need --host")
     return options
 
 
 def _contenders(bootstrap: str, options: argparse.Namespace) -> Iterator[Contender]:
-    variables = dict(pair.split("=", 1) for pair in options.set)
+    variables = dict(options.set)
     if not options.host:
         image, limits = built_image(default_tag()), (options.cpus, options.memory_mib)
         yield Contender(
@@ -278,10 +267,6 @@ def _conditions(options: argparse.Namespace) -> str:
         f"to append, by the broker's clock; with exactly-once to the arrival at a consumer of committed records. "
         f"{versions()} {machine()}"
     )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

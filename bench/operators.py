@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from confluent_kafka import Consumer, TopicPartition
 
+from bench.command import end_on_signals, say
 from bench.expected import BenchFailed
 from bench.inputs import AVRO_CLICKS, CLICKS, PROFILES, USERS, Input, preload
 from bench.machine import machine
@@ -85,26 +85,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started.
     """
     options = _options(arguments)
-    for ending in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ending, signal.default_int_handler)
+    end_on_signals()
     wanted = [PROGRAMS[name] for name in options.program or PROGRAMS]
     try:
         heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
         with Broker({"log.cleaner.enable": "false"}, jvm_options=heap) as broker, Registry() as registry:
             for source in dict.fromkeys(each for program in wanted for each in program.inputs):
-                _say(f"writing {options.records:,} records to {source.topic}")
+                say(f"writing {options.records:,} records to {source.topic}")
                 preload(broker, registry, source, options.records, options.partitions)
             found: dict[str, list[RunMeasures]] = {program.title: [] for program in wanted}
             for number in range(options.runs):
                 for place, program in enumerate(wanted):
                     result = _run(program, broker, registry, options, f"bench-{place}-{number}")
                     found[program.title].append(result)
-                    _say(_line(program.title, [result]))
+                    say(_line(program.title, [result]))
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        _say("ended")
+        say("ended")
         return 1
     print(
         "\n| program | records/s, warm | records/s of one core, warm | seconds to the first commit |\n|---|---|---|---|"
@@ -178,10 +177,6 @@ def _line(title: str, results: Sequence[RunMeasures]) -> str:
 
 def _cell(values: Sequence[float], written: str) -> str:
     return " / ".join(written.format(values[place]) for place in sorted({0, len(values) // 2, len(values) - 1}))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

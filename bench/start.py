@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 from confluent_kafka import Producer
 
+from bench.command import add_variables
 from bench.expected import BenchFailed
 from bench.load_programs import PROGRAMS, LoadProgram
 from bench.machine import machine
@@ -70,10 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.start", description="Seconds to the first output record.")
     parser.add_argument("--program", choices=sorted(STARTED), action="append", help="only this program")
     parser.add_argument("--runs", type=int, default=5, help="starts of each program (default 5)")
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="an environment variable")
+    add_variables(parser)
     options = parser.parse_args(arguments)
     names = options.program or list(STARTED)
-    variables = dict(pair.split("=", 1) for pair in options.set)
+    variables = dict(options.set)
     runs: dict[str, list[Start]] = {name: [] for name in names}
     try:
         with Broker() as broker:

@@ -8,11 +8,11 @@ record has no result.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from bench.command import add_limits, add_mode, end_on_signals, say
 from bench.expected import BenchFailed
 from bench.machine import machine
 from bench.report import SOAK, page, save
@@ -28,8 +28,7 @@ from devkit.process import ProcessFailed
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run each program at each rate. Returns 1 if a run failed, or on a signal."""
     options = _options(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    end_on_signals()
     runs: list[dict[str, Any]] = []
     document = {"kind": SOAK, "conditions": _conditions(options), "runs": runs}
     try:
@@ -38,17 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for each in _runs(options):
                 runs.append(run(each, broker, image).document())
     except (BenchFailed, ProcessFailed, AssertionError) as error:
-        _say(f"failed: {error}")
+        say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
         return 1
     finally:
         if runs:
-            _say(f"results: {save(document)}")
+            say(f"results: {save(document)}")
     print(f"\n{page([document])}")
     failures = [f"failed: {each['program']}: {failure}" for each in runs for failure in each["failures"]]
     growth = "no quantity grows" if options.minutes >= JUDGED_MINUTES else "the run is too short to judge growth"
-    _say("\n".join(failures or [f"each record has its result; {growth}"]))
+    say("\n".join(failures or [f"each record has its result; {growth}"]))
     return 1 if failures else 0
 
 
@@ -64,14 +63,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--program", choices=sorted(SOAK_PROGRAMS), action="append", help="may be repeated (default two-windows)"
     )
     parser.add_argument("--rate", type=int, action="append", help="records per second, repeatable (default 1000)")
-    parser.add_argument(
-        "--mode",
-        choices=("auto", "batch", "continuous"),
-        default="auto",
-        help="processing.mode of the programs (default auto)",
-    )
-    parser.add_argument("--memory-mib", type=int, default=768, help="the container's limit (default 768, the chart's)")
-    parser.add_argument("--cpus", type=float, default=2.0, help="the container's limit (default 2)")
+    add_mode(parser)
+    add_limits(parser)
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic at the start (default 4)")
     options = parser.parse_args(arguments)
     if options.minutes < LEAST_MINUTES:
@@ -99,10 +92,6 @@ def _conditions(options: argparse.Namespace) -> str:
         f"{options.minutes:g} minutes each, one sample every 5 s; {options.partitions} partitions at the start. "
         f"Container: {options.memory_mib} MiB, {options.cpus:g} CPUs. {machine()}"
     )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from threading import Event, Thread
-from types import TracebackType
-from typing import Self
 
 from confluent_kafka import KafkaError, Producer
 
 from bench.expected import BenchFailed
+from bench.soak.background import Background
 
 _TICK_S = 0.005
 _FLUSH_S = 120
 
 
-class Feeder:
+class Feeder(Background):
     """Writes records within the block, each at least once.
 
     While the broker is down, records wait in the producer.
@@ -29,6 +27,7 @@ class Feeder:
     def __init__(
         self, bootstrap: str, messages: Callable[[int], Iterable[tuple[str, bytes, bytes]]], rate: float
     ) -> None:
+        super().__init__("feeder")
         self.records = 0
         """Written so far, or waiting in the producer."""
         self.messages = 0
@@ -55,18 +54,6 @@ class Feeder:
                 "error_cb": self._on_error,
             }
         )
-        self._is_ended = Event()
-        self._thread = Thread(target=self._feed, name="feeder", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._is_ended.set()
-        self._thread.join()
 
     def flush(self) -> None:
         """Wait until the broker has all records.
@@ -80,7 +67,7 @@ class Feeder:
     def _on_error(self, error: KafkaError) -> None:
         self.last_error = f"{'fatal: ' if error.fatal() else ''}{error}"
 
-    def _feed(self) -> None:
+    def _work(self) -> None:
         due, before = 0.0, time.monotonic()
         while not self._is_ended.is_set():
             now = time.monotonic()

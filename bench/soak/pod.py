@@ -11,12 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
-from threading import Event, Thread
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.request import Request, urlopen
 
 from bench.expected import BenchFailed
+from bench.soak.background import Background
 from bench.soak.verdict import PodSample
 from bench.usage import descriptors, private_mib_of, threads
 from devkit.container import MIB, Container
@@ -100,26 +99,15 @@ class SoakPod:
         raise BenchFailed("the container has no JVM")
 
 
-class Sampler:
+class Sampler(Background):
     """Takes a sample every few seconds within the block."""
 
     def __init__(self, pod: SoakPod, begin: float, every_s: float) -> None:
+        super().__init__("sampler")
         self.samples: list[PodSample] = []
         self._pod, self._begin, self._every_s = pod, begin, every_s
-        self._is_ended = Event()
-        self._thread = Thread(target=self._sample, name="sampler", daemon=True)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._is_ended.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
+    def _work(self) -> None:
         number = 0
         while not self._is_ended.wait(max(0.0, self._begin + number * self._every_s - time.monotonic())):
             sample = self._pod.sample(time.monotonic() - self._begin)

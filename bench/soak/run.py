@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 
+from bench.command import say
 from bench.expected import BenchFailed
 from bench.feed import send
 from bench.load_engines import runner_container
@@ -106,7 +106,7 @@ def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], b
         BenchFailed, ProcessFailed: the processor or the broker does not do what the slot needs.
     """
     for slot in slots(options.minutes):
-        _say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
+        say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
         begin_s = time.monotonic() - begin
         target.inject(slot)
         wait_for(lambda: _is_caught_up(options, target), _CATCH_UP_DEADLINE_S, _slow(slot), target.pod)
@@ -155,7 +155,3 @@ def _checked(program: SoakProgram, target: SoakTarget) -> Outcome:
         outcome = program.check(target.broker, target.topics, records)
         if not outcome.lost or time.monotonic() > deadline:
             return outcome
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

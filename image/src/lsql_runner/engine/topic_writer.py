@@ -36,9 +36,8 @@ FIXED = {
 
 def output_context(options: OutputOptions) -> OutputContext:
     """The properties of the processor and its targets, from the options of its output."""
-    producer = dict(options.producer)
-    request_bytes = int(producer.get(_REQUEST, _REQUEST_BYTES))
-    compression = producer.get("compression.type", _TUNED["kafka.compression.type"])
+    request_bytes = _request_bytes(options)
+    compression = dict(options.producer).get("compression.type", _TUNED["kafka.compression.type"])
     header_bytes = len(f"{BATCH_HEADER}{options.app_id}") + _QUERY_BYTES
     sizes = {
         topic: size_limits(
@@ -53,9 +52,14 @@ def output_context(options: OutputOptions) -> OutputContext:
     return OutputContext(options.app_id, sizes, compacted)
 
 
+def _request_bytes(options: OutputOptions) -> int:
+    """The maximum size of a record, before compression."""
+    return int(dict(options.producer).get(_REQUEST, _REQUEST_BYTES))
+
+
 def _dead_letter_bytes(options: OutputOptions) -> int:
     """The maximum size of a dead letter, before compression."""
-    return max(_DEAD_LETTER_BYTES, int(dict(options.producer).get(_REQUEST, 0)))
+    return max(_DEAD_LETTER_BYTES, _request_bytes(options))
 
 
 def _largest_batch(options: OutputOptions) -> int | None:
@@ -71,9 +75,7 @@ def _largest_batch(options: OutputOptions) -> int | None:
 
 def writer_options(query: str, options: OutputOptions) -> dict[str, str]:
     """The options of TOPIC_SINK for the batches of a query."""
-    largest_record = int(dict(options.producer).get(_REQUEST, _REQUEST_BYTES))
-    if options.dead_letter_topic is not None:
-        largest_record = _dead_letter_bytes(options)
+    largest_record = _request_bytes(options) if options.dead_letter_topic is None else _dead_letter_bytes(options)
     size = {
         "kafka.batch.size": str(min(_BATCH_BYTES, _largest_batch(options) or _BATCH_BYTES)),
         "kafka.buffer.memory": str(max(options.buffer_bytes, largest_record)),
