@@ -22,20 +22,24 @@ import static org.apache.xbean.asm9.Opcodes.PUTFIELD;
 import static org.apache.xbean.asm9.Opcodes.PUTSTATIC;
 import static org.apache.xbean.asm9.Opcodes.RETURN;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.invoke.LambdaMetafactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.Enumeration;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
@@ -63,32 +67,48 @@ public final class LambdaClasses {
 
   private static final String INSTANCE = "INSTANCE";
 
-  private int converted;
-  private int unchanged;
+  private final AtomicInteger converted = new AtomicInteger();
+  private final AtomicInteger unchanged = new AtomicInteger();
 
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) {
     LambdaClasses all = new LambdaClasses();
-    for (String argument : arguments) {
-      all.rewrite(Path.of(argument));
-    }
+    Stream.of(arguments).parallel().map(Path::of).forEach(all::rewrite);
     System.out.println("lambdas: " + all.converted + " are classes now, " + all.unchanged + " stay");
-    if (all.converted == 0) {
+    if (all.converted.intValue() == 0) {
       throw new IllegalStateException("no lambda was converted: has Scala changed how it compiles functions?");
     }
   }
 
-  private void rewrite(Path jar) throws IOException {
+  private void rewrite(Path jar) {
     Path fresh = jar.resolveSibling(jar.getFileName() + ".new");
-    boolean changed = false;
+    try {
+      if (hasLambdas(jar)) {
+        convert(jar, fresh);
+        Files.move(fresh, jar, StandardCopyOption.REPLACE_EXISTING);
+      }
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static boolean hasLambdas(Path jar) throws IOException {
+    try (ZipFile classes = new ZipFile(jar.toFile())) {
+      for (ZipEntry entry : Collections.list(classes.entries())) {
+        if (isClass(entry) && mayHaveLambdas(read(classes, entry))) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+
+  private void convert(Path jar, Path fresh) throws IOException {
     try (ZipFile old = new ZipFile(jar.toFile());
-        ZipOutputStream target = new ZipOutputStream(Files.newOutputStream(fresh))) {
-      for (Enumeration<? extends ZipEntry> entries = old.entries(); entries.hasMoreElements(); ) {
-        ZipEntry entry = entries.nextElement();
+        ZipOutputStream target = new ZipOutputStream(new BufferedOutputStream(Files.newOutputStream(fresh)))) {
+      for (ZipEntry entry : Collections.list(old.entries())) {
         byte[] data = read(old, entry);
-        if (entry.getName().endsWith(".class") && !entry.getName().startsWith("META-INF/")) {
-          Map<String, byte[]> result = classes(data);
-          changed |= result.size() > 1;
-          for (Map.Entry<String, byte[]> output : result.entrySet()) {
+        if (isClass(entry) && mayHaveLambdas(data)) {
+          for (Map.Entry<String, byte[]> output : classes(data).entrySet()) {
             write(target, output.getKey() + ".class", entry, output.getValue());
           }
         } else {
@@ -96,11 +116,14 @@ public final class LambdaClasses {
         }
       }
     }
-    if (changed) {
-      Files.move(fresh, jar, StandardCopyOption.REPLACE_EXISTING);
-    } else {
-      Files.delete(fresh);
-    }
+  }
+
+  private static boolean isClass(ZipEntry entry) {
+    return entry.getName().endsWith(".class") && !entry.getName().startsWith("META-INF/");
+  }
+
+  private static boolean mayHaveLambdas(byte[] data) {
+    return new String(data, StandardCharsets.ISO_8859_1).contains(BOOTSTRAP);
   }
 
   private static byte[] read(ZipFile jar, ZipEntry entry) throws IOException {
@@ -122,17 +145,13 @@ public final class LambdaClasses {
   private Map<String, byte[]> classes(byte[] data) {
     ClassReader reader = new ClassReader(data);
     Map<String, byte[]> result = new LinkedHashMap<>();
-    if (!new String(data, StandardCharsets.ISO_8859_1).contains(BOOTSTRAP)) {
-      result.put(reader.getClassName(), data);
-      return result;
-    }
     Host host = new Host(reader);
     ClassWriter writer = new ClassWriter(reader, 0);
     reader.accept(host.rewriting(writer), 0);
     result.put(host.name, writer.toByteArray());
     result.putAll(host.lambdas);
-    converted += host.lambdas.size();
-    unchanged += host.unchanged;
+    converted.addAndGet(host.lambdas.size());
+    unchanged.addAndGet(host.unchanged);
     return result;
   }
 

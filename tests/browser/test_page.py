@@ -86,8 +86,9 @@ def test_bars_show_what_is_used_of_each_part_of_the_memory(visit: Open) -> None:
 
     bars = seen.page.locator("#memory td.used").evaluate_all("cells => cells.map((cell) => cell.dataset.share)")
 
-    # Heap, state stores with 11 of 50 MB, compiled code above its budget, JVM with 165 of 192 MiB, Python, kernel.
-    assert bars == ["0", "3", "10", "9", "5", "0"]
+    # Heap, state stores with 11 of 50 MB, compiled code above its budget, JVM with 165 of 208 MiB, Python with 60 of
+    # 104 MiB, kernel.
+    assert bars == ["0", "3", "10", "8", "6", "0"]
     expect(seen.page.locator("#memory-note")).to_have_text("440 MiB of 768 MiB")
 
 
