@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from devkit.fake_brokers import SERVERS, FakeBrokers
 from devkit.fake_engine import FakeEngine
 from devkit.fake_registry import FakeRegistry
 from lsql_runner.config.settings import Settings, read_settings
-from lsql_runner.events.processor import Event
+from lsql_runner.events.processor import Event, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
@@ -23,6 +24,7 @@ from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
 from lsql_runner.sql.parser import parse
 
+E = TypeVar("E", bound=Event)
 APP_ID = "app"
 BEGIN_MS = 1_795_252_980_000
 
@@ -132,6 +134,13 @@ class FakeProcess:
     @property
     def state(self) -> State:
         return self.status.state
+
+    def events_of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def restart_delays(self) -> list[float | None]:
+        """The seconds to the restart after each failed query; None if it is not restarted."""
+        return [event.retry_in_s for event in self.events_of(QueryDied)]
 
     @property
     def reason(self) -> str | None:
