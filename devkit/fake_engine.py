@@ -52,6 +52,7 @@ class FakeEngine:
         self.error: LsqlError | None = None
         self.jvm: str | None = None
         self.jvm_memory: JvmMemory | None = MEMORY
+        self.shrunk: list[int] = []
         self.late = 0
         self.newest: dict[str, int] = {}
         self.advanced: list[tuple[str, int]] = []
@@ -117,6 +118,9 @@ class FakeEngine:
 
     def memory(self) -> JvmMemory | None:
         return None if self.jvm else self.jvm_memory
+
+    def shrink_heap(self, grown_bytes: int) -> None:
+        self.shrunk.append(grown_bytes)
 
     def reason_of(self, error: BaseException) -> str:
         return str(error).partition("\n")[0]

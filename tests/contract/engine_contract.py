@@ -163,6 +163,15 @@ class EngineContract:
         assert memory.private_bytes is not None
         assert memory.private_bytes > memory.heap_used_bytes + memory.code_cache_used_bytes
 
+    def test_a_heap_that_shrinks_is_no_larger(self, subject: EngineUnderTest) -> None:
+        before = subject.engine.memory()
+        subject.engine.shrink_heap(0)
+        after = subject.engine.memory()
+
+        assert before is not None
+        assert after is not None
+        assert after.heap_committed_bytes <= before.heap_committed_bytes
+
     def test_the_reason_of_an_exception_is_one_line(self, subject: EngineUnderTest) -> None:
         assert subject.engine.reason_of(ValueError("no such topic\nat line 1")) == "no such topic"
 

@@ -10,6 +10,7 @@ from devkit.fake_runtime import FakeProcess, FakeRuntime
 from lsql_runner.events.processor import MemoryMeasured
 from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.runtime.memory_reporter import HEAP_GROWTH_BYTES
 
 SECONDS = 30
 
@@ -48,6 +49,16 @@ def test_it_is_measured_at_most_every_30_s(runtime: FakeRuntime) -> None:
 
     times = [event.at_ms for event in measured(running)]
     assert [later - earlier for earlier, later in pairwise(times)] == [SECONDS * 1000]
+
+
+def test_the_heap_shrinks_before_each_measurement_but_the_first(runtime: FakeRuntime) -> None:
+    with runtime.process() as running:
+        running.run()
+        running.turn()
+        assert (len(measured(running)), runtime.engine.shrunk) == (1, [])
+        for count in (1, 2):
+            running.advance_s(SECONDS)
+            assert runtime.engine.shrunk == [HEAP_GROWTH_BYTES] * count
 
 
 def test_it_is_measured_while_the_processor_is_stopped(runtime: FakeRuntime) -> None:

@@ -102,6 +102,15 @@ class Engine(Protocol):
     def memory(self) -> JvmMemory | None:
         """The memory that the JVM uses now; None before it has started, and if it does not respond."""
 
+    def shrink_heap(self, grown_bytes: int) -> None:
+        """Return unused memory of the heap to the kernel, if its old objects have grown since the last time.
+
+        This stops the JVM for a tenth of a second or two. A large heap does not shrink.
+
+        Args:
+            grown_bytes: the least growth for which the heap is collected.
+        """
+
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
 

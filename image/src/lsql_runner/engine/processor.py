@@ -35,7 +35,7 @@ from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER, JVM_MEMORY
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
@@ -88,6 +88,11 @@ class SparkEngine:
             measured = json.loads(java_class(JVM_MEMORY).json())
             return JvmMemory(**measured, private_bytes=private_bytes([self._jvm.pid]))
         return None
+
+    def shrink_heap(self, grown_bytes: int) -> None:
+        if self._jvm.shrinks_heap and self._opened.done() and self._jvm.is_alive():
+            with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
+                java_class(FULL_COLLECTIONS).collectIfGrown(grown_bytes)
 
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason

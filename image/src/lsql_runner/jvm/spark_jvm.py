@@ -90,6 +90,7 @@ class SparkJvm:
 
     def __init__(self, options: JvmOptions) -> None:
         self.state_stores_mib = options.state_stores_mib
+        self.shrinks_heap = options.heap_mib <= SMALL_HEAP_MIB
         self._exit_s = options.exit_s
         self._heap_mib = options.heap_mib
         self._exit_reasons = ExitReasons()
@@ -205,6 +206,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         f"-Xmx{options.heap_mib}m",
         "-XX:+ExitOnOutOfMemoryError",  # the JVM may be in any state after a failed allocation
         *collector_options(options.heap_mib),
+        "-XX:MetaspaceSize=96m",  # the classes of a start would cause a full collection of 0.2 s
         f"-XX:ReservedCodeCacheSize={options.code_cache_mib}m",
         f"-Dlog4j2.configurationFile={log_config}",
         f"-Djava.io.tmpdir={scratch}",
@@ -224,14 +226,18 @@ _GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 
 
 SMALL_HEAP_MIB = 512
-"""The largest heap that is collected once a minute: a collection of all its objects takes 0.1 to 0.2 s."""
+"""The largest heap that shrinks: a collection of all its objects takes 0.1 to 0.2 s."""
 
 
 def collector_options(heap_mib: int) -> tuple[str, ...]:
     """The options of the garbage collector, for a heap of this size.
 
     A small heap shrinks after each full collection to its objects and 15 to 30 % in addition. By default it only grows,
-    and after some minutes a stateless processor uses all of -Xmx for garbage. Spark requests the collections.
+    and after some minutes a stateless processor uses all of -Xmx for garbage. `runtime.memory_reporter` requests the
+    collections; those of Spark, at fixed times, would stop all records for a tenth of a second each minute.
+
+    Objects of a batch become garbage when it ends. By default they fill half of a survivor space and are then kept with
+    the old objects, which grew by 3 MiB a second with two windowed counts; with nine tenths by 0.1.
 
     The serial collector processes as many records in a small heap as the parallel one, and needs 50 MiB less.
     """
@@ -239,11 +245,15 @@ def collector_options(heap_mib: int) -> tuple[str, ...]:
         # Serial on one core, where threads would compete. Objects of a batch are garbage when it ends: with more than a
         # fifth of the heap for new objects, the JVM only collects later.
         collector = "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
-        return (collector, "-XX:NewRatio=4", "-Dspark.cleaner.periodicGC.interval=10min")
+        return (collector, "-XX:NewRatio=4", _SPARKS_COLLECTIONS)
     shrinking = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
     # Of fixed size: in a share of a heap that has shrunk, the JVM collected 17 times a second.
-    young = f"-Xmn{heap_mib * 3 // 10}m"
-    return ("-XX:+UseSerialGC", young, *shrinking, "-Dspark.cleaner.periodicGC.interval=1min")
+    young = (f"-Xmn{heap_mib * 3 // 10}m", "-XX:TargetSurvivorRatio=90")
+    return ("-XX:+UseSerialGC", *young, *shrinking, _SPARKS_COLLECTIONS)
+
+
+_SPARKS_COLLECTIONS = "-Dspark.cleaner.periodicGC.interval=10min"
+"""Spark removes the files of a shuffle when the JVM has collected its objects."""
 
 
 _LATE_OPTIMIZING = (

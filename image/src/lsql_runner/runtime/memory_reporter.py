@@ -1,4 +1,4 @@
-"""Measures the memory of the processes of a processor while it runs."""
+"""Measures the memory of the processes of a processor while it runs, and shrinks the heap of the JVM."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ PERIOD_MS = 30_000
 """The time between two measurements. A measurement takes 14 ms of processor time if the processes have 560 MiB: the
 kernel reads all their page tables."""
 
+HEAP_GROWTH_BYTES = 16 << 20
+"""By how much the old objects of the heap have to grow before they are collected. Without records, and in a
+stateless processor, they do not grow, and nothing stops the JVM."""
+
 
 class MemoryReporter:
     """Emits an event with the memory that the processes use. Not thread-safe."""
@@ -24,10 +28,12 @@ class MemoryReporter:
         self._next_ms = 0
 
     def report(self) -> None:
-        """Measure the memory if it is due."""
+        """Measure the memory if it is due. From the second time on, shrink the heap before it."""
         now_ms = self._now_ms()
         if now_ms < self._next_ms:
             return
+        if self._next_ms:  # at the first time, records that have waited are processed
+            self._engine.shrink_heap(HEAP_GROWTH_BYTES)
         self._next_ms = now_ms + PERIOD_MS
         self._machine.emit(
             MemoryMeasured(now_ms, self._engine.memory(), private_bytes(self._pids), kernel_memory_bytes())
