@@ -1,9 +1,9 @@
 package com.lsqlrunner.json;
 
+import static com.lsqlrunner.json.JsonFieldNames.NO_FIELD;
 import static com.lsqlrunner.json.JsonScanner.NOT_READ;
 import static com.lsqlrunner.json.JsonScanner.UNRECOGNIZED;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -21,7 +21,7 @@ final class JsonObjectReader {
     /** The largest number of fields of a struct: a bit of a long for each. */
     private static final int MOST_FIELDS = 64;
 
-    private final byte[][] names;
+    private final JsonFieldNames names;
     private final JsonValueReader[] fields;
     private final JsonScanner scanner;
 
@@ -29,12 +29,10 @@ final class JsonObjectReader {
     JsonObjectReader(StructType type, JsonScanner scanner) {
         int count = type.length();
         this.scanner = scanner;
-        names = new byte[count][];
+        names = new JsonFieldNames(type.fieldNames(), scanner);
         fields = new JsonValueReader[count];
         for (int i = 0; i < count; i++) {
-            StructField field = type.fields()[i];
-            names[i] = field.name().getBytes(StandardCharsets.UTF_8);
-            fields[i] = new JsonValueReader(field.dataType(), scanner);
+            fields[i] = new JsonValueReader(type.fields()[i].dataType(), scanner);
         }
     }
 
@@ -59,27 +57,22 @@ final class JsonObjectReader {
     /** The struct at the position of the scanner; NOT_READ if only Spark's parser can decide what it is. */
     Object readObject(byte[] record) {
         scanner.read('{');
-        Object[] values = new Object[names.length];
+        Object[] values = new Object[fields.length];
         if (scanner.read('}')) {
             return new GenericInternalRow(values);
         }
         long seen = 0;
-        int expected = 0;
+        int place = 0;
         do {
-            if (!scanner.read('"')) {
-                return NOT_READ;
-            }
-            int start = scanner.position();
-            int length = scanner.readPlainString();
-            if (length == UNRECOGNIZED || !scanner.read(':')) {
-                return NOT_READ;
-            }
-            int field = find(record, start, length, expected);
-            if (field == UNRECOGNIZED) {
+            int field = names.read(record, place++);
+            if (field == NO_FIELD) {
                 if (!scanner.skipValue()) {
                     return NOT_READ;
                 }
                 continue;
+            }
+            if (field == UNRECOGNIZED) {
+                return NOT_READ;
             }
             Object value = fields[field].read(record);
             if (value == NOT_READ || (seen & (1L << field)) != 0) {
@@ -87,21 +80,7 @@ final class JsonObjectReader {
             }
             seen |= 1L << field;
             values[field] = value;
-            expected = field + 1;
         } while (scanner.read(','));
         return scanner.read('}') ? new GenericInternalRow(values) : NOT_READ;
-    }
-
-    /** The field with a name. Records mostly have their fields in one order, so the search begins with the next one. */
-    private int find(byte[] record, int start, int length, int expected) {
-        int count = names.length;
-        for (int i = 0; i < count; i++) {
-            int field = expected + i < count ? expected + i : expected + i - count;
-            byte[] name = names[field];
-            if (name.length == length && Arrays.equals(name, 0, length, record, start, start + length)) {
-                return field;
-            }
-        }
-        return UNRECOGNIZED;
     }
 }

@@ -1,5 +1,7 @@
 package com.lsqlrunner.json;
 
+import java.util.Arrays;
+
 /**
  * A position in the bytes of a JSON text. It recognizes only what every JSON parser reads alike; each method reports
  * text that it does not recognize, which may be valid, and the caller then uses Spark's parser for the whole record.
@@ -57,6 +59,16 @@ final class JsonScanner {
             return false;
         }
         at++;
+        return true;
+    }
+
+    /** Reads a text of some bytes that begins at the position; false if another text follows. */
+    boolean read(byte[] expected, int length) {
+        int end = at + length;
+        if (end > text.length || !Arrays.equals(expected, 0, length, text, at, end)) {
+            return false;
+        }
+        at = end;
         return true;
     }
 

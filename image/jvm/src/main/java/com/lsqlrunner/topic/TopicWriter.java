@@ -25,6 +25,10 @@ final class TopicWriter implements DataWriter<InternalRow> {
     private final Producer<byte[], byte[]> producer;
     private final RecordColumns columns;
     private final Header batch;
+
+    /** The headers of a record that has none of its own. */
+    private final RecordHeaders batchOnly = new RecordHeaders();
+
     private final String deadLetterTopic;
     private final Supplier<Acknowledgements> task;
     private Acknowledgements acknowledgements;
@@ -45,6 +49,9 @@ final class TopicWriter implements DataWriter<InternalRow> {
         this.producer = producer;
         this.columns = columns;
         this.batch = batch == null ? null : new RecordHeader(BATCH_HEADER, batch);
+        if (batch != null) {
+            batchOnly.add(this.batch);
+        }
         this.deadLetterTopic = deadLetterTopic;
         this.task = task;
     }
@@ -92,16 +99,17 @@ final class TopicWriter implements DataWriter<InternalRow> {
     }
 
     private RecordHeaders headers(InternalRow row, String target) {
+        if (row.isNullAt(columns.headers())) {
+            return batchOnly;
+        }
         RecordHeaders headers = new RecordHeaders();
-        if (!row.isNullAt(columns.headers())) {
-            ArrayData own = row.getArray(columns.headers());
-            boolean keepsAll = batch == null || target.equals(deadLetterTopic);
-            for (int index = 0; index < own.numElements(); index++) {
-                InternalRow header = own.getStruct(index, HEADER_FIELDS);
-                String name = header.getUTF8String(0).toString();
-                if (keepsAll || !BATCH_HEADER.equals(name)) {
-                    headers.add(new RecordHeader(name, header.isNullAt(1) ? null : header.getBinary(1)));
-                }
+        ArrayData own = row.getArray(columns.headers());
+        boolean keepsAll = batch == null || target.equals(deadLetterTopic);
+        for (int index = 0; index < own.numElements(); index++) {
+            InternalRow header = own.getStruct(index, HEADER_FIELDS);
+            String name = header.getUTF8String(0).toString();
+            if (keepsAll || !BATCH_HEADER.equals(name)) {
+                headers.add(new RecordHeader(name, header.isNullAt(1) ? null : header.getBinary(1)));
             }
         }
         if (batch != null) {

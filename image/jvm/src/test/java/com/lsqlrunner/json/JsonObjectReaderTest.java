@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
@@ -97,6 +100,32 @@ class JsonObjectReaderTest {
             })
     void leavesOtherRecordsToSpark(String text) {
         assertNull(reader.read(text.getBytes(UTF_8)));
+    }
+
+    /** The reader compares each name with the one at the same place of the record before. */
+    @Test
+    void theRecordBeforeDoesNotChangeHowNamesAreRead() {
+        String many = IntStream.range(0, 70).mapToObj(i -> "\"f" + i + "\":0,").collect(Collectors.joining());
+        String lengthy = "\"" + "n".repeat(70) + "\":1,";
+        List<String> records = List.of(
+                "{\"id\":1,\"count\":2}",
+                "{\"count\":2,\"id\":1}",
+                "{\"id\" :1,\"count\": 2}",
+                "{\"id\" :3,\"counts\":{}}",
+                "{\"other\":3,\"i\":0,\"idd\":0}",
+                "{" + lengthy + "\"id\":1}",
+                "{" + many + "\"id\":1}",
+                "{" + many + "\"count\":1}");
+        for (int round = 0; round < 2; round++) {
+            for (String record : records) {
+                assertEquals(
+                        parsed(record.getBytes(UTF_8)),
+                        reader.read(record.getBytes(UTF_8)).toString());
+            }
+        }
+        assertNull(reader.read("{\"id\"".getBytes(UTF_8)));
+        assertNull(reader.read("{\0:1}".getBytes(UTF_8)));
+        assertNull(JsonObjectReader.of(JsonRecords.TYPE).read("{\0 1}".getBytes(UTF_8)));
     }
 
     @Test
