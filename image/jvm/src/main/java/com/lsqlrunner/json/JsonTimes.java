@@ -1,6 +1,7 @@
 package com.lsqlrunner.json;
 
 import static com.lsqlrunner.json.JsonScanner.NOT_READ;
+import static com.lsqlrunner.json.JsonScanner.UNRECOGNIZED;
 
 import java.time.LocalDate;
 import java.time.YearMonth;
@@ -18,7 +19,6 @@ final class JsonTimes {
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final long MILLIS_PER_DAY = 86_400_000;
     private static final long SECONDS_PER_DAY = 86_400;
-    private static final int UNRECOGNIZED = -1;
     private static final long NO_DAY = Long.MIN_VALUE;
 
     /** The days since 1970 of the years from 1 to 9999. */
