@@ -29,7 +29,7 @@ import org.apache.kafka.common.errors.WakeupException;
 @PythonEntry
 public final class BatchTrigger {
     /** The longest wait for records. After it, Spark looks for partitions that were added to the topic. */
-    static final Duration MAX_WAIT = Duration.ofSeconds(1);
+    static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
     /** The pause after a record that is not in the next planned batch, and after an error. */
     private static final Duration PAUSE = Duration.ofMillis(100);
