@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from threading import Event, Thread
-from types import TracebackType
-from typing import Self
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
+from bench.background import Background
 from bench.expected import BenchFailed
 
 NO_LEADER_YET = (
@@ -20,14 +18,14 @@ NO_LEADER_YET = (
 """Errors of a topic that was just created."""
 
 
-class Follower:
+class Follower(Background):
     """Reads committed records of topics until the end of the block, and keeps when each arrived.
 
     The broker appends a record of a transaction before it is visible, so its time of append says too little.
     """
 
     def __init__(self, bootstrap: str, topics: Sequence[str], partitions: int) -> None:
-        self._places = [
+        places = [
             TopicPartition(topic, partition, OFFSET_BEGINNING) for topic in topics for partition in range(partitions)
         ]
         self._consumer = Consumer(
@@ -41,8 +39,8 @@ class Follower:
         )
         self._found: dict[str, list[tuple[bytes, bytes, int]]] = {topic: [] for topic in topics}
         self._failed: str | None = None
-        self._is_ended = Event()
-        self._thread = Thread(target=self._read, name="follower", daemon=True)
+        self._consumer.assign(places)
+        super().__init__("follower")
 
     def records(self, topic: str) -> list[tuple[bytes, bytes, int]]:
         """Key, value and time of arrival in ms, in order within a partition.
@@ -54,17 +52,11 @@ class Follower:
             raise BenchFailed(f"the results could not be read: {self._failed}")
         return list(self._found[topic])
 
-    def __enter__(self) -> Self:
-        self._consumer.assign(self._places)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._is_ended.set()
-        self._thread.join()
-        self._consumer.close()
+    def _work(self) -> None:
+        try:
+            self._read()
+        finally:
+            self._consumer.close()
 
     def _read(self) -> None:
         while not self._is_ended.is_set() and not self._failed:

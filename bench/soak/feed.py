@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from confluent_kafka import KafkaError, Producer
 
+from bench.background import Background
 from bench.expected import BenchFailed
-from bench.soak.background import Background
 
 _TICK_S = 0.005
 _FLUSH_S = 120

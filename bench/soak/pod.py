@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from bench.background import Background
 from bench.expected import BenchFailed
-from bench.soak.background import Background
 from bench.soak.verdict import PodSample
 from bench.usage import descriptors, private_mib_of, threads
 from devkit.container import MIB, Container

@@ -16,6 +16,9 @@ final class JsonFieldNames {
     /** The number of names of the previous object that are kept. */
     private static final int KEPT = 64;
 
+    /** The length of the longest text of a name that is kept, in bytes. */
+    private static final int LONGEST = 64;
+
     private final JsonScanner scanner;
     private final byte[][] names;
     private final Previous[] previous = new Previous[KEPT];
@@ -26,7 +29,6 @@ final class JsonFieldNames {
         names = Arrays.stream(fields)
                 .map(name -> name.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
-        Arrays.setAll(previous, place -> new Previous());
     }
 
     /**
@@ -37,7 +39,7 @@ final class JsonFieldNames {
      */
     int read(byte[] record, int place) {
         Previous kept = place < KEPT ? previous[place] : null;
-        if (kept != null && kept.length > 0 && scanner.read(kept.text, kept.length)) {
+        if (kept != null && scanner.read(kept.text)) {
             return kept.field;
         }
         if (scanner.peek() != '"') {
@@ -50,8 +52,9 @@ final class JsonFieldNames {
             return UNRECOGNIZED;
         }
         int field = find(record, start + 1, length);
-        if (kept != null) {
-            kept.set(record, start, scanner.position(), field);
+        int end = scanner.position();
+        if (place < KEPT && end - start <= LONGEST) {
+            previous[place] = new Previous(Arrays.copyOfRange(record, start, end), field);
         }
         return field;
     }
@@ -66,24 +69,11 @@ final class JsonFieldNames {
         return NO_FIELD;
     }
 
-    /** A name of the previous object. */
-    private static final class Previous {
-        private static final int LONGEST = 64;
-
-        /** From the first quote to the colon. */
-        private final byte[] text = new byte[LONGEST];
-
-        /** 0 if there is no name. */
-        private int length;
-
-        private int field;
-
-        void set(byte[] record, int start, int end, int found) {
-            if (end - start <= LONGEST) {
-                length = end - start;
-                field = found;
-                System.arraycopy(record, start, text, 0, length);
-            }
-        }
-    }
+    /**
+     * A name of the previous object.
+     *
+     * @param text from the first quote to the colon
+     * @param field the index of its field, or NO_FIELD
+     */
+    private record Previous(byte[] text, int field) {}
 }

@@ -62,10 +62,10 @@ final class JsonScanner {
         return true;
     }
 
-    /** Reads a text of some bytes that begins at the position; false if another text follows. */
-    boolean read(byte[] expected, int length) {
-        int end = at + length;
-        if (end > text.length || !Arrays.equals(expected, 0, length, text, at, end)) {
+    /** Reads a text that begins at the position; false if another text follows. */
+    boolean read(byte[] expected) {
+        int end = at + expected.length;
+        if (end > text.length || !Arrays.equals(expected, 0, expected.length, text, at, end)) {
             return false;
         }
         at = end;
