@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lsql_runner.bind.bound import WindowSpec
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
 from lsql_runner.plan.nodes import PlanNode
@@ -12,6 +13,11 @@ from lsql_runner.plan.tree import is_timed
 
 _LATEST_MS = 9_000_000_000_000_000
 """Spark stores microseconds in a LONG, whose maximum is 223 * 10^12 ms later: more than any window needs."""
+
+EVENT_TIME = "event_time"
+"""The column with the event time of a row, a TIMESTAMP, which has a watermark."""
+WINDOW_END = "window_end"
+"""The column with the end of a window of a row, a TIMESTAMP. The window ends before it."""
 
 _WATERMARK_METADATA = "spark.watermarkDelayMs"
 """Spark's key in the metadata of a column with a watermark."""
@@ -34,6 +40,23 @@ def with_watermark(rows: DataFrame, column: str, delay_ms: int, below: PlanNode,
         return rows.withWatermark(column, f"{delay_ms} milliseconds")
     ticking = with_ticks(rows, column, clock).withWatermark(column, f"{delay_ms} milliseconds")
     return without_ticks(ticking, column)
+
+
+def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataFrame:
+    """The rows with `WINDOW_END`, once for each window of their `EVENT_TIME`. Not for sessions.
+
+    A group of a window is late, and leaves the state, once the watermark has reached the end. Spark's `F.window` is a
+    struct of start and end, which makes the keys of the state larger and slower to compare.
+    """
+    time, size, advance = F.unix_millis(EVENT_TIME), F.lit(window.size_ms), F.lit(window.advance_ms)
+    last = time - time % advance + size
+    if window.advance_ms == window.size_ms:
+        rows = rows.withColumn(WINDOW_END, last)
+    else:
+        first = time + 1 + (last - time - 1) % advance
+        rows = rows.select("*", F.explode(F.sequence(first, last, advance)).alias(WINDOW_END))
+    rows = rows.withColumn(WINDOW_END, F.timestamp_millis(WINDOW_END))
+    return rows.withMetadata(WINDOW_END, {_WATERMARK_METADATA: grace_ms})
 
 
 def require_since_1970(time: Column) -> Column:

@@ -13,7 +13,14 @@ from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.engine.call import java_class
-from lsql_runner.engine.event_time import require_since_1970, require_window_range, with_watermark
+from lsql_runner.engine.event_time import (
+    EVENT_TIME,
+    WINDOW_END,
+    require_since_1970,
+    require_window_range,
+    with_watermark,
+    with_window_end,
+)
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
@@ -38,7 +45,8 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     aggregates = _aggregates(node, handles_errors)
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
-        groups.append(window_of(node))
+        rows = with_window_end(rows, node.window, node.grace_ms)
+        groups.append(F.col(WINDOW_END))
     # Packed, so that the state has all results, in this order. Spark drops results that no later step reads and orders
     # the others as they are read: after a change of the SELECT list, it would read the state in another layout.
     results = {
@@ -51,7 +59,7 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     decoded = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
     decoded |= {slot: aggregate.result(result[slot]) for slot, aggregate in aggregates.items()}
     if node.window is not None:
-        decoded["window_start"] = F.unix_millis(F.col("window.start"))
+        decoded["window_start"] = F.unix_millis(F.col(WINDOW_END)) - F.lit(node.window.size_ms)
     group = [decoded[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
     return Relation(
         frame=grouped,
@@ -59,14 +67,6 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
         undecoded=raw_key_part(node, F.col("raw_key")),
         upsert=Upsert(packed_key(group), F.lit(True)),
     )
-
-
-def window_of(node: Aggregate) -> Column:
-    """The windows of a row, by its column `event_time`."""
-    assert node.window is not None
-    return F.window(
-        "event_time", f"{node.window.size_ms} milliseconds", f"{node.window.advance_ms} milliseconds"
-    ).alias("window")
 
 
 def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
@@ -84,7 +84,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     place = {name: below.decoded[name].cast(LONG) for name in node.order_columns}
     selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
-        selected["event_time"] = F.timestamp_millis(time)
+        selected[EVENT_TIME] = F.timestamp_millis(time)
     if _is_session(node):
         _, partition, offset = order_columns(below)
         selected |= {"at_partition": partition, "at_offset": offset}
@@ -92,7 +92,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if node.window is None:
         return rows, types
     clock = node.store if node.final else None
-    return with_watermark(rows, "event_time", node.grace_ms, node.input, clock), types
+    return with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, clock), types
 
 
 def group_columns(

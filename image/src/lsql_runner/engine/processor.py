@@ -18,8 +18,9 @@ from pyspark.sql import functions as F
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
+from lsql_runner.engine.event_time import EVENT_TIME, WINDOW_END, with_window_end
 from lsql_runner.engine.failures import classify, classify_errors
-from lsql_runner.engine.groups import aggregate_input, window_of
+from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
 from lsql_runner.engine.port import Job
@@ -196,5 +197,7 @@ def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
 def _late_windows(node: Aggregate, source: Source, watermark_ms: int) -> int:
     """The number of pairs of a record and a window that had ended before the watermark."""
     plain = replace(node, grace_ms=0)
-    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(window_of(node))
-    return rows.where(F.unix_millis(F.col("window.end")) <= F.lit(watermark_ms)).count()
+    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(EVENT_TIME)
+    assert node.window is not None
+    ended = with_window_end(rows, node.window, grace_ms=0).where(F.unix_millis(WINDOW_END) <= F.lit(watermark_ms))
+    return ended.count()
