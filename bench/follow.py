@@ -5,17 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from bench.background import Background
 from bench.expected import BenchFailed
-
-NO_LEADER_YET = (
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-)
-"""Errors of a topic that was just created."""
+from bench.outputs import NO_LEADER_YET
 
 
 class Follower(Background):

@@ -17,18 +17,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import Producer
 
 from bench.command import add_limits, add_mode, add_variables, end_on_signals, say
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
-from bench.follow import NO_LEADER_YET, Follower
+from bench.follow import Follower
 from bench.latency import Appended, Latencies, by_count, by_id
 from bench.load_engines import LoadTopics, Running, contained, on_host
 from bench.load_programs import PROGRAMS, LoadProgram, appended, decoder
 from bench.load_results import LoadResult, Usage, load_line
 from bench.machine import machine, versions
-from bench.outputs import read_topic
+from bench.outputs import have_records, read_topic
 from bench.report import LOAD, page, save
 from bench.task import Guarantee
 from ci.tools.image import default_tag
@@ -184,12 +184,8 @@ def _wait_for_result(engine: Running, broker: Broker, topics: LoadTopics) -> boo
     """Whether the engine writes a result of the first record to each target before the deadline."""
     deadline = time.monotonic() + _START_S
     while engine.is_running and time.monotonic() < deadline:
-        try:
-            if all(sum(broker.end_offsets(target).values()) for target in topics.targets):
-                return True
-        except KafkaException as error:
-            if error.args[0].code() not in NO_LEADER_YET:
-                raise
+        if have_records(broker, topics.targets):
+            return True
         time.sleep(_START_POLL_S)
     return False
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import fastavro
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from bench.expected import GAP_MS, SAMPLED, BenchFailed, Window
 from devkit.registry import Registry
@@ -21,6 +21,12 @@ from devkit.topics import Topics
 Result: TypeAlias = tuple[bytes, bytes | None]
 """Key and value; the value of a tombstone is None."""
 Decode: TypeAlias = Callable[[bytes], dict[str, Any]]
+NO_LEADER_YET = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
+"""Errors of a topic that was just created."""
 _HEADER_BYTES = 5  # of an AVRO value: a zero byte and the id of the schema
 
 
@@ -93,6 +99,16 @@ def session_of_fields(result: Result) -> Window:
 @lru_cache(maxsize=100_000)
 def _epoch_ms(text: str) -> int:
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def have_records(broker: Topics, topics: Iterable[str]) -> bool:
+    """Whether each topic has a record. False for a topic that was just created."""
+    try:
+        return all(sum(broker.end_offsets(topic).values()) for topic in topics)
+    except KafkaException as error:
+        if error.args[0].code() in NO_LEADER_YET:
+            return False
+        raise
 
 
 def results_of(broker: Topics, topic: str) -> Iterator[Result]:

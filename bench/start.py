@@ -24,7 +24,7 @@ from bench.command import add_variables
 from bench.expected import BenchFailed
 from bench.load_programs import PROGRAMS, LoadProgram
 from bench.machine import machine
-from bench.outputs import read_topic
+from bench.outputs import have_records, read_topic
 from bench.usage import jvm_started_s, processor_s
 from ci.tools.ports import free_port
 from devkit.broker import Broker
@@ -140,7 +140,7 @@ def _wait(process: Process, broker: Broker, targets: Sequence[str]) -> float:
     """Wait until each target has a record; returns the processor time until then."""
     deadline = time.monotonic() + _DEADLINE_S
     while process.running and time.monotonic() < deadline:
-        if all(sum(broker.end_offsets(target).values()) for target in targets):
+        if have_records(broker, targets):
             return processor_s(process.pid)
         time.sleep(_POLL_S)
     raise BenchFailed(f"no result:\n{process.output()}")

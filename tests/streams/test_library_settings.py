@@ -13,6 +13,7 @@ from lsql_runner.bind.kafka_settings import (
     environment_name,
     expected_value,
 )
+from lsql_runner.container.budget import StoreMemory
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
@@ -78,9 +79,8 @@ def test_the_client_accepts_all_expected_values(client: str, engine: MemoryEngin
         assert expected_value(key, "true") is expected_value(key, "false") is None
 
 
-def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int, int]:
-    """The options of a new state store, in Spark's units: block, cache, write buffer, number of buffers, open files;
-    and the memory that all stores share, or 0."""
+def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int]:
+    """The options of a new state store, in Spark's units: block, cache, write buffer, number of buffers, open files."""
     jvm: Any = session._jvm
     state = jvm.org.apache.spark.sql.execution.streaming.state
     none = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(jvm.java.util.HashMap())
@@ -92,7 +92,6 @@ def rocksdb(session: SparkSession) -> tuple[int, int, int, int, int, int]:
         conf.writeBufferSizeMB(),
         conf.maxWriteBufferNumber(),
         conf.maxOpenFiles(),
-        conf.totalMemoryUsageMB() if conf.boundedMemoryUsage() else 0,
     )
 
 
@@ -108,19 +107,22 @@ def test_state_stores_have_the_settings_of_the_program_or_the_defaults_of_spark(
             ("rocksdb.max.write.buffer", 3),
             ("rocksdb.files.opened.max", 100),
         ],
-        memory_mib=48,
+        StoreMemory(cache_mib=4, write_buffer_mib=3),
     )
     tuned = rocksdb(engine.session)
     tune_state(engine.session, [], None)
 
-    assert tuned == (8, 16, 32, 3, 100, 0)
+    assert tuned == (8, 16, 32, 3, 100)
     assert rocksdb(engine.session) == default != tuned
 
 
-def test_state_stores_share_the_memory_of_the_budget(engine: MemoryEngine) -> None:
-    tune_state(engine.session, [("rocksdb.files.opened.max", 100)], memory_mib=48)
-    shared = rocksdb(engine.session)
+def test_state_stores_have_the_memory_of_the_budget_unless_the_program_sets_it(engine: MemoryEngine) -> None:
+    default = rocksdb(engine.session)
+    settings = [("rocksdb.files.opened.max", 100), ("rocksdb.write.buffer.size", 5 << 20)]
+
+    tune_state(engine.session, settings, StoreMemory(cache_mib=4, write_buffer_mib=3))
+    tuned = rocksdb(engine.session)
     tune_state(engine.session, [], None)
 
-    assert shared[-1] == 48
-    assert rocksdb(engine.session)[-1] == 0
+    assert tuned == (default[0], 4, 5, 2, 100)
+    assert rocksdb(engine.session) == default

@@ -9,9 +9,11 @@ from lsql_runner.container.budget import (
     SMALLEST_HEAP_MIB,
     MemoryBudget,
     NetworkBuffers,
+    StoreMemory,
     budget,
     needed_limit_mib,
     network_buffers,
+    store_memory,
 )
 
 PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), (40, 160)]
@@ -69,6 +71,27 @@ def test_the_limit_that_a_program_needs_gives_it_the_heap_that_it_needs(
 
     assert budget(limit_mib, second_jvm_mib).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
     assert limit_mib % 16 == 0
+
+
+@pytest.mark.parametrize(
+    ("state_stores_mib", "stores", "expected"),
+    [
+        (48, 2, StoreMemory(6, 6)),
+        (48, 4, StoreMemory(3, 3)),
+        (48, 12, StoreMemory(1, 1)),
+        (48, 40, StoreMemory(1, 1)),
+        (368, 2, StoreMemory(46, 46)),
+        (48, 0, StoreMemory(12, 12)),
+    ],
+)
+def test_three_quarters_of_the_share_of_a_store_are_its_cache_and_its_two_write_buffers(
+    state_stores_mib: int, stores: int, expected: StoreMemory
+) -> None:
+    assert store_memory(state_stores_mib, stores) == expected
+
+
+def test_stores_whose_shares_would_be_too_small_need_a_larger_limit() -> None:
+    assert needed_limit_mib(1, 16) >= needed_limit_mib(1, 12) + 4 * (4 + 2)
 
 
 def test_more_queries_and_stores_need_more() -> None:

@@ -28,7 +28,9 @@ _HEAP_FOR_STATE_MIB = 32
 _HEAP_PER_QUERY_MIB = 8
 """After a full collection the heap had 54 MiB with one stateless query, 100 with two windowed counts, 110 with six."""
 _MIB_PER_STORE = 2
-"""Memory of a state store outside the common limit: files, index blocks, threads."""
+"""Memory of a state store outside its share: files, threads."""
+_SMALLEST_SHARE_MIB = 4
+"""The smallest share of a state store: RocksDB's sizes are whole MiB."""
 _STORES_IN_BUDGET = 4
 """Stores that `_JVM_MIB` includes."""
 _LARGEST_BUFFER_MIB = 64
@@ -44,7 +46,8 @@ class MemoryBudget:
     heap_mib: int
     """The heap of the JVM, enforced by -Xmx."""
     state_stores_mib: int
-    """Caches and write buffers of all state stores together, enforced by RocksDB."""
+    """Caches, write buffers, filters and indexes of all state stores together. RocksDB enforces the size of caches and
+    write buffers."""
     code_cache_mib: int
     """Compiled code, enforced by -XX:ReservedCodeCacheSize."""
     second_jvm_mib: int = 0
@@ -85,6 +88,27 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreMemory:
+    """The memory of one state store. Filters and indexes of its files are not in the cache: two bytes for a row."""
+
+    cache_mib: int
+    write_buffer_mib: int
+    write_buffers: int = 2
+    """One is written to a file while the other one is filled."""
+
+
+def store_memory(state_stores_mib: int, stores: int) -> StoreMemory:
+    """A quarter of a store's share for the cache and for each write buffer; the rest is for filters and indexes.
+
+    Args:
+        state_stores_mib: the memory of all state stores.
+        stores: their number, each counted once for each of its partitions.
+    """
+    share = max(_SMALLEST_SHARE_MIB, state_stores_mib // max(1, stores))
+    return StoreMemory(share // 4, share // 4)
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkBuffers:
     """How much data each client of the brokers holds in the heap, in bytes."""
 
@@ -121,8 +145,9 @@ def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mi
     limit = _STEP_MIB
     while True:
         divided = budget(limit, second_jvm_mib)
+        small_shares = max(0, _SMALLEST_SHARE_MIB * stores - divided.state_stores_mib)
         unused = 0 if stores else divided.state_stores_mib
-        used = divided.outside_heap_mib - unused + more_stores + heap + divided.reserve_mib
+        used = divided.outside_heap_mib - unused + more_stores + small_shares + heap + divided.reserve_mib
         if used <= limit and (heap_mib or divided.heap_mib >= heap):
             return limit
         limit += _STEP_MIB

@@ -15,6 +15,7 @@ from typing import TypeGuard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
@@ -39,6 +40,7 @@ from lsql_runner.events.memory import JvmMemory
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
+from lsql_runner.plan.stores import store_count
 from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
 
 LOG = logging.getLogger("lsql_runner.engine")
@@ -103,10 +105,16 @@ class SparkEngine:
         activate(session)
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
-        tune_state(session, job.rocksdb, self._state_stores_mib)
+        tune_state(session, job.rocksdb, self._store_memory(job))
         reset_ticks()
         self._job = job
         self._running = RunningPlan(session, job)
+
+    def _store_memory(self, job: Job) -> StoreMemory | None:
+        if self._state_stores_mib is None:
+            return None
+        partitions = int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
+        return store_memory(self._state_stores_mib, partitions * sum(map(store_count, job.plan.queries)))
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]

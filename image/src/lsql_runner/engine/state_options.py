@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
+from lsql_runner.container.budget import StoreMemory
+
 _PREFIX = "spark.sql.streaming.stateStore.rocksdb."
 
 SPARK_OPTIONS: dict[str, tuple[str, int]] = {
@@ -17,24 +19,30 @@ SPARK_OPTIONS: dict[str, tuple[str, int]] = {
 }
 """By key of the language: Spark's name, and the number of our units in one of Spark's."""
 
-SIZES = ("rocksdb.table.block.cache.size", "rocksdb.write.buffer.size", "rocksdb.max.write.buffer")
-"""Settings of the memory of each store. A program that sets one chooses the memory itself, without a common limit."""
 
-
-def tune_state(session: SparkSession, settings: Iterable[tuple[str, int]], memory_mib: int | None) -> None:
+def tune_state(session: SparkSession, settings: Iterable[tuple[str, int]], memory: StoreMemory | None) -> None:
     """Set the options of state stores for queries that start later. Keys that are not set get Spark's defaults.
+
+    Each store has a cache of its own. In a cache that all stores share (Spark's `boundedMemoryUsage`), the filters and
+    indexes of files are cached as well, and those of a large store do not fit: each read of a key would load them.
 
     Args:
         session: of the queries.
         settings: values by key of the language.
-        memory_mib: the memory of caches and write buffers of all stores together; None for no limit.
+        memory: of each store, unless the settings have it; None for Spark's defaults.
     """
-    values = dict(settings)
+    values = {} if memory is None else _sizes(memory)
+    values |= dict(settings)
     for key, (name, unit) in SPARK_OPTIONS.items():
         _set(session, name, values[key] // unit if key in values else None)
-    is_bounded = memory_mib is not None and values.keys().isdisjoint(SIZES)
-    _set(session, "boundedMemoryUsage", "true" if is_bounded else None)
-    _set(session, "maxMemoryUsageMB", memory_mib if is_bounded else None)
+
+
+def _sizes(memory: StoreMemory) -> dict[str, int]:
+    return {
+        "rocksdb.table.block.cache.size": memory.cache_mib << 20,
+        "rocksdb.write.buffer.size": memory.write_buffer_mib << 20,
+        "rocksdb.max.write.buffer": memory.write_buffers,
+    }
 
 
 def _set(session: SparkSession, name: str, value: object | None) -> None:

@@ -26,6 +26,11 @@ def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     return tuple(store for write in query.writes for store in _stores(write.input))
 
 
+def store_count(query: Query) -> int:
+    """The number of state stores of a query."""
+    return len(query_stores(query))
+
+
 def _stores(node: PlanNode) -> Iterator[StoreDescription]:
     match node:
         case Aggregate():

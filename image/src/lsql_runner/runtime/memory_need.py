@@ -7,6 +7,7 @@ from lsql_runner.container.budget import SECOND_JVM_MIB, NetworkBuffers, needed_
 from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.stores import store_count
 
 
 def second_jvm_mib(settings: Settings) -> int:
@@ -23,7 +24,7 @@ def needed_mib(plan: Plan, settings: Settings) -> int:
     records, or a session with all records of a day, is in the heap as a whole.
     """
     threads = settings.threads or cores()
-    stores = sum(len(query.stores) for query in plan.queries) * threads
+    stores = sum(map(store_count, plan.queries)) * threads
     return needed_limit_mib(len(plan.queries), stores, second_jvm_mib(settings), settings.heap_mib)
 
 

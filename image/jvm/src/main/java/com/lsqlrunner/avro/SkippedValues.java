@@ -2,16 +2,20 @@ package com.lsqlrunner.avro;
 
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.avro.Schema;
 
 /**
- * Skips values that the reader schema does not contain, without creating an object. Adjacent values are one reader:
- * four numbers are one step, and so are two doubles.
+ * Skips values that the reader schema does not contain, without creating an object. Adjacent values are one step: four
+ * numbers, or two doubles.
  */
 final class SkippedValues implements ValueReader {
     /** Limits the recursion. Real data is far below. */
     private static final int MAX_DEPTH = 500;
+
+    private static final Schema MAP_KEY = Schema.create(Schema.Type.STRING);
 
     private enum Kind {
         /** Integers of variable size. */
@@ -21,45 +25,46 @@ final class SkippedValues implements ValueReader {
         /** A value after its length. */
         WITH_LENGTH,
         BOOLEAN,
-        /** A union of values of these kinds. */
+        /** One of the values, after its number. */
         UNION,
-        /** A value that the schema describes; it may be recursive. */
-        OTHER
+        RECORD,
+        /** The items of an array or a map, in blocks after their counts. */
+        BLOCKS
     }
 
-    /** @param count of numbers, of bytes, or of the levels around another value */
-    private record Step(Kind kind, int count, SkippedValues[] branches, Schema schema) {
-        Step(Kind kind, int count) {
-            this(kind, count, null, null);
-        }
-    }
+    /**
+     * @param count of numbers, or of bytes
+     * @param values the branches of a union; for a record or an item, one reader of all its values
+     */
+    private record Step(Kind kind, int count, SkippedValues... values) {}
 
-    private final Step[] steps;
+    private final List<Step> steps = new ArrayList<>();
 
-    private SkippedValues(List<Step> steps) {
-        this.steps = steps.toArray(new Step[0]);
-    }
+    private SkippedValues() {}
 
     /** A reader that skips values of these schemas, one after the other; its result is null. */
     static SkippedValues of(List<Schema> schemas) {
-        List<Step> steps = new ArrayList<>();
-        for (Schema schema : schemas) {
-            add(step(schema, 0), steps);
-        }
-        return new SkippedValues(steps);
+        return of(schemas, new IdentityHashMap<>());
     }
 
-    private static void add(Step step, List<Step> to) {
-        Step last = to.isEmpty() ? null : to.get(to.size() - 1);
+    /** @param records the readers of records, which may contain themselves */
+    private static SkippedValues of(List<Schema> schemas, Map<Schema, SkippedValues> records) {
+        SkippedValues values = new SkippedValues();
+        schemas.forEach(schema -> values.add(step(schema, records)));
+        return values;
+    }
+
+    private void add(Step step) {
+        Step last = steps.isEmpty() ? null : steps.get(steps.size() - 1);
         boolean isCounted = step.kind == Kind.NUMBERS || step.kind == Kind.BYTES;
         if (last != null && isCounted && last.kind == step.kind && last.count <= Integer.MAX_VALUE - step.count) {
-            to.set(to.size() - 1, new Step(step.kind, last.count + step.count));
+            steps.set(steps.size() - 1, new Step(step.kind, last.count + step.count));
         } else {
-            to.add(step);
+            steps.add(step);
         }
     }
 
-    private static Step step(Schema schema, int depth) {
+    private static Step step(Schema schema, Map<Schema, SkippedValues> records) {
         return switch (schema.getType()) {
             case NULL -> new Step(Kind.BYTES, 0);
             case BOOLEAN -> new Step(Kind.BOOLEAN, 1);
@@ -70,56 +75,55 @@ final class SkippedValues implements ValueReader {
             case STRING, BYTES -> new Step(Kind.WITH_LENGTH, 1);
             case UNION -> {
                 SkippedValues[] branches = schema.getTypes().stream()
-                        .map(type -> new SkippedValues(List.of(step(type, depth + 1))))
+                        .map(type -> of(List.of(type), records))
                         .toArray(SkippedValues[]::new);
-                yield new Step(Kind.UNION, 0, branches, null);
+                yield new Step(Kind.UNION, 1, branches);
             }
-            case RECORD, ARRAY, MAP -> new Step(Kind.OTHER, depth, null, schema);
+            case RECORD -> new Step(Kind.RECORD, 1, recordOf(schema, records));
+            case ARRAY -> new Step(Kind.BLOCKS, 1, of(List.of(schema.getElementType()), records));
+            case MAP -> new Step(Kind.BLOCKS, 1, of(List.of(MAP_KEY, schema.getValueType()), records));
         };
+    }
+
+    private static SkippedValues recordOf(Schema schema, Map<Schema, SkippedValues> records) {
+        SkippedValues known = records.get(schema);
+        if (known != null) {
+            return known;
+        }
+        SkippedValues fields = new SkippedValues();
+        records.put(schema, fields);
+        schema.getFields().forEach(field -> fields.add(step(field.schema(), records)));
+        return fields;
     }
 
     @Override
     public Object read(AvroInput in) {
-        for (Step step : steps) {
+        skip(in, 0);
+        return null;
+    }
+
+    private void skip(AvroInput in, int depth) {
+        if (depth > MAX_DEPTH) {
+            throw new MalformedRecordException("values are nested more than " + MAX_DEPTH + " levels deep");
+        }
+        for (int i = 0; i < steps.size(); i++) {
+            Step step = steps.get(i);
             switch (step.kind) {
                 case NUMBERS -> in.skipNumbers(step.count);
                 case BYTES -> in.skip(step.count);
                 case WITH_LENGTH -> in.skip(in.readLength());
                 case BOOLEAN -> in.readBoolean();
-                case UNION -> step.branches[in.readIndex(step.branches.length)].read(in);
-                case OTHER -> skip(step.schema, in, step.count);
+                case UNION -> step.values[in.readIndex(step.values.length)].skip(in, depth + 1);
+                case RECORD -> step.values[0].skip(in, depth + 1);
+                case BLOCKS -> skipBlocks(step.values[0], in, depth + 1);
             }
         }
-        return null;
     }
 
-    private static void skip(Schema schema, AvroInput in, int depth) {
-        if (depth > MAX_DEPTH) {
-            throw new MalformedRecordException("values are nested more than " + MAX_DEPTH + " levels deep");
-        }
-        switch (schema.getType()) {
-            case NULL -> {}
-            case BOOLEAN -> in.readBoolean();
-            case INT, LONG, ENUM -> in.skipNumbers(1);
-            case FLOAT -> in.skip(Float.BYTES);
-            case DOUBLE -> in.skip(Double.BYTES);
-            case STRING, BYTES -> in.skip(in.readLength());
-            case FIXED -> in.skip(schema.getFixedSize());
-            case UNION ->
-                skip(schema.getTypes().get(in.readIndex(schema.getTypes().size())), in, depth + 1);
-            case RECORD -> schema.getFields().forEach(field -> skip(field.schema(), in, depth + 1));
-            case ARRAY -> skipItems(schema.getElementType(), false, in, depth + 1);
-            case MAP -> skipItems(schema.getValueType(), true, in, depth + 1);
-        }
-    }
-
-    private static void skipItems(Schema item, boolean keyed, AvroInput in, int depth) {
+    private static void skipBlocks(SkippedValues item, AvroInput in, int depth) {
         for (int count = in.readCount(); count > 0; count = in.readCount()) {
             for (int i = 0; i < count; i++) {
-                if (keyed) {
-                    in.skip(in.readLength());
-                }
-                skip(item, in, depth);
+                item.skip(in, depth);
             }
         }
     }
