@@ -45,7 +45,6 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     aggregates = _aggregates(node, handles_errors)
     groups = [F.col(f"`{name}`") for name in keys]
     if node.window is not None:
-        rows = with_window_end(rows, node.window, node.grace_ms)
         groups.append(F.col(WINDOW_END))
     # Packed, so that the state has all results, in this order. Spark drops results that no later step reads and orders
     # the others as they are read: after a change of the SELECT list, it would read the state in another layout.
@@ -73,7 +72,8 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     """The input rows of an aggregate, and its group columns with their types.
 
     Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, those of `node.order_columns`
-    (LONG); with a window `event_time`, which has a watermark; with a session window `at_partition` and `at_offset`.
+    (LONG); with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END;
+    with a session window it occurs once, with `at_partition` and `at_offset`.
     """
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
@@ -92,7 +92,8 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     if node.window is None:
         return rows, types
     clock = node.store if node.final else None
-    return with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, clock), types
+    rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, clock)
+    return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
 
 
 def group_columns(

@@ -19,7 +19,7 @@ from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
-from lsql_runner.engine.event_time import EVENT_TIME, WINDOW_END, with_window_end
+from lsql_runner.engine.event_time import WINDOW_END
 from lsql_runner.engine.failures import classify, classify_errors
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
@@ -114,7 +114,7 @@ class SparkEngine:
         if self._state_stores_mib is None:
             return None
         partitions = int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
-        return store_memory(self._state_stores_mib, partitions * sum(map(store_count, job.plan.queries)))
+        return store_memory(self._state_stores_mib, partitions * store_count(job.plan))
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]
@@ -205,7 +205,5 @@ def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
 def _late_windows(node: Aggregate, source: Source, watermark_ms: int) -> int:
     """The number of pairs of a record and a window that had ended before the watermark."""
     plain = replace(node, grace_ms=0)
-    rows = aggregate_input(plain, compile_node(plain.input, source))[0].select(EVENT_TIME)
-    assert node.window is not None
-    ended = with_window_end(rows, node.window, grace_ms=0).where(F.unix_millis(WINDOW_END) <= F.lit(watermark_ms))
-    return ended.count()
+    rows, _ = aggregate_input(plain, compile_node(plain.input, source))
+    return rows.select(WINDOW_END).where(F.unix_millis(WINDOW_END) <= F.lit(watermark_ms)).count()

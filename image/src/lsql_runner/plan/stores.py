@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode
-from lsql_runner.plan.queries import Query
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.plan.text import show
 from lsql_runner.plan.tree import inputs
 from lsql_runner.types import DataType, describe
@@ -26,9 +26,9 @@ def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     return tuple(store for write in query.writes for store in _stores(write.input))
 
 
-def store_count(query: Query) -> int:
-    """The number of state stores of a query."""
-    return len(query_stores(query))
+def store_count(plan: Plan) -> int:
+    """The number of state stores of a plan, each counted once for all its partitions."""
+    return sum(len(query_stores(query)) for query in plan.queries)
 
 
 def _stores(node: PlanNode) -> Iterator[StoreDescription]:

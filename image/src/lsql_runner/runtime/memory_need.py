@@ -24,7 +24,7 @@ def needed_mib(plan: Plan, settings: Settings) -> int:
     records, or a session with all records of a day, is in the heap as a whole.
     """
     threads = settings.threads or cores()
-    stores = sum(map(store_count, plan.queries)) * threads
+    stores = store_count(plan) * threads
     return needed_limit_mib(len(plan.queries), stores, second_jvm_mib(settings), settings.heap_mib)
 
 
