@@ -143,7 +143,16 @@ def _run(
     for topic in (topics.source, *topics.targets):
         broker.create_topic(topic, options.partitions, {"message.timestamp.type": "LogAppendTime"})
     name, guarantee = contender.engine.name, contender.guarantee
-    result = partial(LoadResult, program=program.title, rate=rate, engine=name, guarantee=guarantee)
+    result = partial(
+        LoadResult,
+        program=program.title,
+        rate=rate,
+        engine=name,
+        guarantee=guarantee,
+        mode=program.mode,
+        pace=program.pace,
+        in_pod=not options.host,
+    )
     is_transactional = guarantee is Guarantee.EXACTLY_ONCE
     _send_first(broker.bootstrap, topics.source)
     start = time.monotonic()

@@ -29,6 +29,12 @@ class LoadResult:
     rate: int
     engine: str
     guarantee: str
+    mode: str = "auto"
+    """The `processing.mode` of lsql-runner, which the other engines do not have."""
+    pace: str | None = None
+    """Its `processing.pace`; None for the default."""
+    in_pod: bool = False
+    """Whether it ran in a container with the limits of a pod, not on the host."""
     first_result_s: float = 0.0
     """Seconds from the start of the process to the result of a record that was there before."""
     usage: Usage | None = None
@@ -43,6 +49,9 @@ class LoadResult:
             "rate": self.rate,
             "engine": self.engine,
             "guarantee": self.guarantee,
+            "mode": self.mode,
+            "pace": self.pace,
+            "in_pod": self.in_pod,
         }
         if self.usage is None or self.latencies is None:
             return document | {"failure": self.failure}

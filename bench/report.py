@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.report", description="The tables of result files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a file of bench/results")
     try:
-        documents = [_read(path) for path in parser.parse_args(arguments).files]
+        documents = [read(path) for path in parser.parse_args(arguments).files]
     except (OSError, ValueError) as error:
         print(f"failed: {error}", file=sys.stderr)
         return 1
@@ -41,6 +41,23 @@ def save(document: Mapping[str, Any]) -> Path:
     path = RESULTS / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{document['kind']}.json"
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
     return path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The document of a result file, with `kind`, `conditions` and `runs`.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not a result.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        document = None
+    match document:
+        case {"kind": kind, "conditions": str(), "runs": list()} if kind in (THROUGHPUT, LOAD, SOAK):
+            return dict(document)
+    raise ValueError(f"{path} is not a result of the benchmark")
 
 
 def page(documents: Iterable[Mapping[str, Any]]) -> str:
@@ -64,13 +81,6 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> list[Comparison]:
         engines = found.setdefault(run["title"], {})
         engines.setdefault(run["engine"], []).append(RunMeasures(**run["measures"]))
     return [Comparison(title, engines) for title, engines in found.items()]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    document = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(document, dict) or document.get("kind") not in (THROUGHPUT, LOAD, SOAK):
-        raise ValueError(f"{path} is not a result of the benchmark")
-    return document
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ class SoakResult:
     mode: str
     rate: float
     minutes: float
+    memory_limit_mib: int
+    """Of the container."""
     begin_ms: int
     phases: Sequence[Phase]
     samples: Sequence[PodSample]
@@ -80,6 +82,7 @@ class SoakResult:
             "program": self.program,
             "mode": self.mode,
             "rate": self.rate,
+            "memory_limit_mib": self.memory_limit_mib,
             "failures": failures,
             "trends": [
                 {

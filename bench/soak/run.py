@@ -81,6 +81,7 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
         mode=options.mode,
         rate=options.rate,
         minutes=options.minutes,
+        memory_limit_mib=options.limits[1],
         begin_ms=begin_ms,
         phases=tuple(phases),
         samples=tuple(sampler.samples),

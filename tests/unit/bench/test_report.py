@@ -72,6 +72,12 @@ def test_a_run_at_a_constant_rate_is_one_line() -> None:
     )
 
 
+def test_the_document_of_a_run_has_its_settings() -> None:
+    document = replace(RESULT, mode="continuous", pace="1s", in_pod=True).document()
+
+    assert (document["mode"], document["pace"], document["in_pod"]) == ("continuous", "1s", True)
+
+
 def test_a_failed_run_has_no_figures() -> None:
     ended = LoadResult(
         program="filter", rate=10, engine="lsql-runner", guarantee="at-least-once", failure="ended after 61 s"

@@ -37,6 +37,7 @@ RESULT = SoakResult(
     mode="auto",
     rate=1_000,
     minutes=180,
+    memory_limit_mib=768,
     begin_ms=1_000_000,
     phases=PHASES,
     samples=samples(),
@@ -96,6 +97,13 @@ def test_a_short_run_finds_losses_but_judges_no_growth() -> None:
     assert short.failures() == []
     assert {each["verdict"] for each in short.document()["trends"]} == {"too short"}
     assert replace(short, outcome=Outcome(500, lost=1)).failures() != []
+
+
+def test_the_document_has_the_memory_limit_and_all_samples() -> None:
+    document = RESULT.document()
+
+    assert document["memory_limit_mib"] == 768
+    assert [each["private_mib"] for each in document["samples"]] == [400] * len(RESULT.samples)
 
 
 def test_the_tables_have_trends_records_and_phases() -> None:

@@ -1,0 +1,327 @@
+"""The plots of result files."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.charts import svg
+from bench.latency import Latencies
+from bench.load_results import LoadResult, Usage
+from bench.plots import main, plots
+from bench.soak.check import Outcome
+from bench.soak.plan import Slot, phase
+from bench.soak.results import SoakResult
+from bench.soak.verdict import PodSample
+from ci.tools.cache import ROOT
+
+SVG = "{http://www.w3.org/2000/svg}"
+LINE, POINT = "line mark", "point"
+BLUE, ORANGE = "#0072b2", "#d55e00"
+LOAD_RESULT = LoadResult(
+    program="filter and project",
+    rate=100,
+    engine="lsql-runner",
+    guarantee="at-least-once",
+    usage=Usage(0.25, (100.0,)),
+    latencies=Latencies((9,)),
+)
+SAMPLE = PodSample(
+    at_s=0, private_mib=400, descriptors=300, threads=80, checkpoint_mib=1, checkpoint_files=200, temporary_mib=2
+)
+SOAK_RESULT = SoakResult(
+    program="two windowed counts",
+    mode="auto",
+    rate=1_000,
+    minutes=20,
+    memory_limit_mib=768,
+    begin_ms=0,
+    phases=(phase(Slot(None, 0, 1200), 0, begin_s=0, caught_up_s=0),),
+    samples=tuple(replace(SAMPLE, at_s=at_s, private_mib=400 + at_s / 12) for at_s in range(0, 1200, 20)),
+    outcome=Outcome(500),
+)
+
+
+def throughput(engine: str, warm: float | None, title: str = "filter") -> dict[str, Any]:
+    measures = {
+        "total_per_s": 1000.0,
+        "warm_per_s": warm,
+        "warm_cpu_us": 2.5,
+        "cpu_s": 1.0,
+        "first_commit_s": 2.0,
+        "private_mib": 300.0,
+    }
+    return {"workload": title, "title": title, "engine": engine, "run": 1, "measures": measures, "samples": []}
+
+
+def document(kind: str, *runs: dict[str, Any] | LoadResult | SoakResult, conditions: str = "Idle.") -> dict[str, Any]:
+    documents = [run if isinstance(run, dict) else run.document() for run in runs]
+    # As if it had been written to a file.
+    found: dict[str, Any] = json.loads(json.dumps({"kind": kind, "conditions": conditions, "runs": documents}))
+    return found
+
+
+ALL = [
+    document("throughput", throughput("lsql-runner", 300_000.0), throughput("Flink SQL", 200_000.0)),
+    document("load", LOAD_RESULT, replace(LOAD_RESULT, engine="Kafka Streams", guarantee="exactly-once")),
+    document("load", replace(LOAD_RESULT, in_pod=True)),
+    document("soak", SOAK_RESULT),
+]
+
+
+@pytest.fixture(scope="module")
+def all_plots() -> dict[str, str]:
+    return {name: svg(chart) for name, chart in plots(ALL).items()}
+
+
+def drawn(name: str, *documents: dict[str, Any]) -> str:
+    """The SVG of one plot."""
+    return svg(plots(documents)[f"performance-{name}.svg"])
+
+
+def texts(picture: str) -> set[str]:
+    """What is visible."""
+    return {node.text or "" for node in ET.fromstring(picture).iter(f"{SVG}text")}
+
+
+def nodes(picture: str, kind: str) -> list[ET.Element]:
+    """Those of bars, lines or points."""
+    return [node for node in ET.fromstring(picture).iter() if node.get("aria-roledescription") == kind]
+
+
+def marks(picture: str, kind: str = POINT) -> list[tuple[str, ...]]:
+    """Both values and the series of each bar or point, or of the first point of each line."""
+    labels = [node.attrib["aria-label"] for node in nodes(picture, kind)]
+    return [tuple(part.split(": ", 1)[1] for part in label.split("; ")[:3]) for label in labels]
+
+
+def lines(picture: str) -> set[str]:
+    return {name for _, _, name in marks(picture, LINE)}
+
+
+def looks(picture: str) -> dict[str, tuple[str, str]]:
+    """Colour and dashes of each line."""
+    found = [(node.attrib["stroke"], node.attrib["stroke-dasharray"]) for node in nodes(picture, LINE)]
+    return {name: look for (_, _, name), look in zip(marks(picture, LINE), found, strict=True)}
+
+
+def test_each_kind_has_its_files(all_plots: dict[str, str]) -> None:
+    assert set(all_plots) == {
+        "performance-throughput.svg",
+        "performance-latency-filter.svg",
+        "performance-cores-filter.svg",
+        "performance-latency-pod.svg",
+        "performance-cores-pod.svg",
+        "performance-memory-two-windows.svg",
+    }
+
+
+def test_a_kind_without_runs_has_no_file() -> None:
+    assert plots([document("load"), document("soak"), document("throughput")]) == {}
+
+
+def test_equal_documents_have_equal_bytes(all_plots: dict[str, str]) -> None:
+    assert drawn("throughput", *ALL) == all_plots["performance-throughput.svg"]
+
+
+def test_a_plot_is_a_picture_without_scripts_and_links(all_plots: dict[str, str]) -> None:
+    for picture in all_plots.values():
+        root = ET.fromstring(picture)
+        assert (root.tag, root.get("width")) == (f"{SVG}svg", "800")
+        assert (root[0].tag, root[0].get("fill")) == (f"{SVG}rect", "white")
+        assert "<script" not in picture
+        assert "href" not in picture
+        assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", picture)
+
+
+def test_a_plot_has_its_title_and_the_units_of_its_axes(all_plots: dict[str, str]) -> None:
+    expected = {
+        "throughput": ["Throughput with a backlog", "median throughput after the warm-up (records per second)"],
+        "latency-filter": ["Latency at a constant rate: filter and project", "rate (records per second)"],
+        "latency-pod": ["Latency at a constant rate: in a pod", "latency, 99th percentile (ms)"],
+        "cores-pod": ["Processor use at a constant rate: in a pod", "processor time (cores)"],
+        "memory-two-windows": [
+            "Memory over time, with faults: two windowed counts",
+            "time (min)",
+            "median private memory (MiB)",
+        ],
+    }
+    for name, found in expected.items():
+        assert set(found) <= texts(all_plots[f"performance-{name}.svg"])
+
+
+def test_a_bar_is_the_median_of_the_runs_of_all_files() -> None:
+    first = document("throughput", throughput("lsql-runner", 100_000.0), throughput("Kafka Streams", 50_000.0))
+    second = document("throughput", throughput("lsql-runner", 400_000.0), throughput("lsql-runner", 300_000.0))
+
+    picture = drawn("throughput", first, {**second, "conditions": "Busy."})
+
+    assert marks(picture, "bar") == [("300,000", "filter", "lsql-runner"), ("50,000", "filter", "Kafka Streams")]
+    assert {"filter", "lsql-runner", "Kafka Streams", "300,000", "50,000"} <= texts(picture)
+
+
+def test_a_run_that_is_too_short_has_no_bar() -> None:
+    runs = [throughput("lsql-runner", None), throughput("lsql-runner", 1000.0, "other"), throughput("Flink SQL", 500.0)]
+
+    picture = drawn("throughput", document("throughput", *runs))
+
+    assert set(marks(picture, "bar")) == {("1,000", "other", "lsql-runner"), ("500", "filter", "Flink SQL")}
+    assert plots([document("throughput", runs[0])]) == {}
+
+
+def test_each_engine_and_guarantee_is_a_line() -> None:
+    streams = replace(LOAD_RESULT, engine="Kafka Streams", latencies=Latencies((1200,)), usage=Usage(0.5, (1.0,)))
+    results = document("load", streams, replace(streams, guarantee="exactly-once", rate=1_000), LOAD_RESULT)
+
+    assert set(marks(drawn("latency-filter", results))) == {
+        ("100", "9", "lsql-runner, at-least-once"),
+        ("100", "1,200", "Kafka Streams, at-least-once"),
+        ("1,000", "1,200", "Kafka Streams, exactly-once"),
+    }
+    assert set(marks(drawn("cores-filter", results))) == {
+        ("100", "0.25", "lsql-runner, at-least-once"),
+        ("100", "0.5", "Kafka Streams, at-least-once"),
+        ("1,000", "0.5", "Kafka Streams, exactly-once"),
+    }
+
+
+def test_runs_with_the_same_rate_are_one_point() -> None:
+    runs = [replace(LOAD_RESULT, latencies=Latencies((each,))) for each in (10, 30, 20)]
+
+    picture = drawn("latency-filter", document("load", *runs[:2]), document("load", runs[2]))
+
+    assert marks(picture) == [("100", "20", "lsql-runner, at-least-once")]
+
+
+def test_lines_of_an_engine_differ_in_dashes_and_shapes_and_engines_in_colours() -> None:
+    streams = replace(LOAD_RESULT, engine="Kafka Streams")
+    runs = [replace(streams, guarantee="exactly-once"), streams, replace(LOAD_RESULT, mode="continuous"), LOAD_RESULT]
+
+    picture = drawn("latency-filter", document("load", *runs))
+
+    assert looks(picture) == {
+        "lsql-runner, at-least-once": (BLUE, "1,0"),
+        "lsql-runner, continuous, at-least-once": (BLUE, "2,3"),
+        "Kafka Streams, at-least-once": (ORANGE, "1,0"),
+        "Kafka Streams, exactly-once": (ORANGE, "8,4"),
+    }
+    assert len({node.attrib["d"] for node in nodes(picture, POINT)}) == 3, "a shape for each dash"
+
+
+def test_an_engine_has_the_same_colour_without_the_others() -> None:
+    picture = drawn("throughput", document("throughput", throughput("Kafka Streams", 1000.0)))
+
+    assert ORANGE in picture
+    assert BLUE not in picture
+
+
+def test_failed_runs_at_a_rate_are_left_out() -> None:
+    failed = replace(LOAD_RESULT, engine="Flink SQL", usage=None, failure="ended after 61 s")
+
+    assert plots([document("load", LOAD_RESULT, failed)]) == plots([document("load", LOAD_RESULT)])
+    assert plots([document("load", failed)]) == {}
+
+
+def test_a_run_without_records_has_cores_but_no_latency() -> None:
+    idle = replace(LOAD_RESULT, rate=0, latencies=Latencies(()))
+
+    with_idle, without = plots([document("load", LOAD_RESULT, idle)]), plots([document("load", LOAD_RESULT)])
+
+    assert with_idle["performance-latency-filter.svg"] == without["performance-latency-filter.svg"]
+    assert {rate for rate, _, _ in marks(svg(with_idle["performance-cores-filter.svg"]))} == {"0", "100"}
+    assert list(plots([document("load", idle)])) == ["performance-cores-filter.svg"]
+
+
+def test_the_lines_of_a_pod_are_programs_with_their_settings() -> None:
+    in_pod = replace(LOAD_RESULT, in_pod=True)
+    continuous = replace(in_pod, mode="continuous")
+    paced = replace(in_pod, program="two windowed counts", pace="1s")
+
+    picture = drawn("latency-pod", document("load", in_pod, continuous, paced))
+
+    assert looks(picture) == {
+        "filter and project": (BLUE, "1,0"),
+        "filter and project, continuous": (BLUE, "8,4"),
+        "two windowed counts, pace 1s": (ORANGE, "2,3"),
+    }
+
+
+def test_settings_of_lsql_runner_are_no_settings_of_other_engines() -> None:
+    flink = replace(LOAD_RESULT, engine="Flink SQL")
+
+    assert plots([document("load", replace(flink, mode="continuous", pace="1s"))]) == plots([document("load", flink)])
+
+
+def test_the_memory_of_each_rate_is_a_line_below_the_limit() -> None:
+    runs = [SOAK_RESULT, replace(SOAK_RESULT, rate=100), replace(SOAK_RESULT, rate=100, mode="continuous")]
+
+    picture = drawn("memory-two-windows", document("soak", *runs))
+
+    names = {"100 records per second", "100 records per second, continuous", "1,000 records per second"}
+    assert lines(picture) == names
+    assert {*names, "memory limit, 768 MiB"} <= texts(picture)
+    assert "rule mark" in picture
+
+
+def test_a_point_of_memory_is_the_median_of_a_minute(all_plots: dict[str, str]) -> None:
+    assert marks(all_plots["performance-memory-two-windows.svg"], LINE) == [
+        ("1", "401.667", "1,000 records per second")
+    ]
+
+
+def test_a_file_without_the_memory_limit_has_no_line_for_it() -> None:
+    old = document("soak", SOAK_RESULT)
+    del old["runs"][0]["memory_limit_mib"]
+
+    picture = drawn("memory-two-windows", old)
+
+    assert "memory limit" not in picture
+    assert "rule mark" not in picture
+
+
+def test_runs_with_the_same_rate_are_numbered_lines_of_memory() -> None:
+    picture = drawn("memory-two-windows", document("soak", SOAK_RESULT), document("soak", SOAK_RESULT))
+
+    assert lines(picture) == {"1,000 records per second", "1,000 records per second, run 2"}
+
+
+@pytest.mark.parametrize("outcome", [None, Outcome(500, lost=1), Outcome(500, wrong=1)])
+def test_a_run_that_ended_early_or_has_wrong_results_is_left_out(outcome: Outcome | None) -> None:
+    assert plots([document("soak", replace(SOAK_RESULT, outcome=outcome))]) == {}
+
+
+def test_a_run_whose_memory_grows_is_drawn() -> None:
+    grows = document("soak", SOAK_RESULT)
+
+    assert grows["runs"][0]["failures"]
+    assert plots([grows])
+
+
+def test_the_command_writes_the_same_plots_in_another_process(tmp_path: Path, all_plots: dict[str, str]) -> None:
+    (results := tmp_path / "a.json").write_text(json.dumps(ALL[1]), encoding="utf-8")
+    command = [sys.executable, "-m", "bench.plots", str(results), "--out", str(out := tmp_path / "new/images")]
+
+    printed = subprocess.check_output(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "7"}, text=True)
+
+    found = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
+    assert sorted(printed.split()) == sorted(str(out / name) for name in found)
+    assert len(found) == 2
+    assert found.items() <= all_plots.items()
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "no json", '{"kind": "other"}', '{"kind": "load"}'])
+def test_a_file_that_is_no_result_is_refused(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "a.json", tmp_path / "images"
+    file.write_text(content, encoding="utf-8")
+
+    assert main([str(file), "--out", str(out)]) == 1
+
+    assert capsys.readouterr().err == f"failed: {file} is not a result of the benchmark\n"
+    assert not out.exists()
