@@ -94,9 +94,9 @@ def test_a_small_batch_is_planned_once_compiles_nothing_and_starts_no_process(
                 broker.produce(source, [Record(b"k", value, timestamp_ms=1_600_000_000_000 + 100 * number)])
                 running.read_to(number + 1)
 
+        feed(0, WARM_UP)
         # Spark starts `getconf` once, about ten seconds after the JVM.
         java_class("org.apache.spark.executor.ProcfsMetricsGetter").pTreeInfo()
-        feed(0, WARM_UP)
         before, batches_before = counts(engine), batches(tmp_path / "state")
         with recorded_processes(tmp_path / "processes.jfr") as commands:
             feed(WARM_UP, MEASURED)
