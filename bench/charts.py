@@ -43,7 +43,7 @@ def bar_chart(title: str, value: VegaLite, values: Values, first: Sequence[str])
     """
     colour, _, _ = _looks(values, first, {"symbolSize": 150})
     x = {"field": "y", "aggregate": "median", **value}
-    y = {"field": "x", "sort": None, "title": None, "axis": {"ticks": False, "labelPadding": 8}}
+    y = {"field": "x", "sort": None, "title": None, "axis": {"ticks": False, "labelPadding": 8, "labelLimit": 0}}
     encoding = {"x": x, "y": y, "yOffset": {"field": "series", "sort": colour["scale"]["domain"]}}
     bars = {"mark": "bar", "encoding": {"color": colour}}
     texts = {"mark": {"type": "text", "dx": 4}, "encoding": {"text": {**x, "format": ",.0f"}}}
