@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lsql_runner.observe.metrics import Metrics
     from lsql_runner.runtime.port import Identity
     from lsql_runner.runtime.supervisor import Supervisor
+    from lsql_runner.sql.ast import Program
 
 LOG = logging.getLogger("lsql_runner.service")
 
@@ -105,7 +106,8 @@ def processor(
         from lsql_runner.runtime.supervisor import Supervisor
 
         with closing(engine), connections(settings) as (brokers, registry):
-            identity = replace(_identity(settings), memory=None if options else memory_budget(settings))
+            memory = None if options else memory_budget(settings)
+            identity = replace(_identity(settings, program), memory=memory)
             supervisor = Supervisor(
                 RunDependencies(
                     settings=settings,
@@ -156,7 +158,7 @@ def processor_without_api(
             RunDependencies(
                 settings=settings,
                 program=program,
-                identity=_identity(settings),
+                identity=_identity(settings, program),
                 brokers=brokers,
                 registry=registry,
                 engine=engine,
@@ -189,7 +191,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
     )
 
 
-def _identity(settings: Settings) -> Identity:
+def _identity(settings: Settings, program: Program) -> Identity:
     from lsql_runner.runtime.port import Identity
 
     return Identity(
@@ -197,7 +199,7 @@ def _identity(settings: Settings) -> Identity:
         sql=settings.sql,
         user=settings.user,
         version=version("lsql-runner"),
-        guarantee="at_least_once",
+        guarantee=bind_settings(program.settings).guarantee or settings.guarantee,
         started_at_ms=now_ms(),
     )
 

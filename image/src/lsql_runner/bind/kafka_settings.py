@@ -33,7 +33,7 @@ PRODUCER_KEYS = frozenset(
     """batch.size buffer.memory compression.type compression.gzip.level compression.lz4.level compression.zstd.level
     delivery.timeout.ms linger.ms max.block.ms max.in.flight.requests.per.connection max.request.size
     metadata.max.idle.ms partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms
-    partitioner.ignore.keys retries""".split()
+    partitioner.ignore.keys retries transaction.timeout.ms""".split()
     + _CLIENT_KEYS
 )
 
@@ -71,7 +71,6 @@ def expected_value(key: str, value: str) -> Detail | None:
 _NO_GROUP = "partitions are assigned to queries, and no consumer joins the group"
 
 IGNORED_KEYS: dict[str, str] = {
-    "commit.interval.ms": "every micro-batch commits",
     "auto.commit.interval.ms": "every micro-batch commits",
     **dict.fromkeys(
         """group.instance.id group.protocol group.remote.assignor heartbeat.interval.ms max.poll.interval.ms

@@ -35,6 +35,11 @@ DEFAULT_PACE_MS = 200
 DEFAULT_STATEFUL_PACE_MS = 500
 """Of a query with state, whose batches cost twice as much (decision 0023)."""
 
+Guarantee = Literal["at_least_once", "exactly_once"]
+
+DEFAULT_COMMIT_INTERVAL_MS = 100
+"""That of Kafka Streams with exactly-once."""
+
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
 the runner chooses; it chooses batches."""
@@ -54,6 +59,10 @@ class ProgramSettings:
     decimal_precision: int = 38
     decimal_scale: int = 18
     mode: ProcessingMode = "auto"
+    guarantee: Guarantee | None = None
+    """How often a result may be written if the processor is killed; None for the default of the processor."""
+    commit_interval_ms: int = DEFAULT_COMMIT_INTERVAL_MS
+    """With exactly-once: the longest time for which consumers of committed records wait for a record."""
     pace_ms: int | None = None
     """The least time between the beginnings of two batches of a query, except with a backlog; None for the default."""
     consumer: tuple[tuple[str, str], ...] = ()
@@ -189,9 +198,8 @@ def _apply_override(settings: ProgramSettings, statement: SetStatement) -> Progr
 
 
 def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-    if one_of(statement, "at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2") != "at_least_once":
-        raise unsupported("guarantee", statement.value_span, value=statement.value)
-    return settings
+    chosen = one_of(statement, "at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2")
+    return replace(settings, guarantee="at_least_once" if chosen == "at_least_once" else "exactly_once")
 
 
 def _unchanged(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
@@ -201,6 +209,7 @@ def _unchanged(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
 _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
     "grace": lambda settings, s: replace(settings, grace_ms=duration_ms(s)),
     "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=one_of(s, "earliest", "latest")),
+    "commit.interval.ms": lambda settings, s: replace(settings, commit_interval_ms=whole_number(s, 1, 600_000)),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=whole_number(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=whole_number(s, 0, 38)),
     "_ktype": _unchanged,  # `source_formats` reads both

@@ -180,6 +180,12 @@ class Settings(BaseModel):
         description="What to do if the state belongs to another program: `fail`, or `reset` (start with empty state at "
         "the position of the consumer group).",
     )
+    guarantee: Literal["exactly_once", "at_least_once"] = Field(
+        "exactly_once",
+        alias="LSQL_GUARANTEE",
+        description="Delivery of results to topics, unless the program sets `processing.guarantee`: `exactly_once`, "
+        "which needs a state directory that outlives the processor, or `at_least_once`.",
+    )
     on_data_loss: Literal["fail", "continue"] = Field(
         "fail",
         alias="LSQL_ON_DATA_LOSS",

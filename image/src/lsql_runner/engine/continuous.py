@@ -24,12 +24,13 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.compile import compile_with_errors
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.offset_log import append_committed, newest_committed, next_batch_id, planned_batch
+from lsql_runner.engine.offset_log import append_committed, first_batch, next_batch_id, run_id
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.progress import failure_counts
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
+from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
@@ -51,12 +52,14 @@ class ContinuousQuery:
     def __init__(self, spark: SparkSession, query: Query, job: Job) -> None:
         self.name = qualified_name(job.source.app_id, query.name)
         self._log = _ProgressLog(query.name, job.checkpoints / query.name, job.on_batch)
-        self._java = java_class(CONTINUOUS_QUERY).open(self.name)
         self._failure: Exception | None = None
         self._stopped = Flag()
+        run = run_id(job.checkpoints / query.name)
+        options = continuous_writer_options(query.name, job.output, run, self._log.batch_id)
+        self._output = open_output(query, job, options)
+        self._java = java_class(CONTINUOUS_QUERY).open(self.name)
         try:
             records = compile_with_errors(query, self._reader(spark, query, job), output_context(job.output))
-            options = continuous_writer_options(query.name, job.output, self._log.batch_id)
             self._java.start(records._jdf, options)
         except (Py4JError, PySparkException) as error:  # `death` reports it, as an error of a batch
             self._failure = error
@@ -82,7 +85,7 @@ class ContinuousQuery:
 
     def _save(self) -> None:
         try:
-            progress = self._java.progress()
+            progress = self._java.progress(self._log.batch_id)
             if progress is not None:
                 self._log.save(json.loads(progress))
         except Exception as error:  # the JVM has ended, the volume is full: nothing would be saved any more
@@ -104,7 +107,7 @@ class ContinuousQuery:
 
     def stop(self) -> None:
         self._stopped.set()
-        run_all([self._cancel, self._saver.join, self._save, self._java.close])
+        run_all([self._cancel, self._saver.join, self._save, self._java.close, self._output.close])
 
     def _cancel(self) -> None:
         self._java.cancel()
@@ -118,9 +121,7 @@ class _ProgressLog:
         self._query = query
         self._checkpoint = checkpoint
         self._on_batch = on_batch
-        committed = newest_committed(checkpoint)
-        batch = None if committed is None else planned_batch(checkpoint, committed)
-        self._positions = {} if batch is None else batch.ends
+        self._positions = first_batch(checkpoint).positions
         self.batch_id = next_batch_id(checkpoint)
         self._topics: list[str] = []
         self._saved_at = time.monotonic()

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
 from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, is_first, limit_size, rules
 from lsql_runner.engine.codecs.table import encode
+from lsql_runner.engine.identity import RowIdentity, identity_columns
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
 from lsql_runner.engine.relation import FailedRowHandler, Relation
@@ -43,6 +44,12 @@ class OutputContext:
     """By topic, the result of `size_limits`."""
     compacted: frozenset[str] = frozenset()
     """Compacted topics: they accept no record without a key."""
+    with_identities: bool = False
+    """Whether records have IDENTITY_COLUMNS."""
+
+    def identities(self, identity: RowIdentity, insert: str) -> list[Column]:
+        """The columns with the identity of a row, if records have it. `insert` is a name of the INSERT."""
+        return identity_columns(identity, insert) if self.with_identities else []
 
 
 def _action(policies: ErrorPolicies, origin: Origin) -> Column:
@@ -75,26 +82,37 @@ def _is_dead_letter() -> Column:
     return F.col(ERROR_ACTION) == _ACTIONS["dlq"]
 
 
-def _dead_letters(frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext) -> DataFrame:
+def _dead_letters(
+    frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext, insert: str
+) -> DataFrame:
     """The dead letters of failed rows. Takes rows with error columns."""
+    identity = RowIdentity((origin.record["partition"], origin.record["offset"]), of_record=True)
     dead_letter = _dead_letter(policies, origin, context)
     return frame.where(_is_dead_letter()).select(
         F.lit(policies.dead_letter_topic).alias("topic"),
         *(dead_letter[name].alias(name) for name in ("key", "value")),
         origin.record["ts"].alias("ts"),
         dead_letter["headers"].alias("headers"),
+        *context.identities(identity, insert),
         *_ERROR_COLUMNS,
     )
 
 
 def records_and_dead_letters(
-    frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext, topic: str, record: Column
+    frame: DataFrame,
+    policies: ErrorPolicies,
+    origin: Origin,
+    context: OutputContext,
+    topic: str,
+    record: Column,
+    identity: list[Column],
 ) -> DataFrame:
     """Records and dead letters in the order of the rows, with error columns.
 
     Args:
         topic: the target.
         record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
+        identity: the columns with the identity of a row; none without exactly-once.
     """
     rows = _with_error_columns(frame, policies, origin)
     dead_letter_topic = policies.dead_letter_topic
@@ -112,6 +130,7 @@ def records_and_dead_letters(
         field_of_record("value"),
         choose(record["ts"], origin.record["ts"]).alias("ts"),
         field_of_record("headers"),
+        *identity,
         *_ERROR_COLUMNS,
     )
 
@@ -174,7 +193,7 @@ def _failure_counts(writes: Iterable[WriteTopic]) -> Iterator[Column]:
     """The number of failed records by action, error code and topic."""
     keys: dict[tuple[FailureAction, str, str], None] = {}
     for write in writes:
-        topics = (write.topic,) if write.stateful else tuple(_sources(write))
+        topics = (write.topic,) if write.stateful else tuple(source_topics(write))
         phases: tuple[tuple[Policy, tuple[str, ...]], ...] = (
             (write.errors.read, READ_CODES),
             (write.errors.write, WRITE_CODES),
@@ -197,7 +216,8 @@ def _failure_count(action: FailureAction, code: str, topic: str) -> Column:
     return F.count(F.when(same, F.lit(1))).alias(failure_count_name(action, code, topic))
 
 
-def _sources(write: WriteTopic) -> dict[str, None]:
+def source_topics(write: WriteTopic) -> dict[str, None]:
+    """The topics that an INSERT reads, in the order of the plan."""
     return {node.schema.topic: None for node in nodes(write.input) if isinstance(node, ReadTopic)}
 
 
@@ -216,7 +236,7 @@ def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
 
 
 def _dead_letter_counts(query: Query) -> Iterator[Column]:
-    topics = dict.fromkeys(topic for write in query.dead_letters_of for topic in _sources(write))
+    topics = dict.fromkeys(topic for write in query.dead_letters_of for topic in source_topics(write))
     return (_failure_count(_ACTIONS["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 
@@ -232,7 +252,7 @@ def failed_row_filter(write: WriteTopic) -> FailedRowHandler:
         assert origin.error is not None
         if write.errors.read == "continue":
             number += 1
-            counts = [_failure_count("skipped", code, topic) for code in READ_CODES for topic in _sources(write)]
+            counts = [_failure_count("skipped", code, topic) for code in READ_CODES for topic in source_topics(write)]
             frame = _with_error_columns(frame, write.errors, origin).observe(f"{ERRORS_METRIC}{number}", *counts)
         return frame.where(origin.error.isNull())
 
@@ -263,7 +283,8 @@ def dead_letter_collector(write: WriteTopic, context: OutputContext, collected: 
 
     def collect_dead_letters(frame: DataFrame, origin: Origin) -> DataFrame:
         rows = _with_error_columns(frame, write.errors, origin)
-        collected.append(_dead_letters(rows, write.errors, origin, context))
+        topics = ",".join(source_topics(write))
+        collected.append(_dead_letters(rows, write.errors, origin, context, f"{write.topic}#dead/{topics}"))
         return frame
 
     return collect_dead_letters

@@ -22,6 +22,7 @@ from lsql_runner.engine.event_time import (
     with_window_end,
 )
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
@@ -60,11 +61,13 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     if node.window is not None:
         decoded["window_start"] = F.unix_millis(F.col(WINDOW_END)) - F.lit(node.window.size_ms)
     group = [decoded[name] for name in (*keys, *(["window_start"] if node.window is not None else []))]
+    row_id = packed_key(group)
     return Relation(
         frame=grouped,
         decoded=decoded,
         undecoded=raw_key_part(node, F.col("raw_key")),
-        upsert=Upsert(packed_key(group), F.lit(True)),
+        identity=RowIdentity((row_id,)),
+        upsert=Upsert(row_id, F.lit(True)),
     )
 
 
@@ -182,6 +185,7 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
         frame=frame,
         decoded=decoded,
         undecoded=raw_key_part(node, F.col("key_of.raw_key")),
+        identity=RowIdentity((row_id,)),
         upsert=Upsert(row_id, present),
     )
 

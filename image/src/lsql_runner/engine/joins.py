@@ -12,6 +12,7 @@ from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.event_time import require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
@@ -92,7 +93,9 @@ def _carried(named: Relation, side: JoinSide, name: str) -> Column:
     return narrowed_column(named.decoded[name], side.columns[name], kind)
 
 
-def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: Upsert | None) -> Relation:
+def _result(
+    node: Join, frame: DataFrame, left: Column, right: Column, identity: RowIdentity, upsert: Upsert | None = None
+) -> Relation:
     """The columns of the join over unpacked rows of both sides."""
     decoded = {name: left.getField(name) for name, _ in node.left.carried}
     decoded |= {name: right.getField(name) for name, _ in node.right.carried}
@@ -102,7 +105,7 @@ def _result(node: Join, frame: DataFrame, left: Column, right: Column, upsert: U
         decoded["raw_key"] = decoded[node.raw_key]
         undecoded["key"] = Undecoded(decoded["raw_key"], key_serde(node))
     decoded["key"] = column(node.key, decoded)
-    return Relation(frame=frame, decoded=decoded, undecoded=undecoded, upsert=upsert)
+    return Relation(frame=frame, decoded=decoded, undecoded=undecoded, identity=identity, upsert=upsert)
 
 
 def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
@@ -124,15 +127,16 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
         F.col("r_time") - within, F.col("r_time") + within
     )
     joined = frames[0].join(frames[1], condition, node.kind.lower())
-    return _unpacked(node, joined, left, right, "l_row", "r_row", None)
+    identity = RowIdentity((packed({"left": F.col("l_row"), "right": F.col("r_row")}),))
+    return _unpacked(node, joined, left, right, ("l_row", "r_row"), identity)
 
 
 def _unpacked(
-    node: Join, frame: DataFrame, left: _Input, right: _Input, left_row: str, right_row: str, upsert: Upsert | None
+    node: Join, frame: DataFrame, left: _Input, right: _Input, rows: tuple[str, str], identity: RowIdentity
 ) -> Relation:
-    return _result(
-        node, frame, unpacked(F.col(left_row), left.schema), unpacked(F.col(right_row), right.schema), upsert
-    )
+    """The joined rows, from the names of the columns with the packed rows of both sides."""
+    left_row, right_row = (unpacked(F.col(row), side.schema) for row, side in zip(rows, (left, right), strict=True))
+    return _result(node, frame, left_row, right_row, identity)
 
 
 def residual(node: Join, joined: Relation) -> Column | None:
@@ -162,8 +166,10 @@ def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
     )
     # The sides stay in their order, because Spark numbers the stateful operators below them in it.
     both = upserts.unionByName(records) if node.left.is_table else records.unionByName(upserts)
-    left_row, right_row = ("found", "streamed") if node.left.is_table else ("streamed", "found")
-    joined = _unpacked(node, lookup_join(both, is_outer), left, right, left_row, right_row, None)
+    rows = ("found", "streamed") if node.left.is_table else ("streamed", "found")
+    # Records of an aggregate have no place of their own.
+    identity = RowIdentity((F.col("partition"), F.col("offset"), F.col("streamed")))
+    joined = _unpacked(node, lookup_join(both, is_outer), left, right, rows, identity)
     # The joined row has the time of the stream's record: the table may be ahead of the stream.
     time = unpacked(F.col("streamed"), stream.schema).getField(_TIME_FIELD)
     place = {name: F.col(name) for name in ("partition", "offset")}
@@ -254,6 +260,7 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
         frame,
         unpacked(columns["left"], left.schema),
         unpacked(columns["right"], right.schema),
+        RowIdentity((F.col("id"),)),
         Upsert(F.col("id"), present),
     )
     return result.with_column("ts", F.greatest(result.decoded["ts"], F.col("ts")))

@@ -21,16 +21,18 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.compile import compile_query, shared
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.offset_log import run_id
 from lsql_runner.engine.port import Job, Sinks, qualified_name
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.source import stream_reader
+from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import output_context, writer_options
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER, TOPIC_OUTPUT, TOPIC_SINK
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, TOPIC_SINK
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 from lsql_runner.plan.queries import Query, WriteSink
 from lsql_runner.plan.stores import query_stores
@@ -45,9 +47,9 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     tune_emission(spark, query)
     records = compile_query(query, stream_reader(spark, job.source, query.name), output_context(job.output))
     name = qualified_name(job.output.app_id, query.name)
-    output = java_class(TOPIC_OUTPUT).open(name)
-    writer = _stream_writer(records, query, job).format(TOPIC_SINK)
-    streaming = writer.options(**writer_options(query.name, job.output)).start()
+    options = writer_options(query.name, job.output, run_id(job.checkpoints / query.name))
+    output = open_output(query, job, options)
+    streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()
     return MicroBatchQuery(spark=spark, name=name, streaming=streaming, output=output, reports=reports)
 
 

@@ -17,6 +17,7 @@ from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filter, group_rules
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
+from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import FailedRowHandler, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import spark_type
@@ -106,6 +107,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
         frame=frame,
         decoded=decoded,
         undecoded=undecoded,
+        identity=RowIdentity((F.col("partition"), F.col("offset")), of_record=True),
         upsert=upsert,
         origin=origin,
         handle_failed_rows=source.handle_failed_records,
@@ -166,6 +168,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
         frame=below.frame,
         decoded=decoded,
         undecoded={},
+        identity=below.identity,
         upsert=_upsert(node, below),
         origin=below.origin,
         handle_failed_rows=below.handle_failed_rows,

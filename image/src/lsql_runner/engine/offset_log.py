@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,19 @@ class PlannedBatch:
     """The watermark with which the batch ran, in milliseconds since 1970 UTC."""
     ends: dict[Partition, int]
     """By source partition: the next offset after the batch."""
+
+
+def run_id(checkpoint: Path) -> str:
+    """The id of a checkpoint, which changes when it is begun anew: 32 hexadecimal digits. The first call creates it.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    file = checkpoint / "metadata"  # Spark reads and writes the same file
+    if not file.exists():
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        _replace(file, json.dumps({"id": str(uuid.uuid4())}))
+    return str(json.loads(file.read_text(encoding="utf-8"))["id"]).replace("-", "")
 
 
 def newest_batch(checkpoint: Path) -> PlannedBatch | None:
@@ -58,6 +72,26 @@ def newest_committed(checkpoint: Path) -> int | None:
     return max(_numbers(checkpoint / "commits"), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class FirstBatch:
+    """The batch with which a query begins."""
+
+    batch_id: int
+    has_begun: bool
+    """It was planned before, and may have been written in part."""
+    positions: dict[Partition, int]
+    """By source partition: where it begins; empty for a new checkpoint."""
+
+
+def first_batch(checkpoint: Path) -> FirstBatch:
+    """The first batch after all that have ended."""
+    committed = newest_committed(checkpoint)
+    planned = next_batch_id(checkpoint) - 1
+    batch = None if committed is None else planned_batch(checkpoint, committed)
+    first = 0 if committed is None else committed + 1
+    return FirstBatch(first, planned >= first, {} if batch is None else batch.ends)
+
+
 def next_batch_id(checkpoint: Path) -> int:
     """The id after all batches that were planned."""
     return max(_numbers(checkpoint / "offsets"), default=-1) + 1
@@ -84,13 +118,18 @@ def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[
 def _append(folder: Path, number: int, text: str) -> None:
     """Write an entry of a log atomically, and delete an old one."""
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f".{number}.new"
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(folder / str(number))
+    _replace(folder / str(number), text)
     (folder / str(number - _KEPT)).unlink(missing_ok=True)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file atomically, to the disk."""
+    fresh = file.with_name(f".{file.name}.new")
+    with fresh.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    fresh.replace(file)
 
 
 def _by_topic(positions: Mapping[Partition, int]) -> dict[str, dict[str, int]]:

@@ -62,6 +62,10 @@ class OutputOptions:
     dead_letter_topic: str | None = None
     limits: Mapping[str, TopicLimits] = field(default_factory=dict)
     """By target topic: which records it accepts, if the brokers report it."""
+    exactly_once: bool = False
+    """Whether each record is written once, also if the processor is killed; else at least once."""
+    commit_interval_ms: int = 100
+    """With exactly-once: the longest time for which consumers of committed records wait for a record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.expr import Expr
 from lsql_runner.engine.attempts import Origin, attempt, known_not_null
 from lsql_runner.engine.codecs.table import decode
+from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.usage import narrowed, paths_into
 
@@ -54,6 +55,7 @@ class Relation:
     """Columns of the node over the frame, by name."""
     undecoded: dict[str, Undecoded]
     """`key`, `value`: decoded if an expression reads them."""
+    identity: RowIdentity
     upsert: Upsert | None = None
     """The effect of the rows on a table; None for rows of a stream."""
     origin: Origin | None = None
@@ -116,9 +118,11 @@ class Relation:
         )
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The rows that a generator (`posexplode`) makes of each row, with its columns under `names`."""
+        """The rows that a generator (`posexplode`) makes of each row, with its columns, of which the first is the
+        position, under `names`."""
         unique = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # the frame may have columns named so
         frame = self.frame.select("*", generator.alias(*unique))
         decoded = self.decoded | {name: F.col(f"`{column}`") for name, column in zip(names, unique, strict=True)}
         origin = None if self.origin is None else replace(self.origin, unnested=True)
-        return replace(self, frame=frame, decoded=decoded, upsert=None, origin=origin)
+        identity = self.identity.unnested(F.col(f"`{unique[0]}`"))
+        return replace(self, frame=frame, decoded=decoded, identity=identity, upsert=None, origin=origin)

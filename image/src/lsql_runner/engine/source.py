@@ -15,6 +15,7 @@ from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
 
 _TUNED = {
+    "kafka.isolation.level": "read_committed",
     # Measured: more records in a poll and larger fetches had the largest effect.
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": str(8 * 1024 * 1024),

@@ -13,6 +13,7 @@ from lsql_runner.engine.aggregates import can_overflow, exactly_retracted, retra
 from lsql_runner.engine.attempts import RECORD_ERROR, attempt
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import group_columns, raw_key_part
+from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
@@ -59,7 +60,13 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     )
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
     upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
-    return Relation(frame=frame, decoded=decoded, undecoded=raw_key_part(node, F.col("key_of.raw_key")), upsert=upsert)
+    return Relation(
+        frame=frame,
+        decoded=decoded,
+        undecoded=raw_key_part(node, F.col("key_of.raw_key")),
+        identity=RowIdentity((F.col("id"),)),
+        upsert=upsert,
+    )
 
 
 def _schema(types: Mapping[str, spark.DataType]) -> spark.StructType:
@@ -87,7 +94,11 @@ def compile_having(node: Having, below: Relation) -> Relation:
     frame, columns, present = current_rows(track_changes(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(
-        frame=frame, decoded={**columns, "ts": F.col("ts")}, undecoded=undecoded, upsert=Upsert(F.col("id"), present)
+        frame=frame,
+        decoded={**columns, "ts": F.col("ts")},
+        undecoded=undecoded,
+        identity=RowIdentity((F.col("id"),)),
+        upsert=Upsert(F.col("id"), present),
     )
 
 
@@ -118,6 +129,7 @@ def _attempted_having(node: Having, below: Relation, condition: Column, schema: 
         frame=emitted,
         decoded={**columns, "ts": F.col("ts")},
         undecoded=undecoded,
+        identity=RowIdentity((F.col("id"), F.col("emitted.present"))),
         upsert=upsert,
         origin=origin,
         handle_failed_rows=below.handle_failed_rows,

@@ -128,6 +128,14 @@ class Query:
         return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
 
     @property
+    def target_topics(self) -> tuple[str, ...]:
+        """Every topic that the query writes, dead letter topics too."""
+        inserts = [write for write in (*self.writes, *self.dead_letters_of) if isinstance(write, WriteTopic)]
+        queues = (write.errors.dead_letter_topic for write in inserts)
+        own = (write.topic for write in self.writes if isinstance(write, WriteTopic))
+        return tuple(dict.fromkeys((*own, *(topic for topic in queues if topic is not None))))
+
+    @property
     def sources(self) -> tuple[TopicSchema, ...]:
         found: dict[str, TopicSchema] = {}
         for write in (*self.writes, *self.dead_letters_of):

@@ -133,6 +133,8 @@ def job_of(
         producer=bound.producer,
         dead_letter_topic=prepared.plan.dead_letter_topic,
         limits=prepared.limits,
+        exactly_once=(bound.guarantee or settings.guarantee) == "exactly_once",
+        commit_interval_ms=bound.commit_interval_ms,
     )
     checkpoints = state.checkpoints(prepared.generation)
     return Job(

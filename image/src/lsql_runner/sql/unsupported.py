@@ -56,7 +56,7 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "interceptor.classes": "leave it out: the clients have no interceptors",
     "metric.reporters": "leave it out: metrics are on GET /metrics",
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
-    "transactional.id": "leave it out: there are no transactions in this version",
+    "transactional.id": "leave it out: the runner chooses it",
     "transaction.timeout.ms": "leave it out: there are no transactions in this version",
     "default.deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
@@ -134,9 +134,6 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "write SELECT STREAM, or join or group the table by the new key",
     ),
     # --- settings and sinks ---
-    "guarantee": _feature(
-        "SET processing.guarantee='{value}'", "use at_least_once", "`SET processing.guarantee='exactly_once'`"
-    ),
     "key of environment": _feature(
         "SET {key}",
         "set {name}, in the environment of the processor",

@@ -1,5 +1,6 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.delivery.RecordSender;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.KafkaException;
@@ -10,6 +11,11 @@ abstract class Acknowledgements {
 
     /** The callback for the next record. */
     abstract Callback sending();
+
+    /** The sender of the task's records, before the first one. */
+    void writesWith(RecordSender sender) {
+        // The end of a batch commits what its tasks have sent.
+    }
 
     /** Counts a record that failed, and that its error policy did not let stop the query. */
     abstract void failed(FailedRecord record);

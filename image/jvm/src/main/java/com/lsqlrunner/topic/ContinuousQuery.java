@@ -1,8 +1,10 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.expression.CurrentTime;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,6 +12,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.spark.SparkContext;
@@ -32,9 +35,19 @@ public final class ContinuousQuery {
     private static final ConcurrentMap<String, ContinuousQuery> QUERIES = new ConcurrentHashMap<>();
     private static final Duration FIND_PARTITIONS = Duration.ofSeconds(10);
 
+    /** How often the offsets of the targets are looked up. */
+    private static final Duration TARGET_OFFSETS = Duration.ofSeconds(5);
+
     private final String name;
     private final Map<String, ContinuousTopic> topics = new LinkedHashMap<>();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final TransactionalOutput transactions;
+
+    /** Ends of the targets, and positions that no task had read beyond when the targets had them. */
+    private Map<TopicPartition, Long> targetEnds;
+
+    private Map<TopicPartition, Long> readAtTargetEnds = Map.of();
+    private long targetEndsNanos = System.nanoTime();
     private ContinuousTask.Written unreported = new ContinuousTask.Written();
     private Map<TopicPartition, Long> reported = Map.of();
     private volatile SparkContext context;
@@ -43,9 +56,10 @@ public final class ContinuousQuery {
 
     private ContinuousQuery(String name) {
         this.name = name;
+        this.transactions = TopicOutput.transactions(name);
     }
 
-    /** Opens a query. @param name unique in the JVM */
+    /** Opens a query, after its {@link TopicOutput}. @param name that of the output */
     public static ContinuousQuery open(String name) {
         ContinuousQuery query = new ContinuousQuery(name);
         QUERIES.put(name, query);
@@ -84,6 +98,7 @@ public final class ContinuousQuery {
                         starts,
                         Math.max(1, Math.min(tasks, starts.size())),
                         all.getBoolean("failOnDataLoss", true),
+                        transactions,
                         () -> new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())));
     }
 
@@ -157,10 +172,15 @@ public final class ContinuousQuery {
     /**
      * What was written since the last call, as JSON with the fields positions, recordsIn, recordsOut and failedRecords;
      * null if there is nothing new.
+     *
+     * @param batch the id with which the positions will be saved
      */
-    public synchronized String progress() {
+    public synchronized String progress(long batch) {
         ContinuousTask.Written written = unreported;
         topics.values().forEach(topic -> topic.takeWritten(written));
+        if (transactions != null) {
+            saveTargetOffsets(batch, written.positions);
+        }
         if (written.positions.equals(reported) && written.failed.isEmpty()) {
             return null; // an INSERT may have written records that another INSERT has not
         }
@@ -183,6 +203,29 @@ public final class ContinuousQuery {
             separator = ",";
         }
         return json.append("}}").toString();
+    }
+
+    /**
+     * Saves from time to time ends of the targets that are not after any record of a later position than the saved
+     * ones. When the positions have reached everything that was read when the targets had these ends, they are.
+     */
+    private void saveTargetOffsets(long batch, Map<TopicPartition, Long> positions) {
+        if (targetEnds == null) {
+            if (System.nanoTime() - targetEndsNanos >= TARGET_OFFSETS.toNanos()) {
+                targetEndsNanos = System.nanoTime();
+                try {
+                    targetEnds = transactions.ends();
+                } catch (KafkaException unreachable) {
+                    return; // the older offsets are correct as well
+                }
+                readAtTargetEnds = new HashMap<>();
+                topics.values().forEach(topic -> readAtTargetEnds.putAll(topic.polled()));
+            }
+        } else if (readAtTargetEnds.entrySet().stream()
+                .allMatch(read -> positions.getOrDefault(read.getKey(), 0L) >= read.getValue())) {
+            transactions.saveOffsets(batch + 1, targetEnds);
+            targetEnds = null;
+        }
     }
 
     /** Lets the tasks end after the records that they have read. Returns at once. */

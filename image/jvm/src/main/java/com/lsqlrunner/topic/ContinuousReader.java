@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
@@ -21,8 +22,8 @@ import org.apache.spark.sql.connector.read.PartitionReader;
  */
 final class ContinuousReader implements PartitionReader<InternalRow> {
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
-    private static final Duration INTERVAL = Duration.ofMillis(50);
 
+    private final Duration interval;
     private final ContinuousTopic topic;
     private final int number;
     private final ContinuousTask task;
@@ -30,7 +31,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private final RecordRow row = new RecordRow();
     private Iterator<ConsumerRecord<byte[], byte[]>> records =
             List.<ConsumerRecord<byte[], byte[]>>of().iterator();
-    private Map<TopicPartition, Long> positions = Map.of();
+    private Map<TopicPartition, Long> intervalEnd = Map.of();
     private Map<TopicPartition, Long> assigned = Map.of();
     private long intervalNanos = System.nanoTime();
     private boolean hasRead;
@@ -38,6 +39,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     /** @param number the number of the task among those of its scan */
     ContinuousReader(ContinuousTopic topic, int number, ContinuousTask task, Consumer<byte[], byte[]> consumer) {
         this.topic = topic;
+        this.interval = topic.interval();
         this.number = number;
         this.task = task;
         this.consumer = consumer;
@@ -66,22 +68,32 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
 
     private void endInterval() {
         long now = System.nanoTime();
-        boolean isDue = now - intervalNanos >= INTERVAL.toNanos() || topic.isStopping();
+        boolean isDue = now - intervalNanos >= interval.toNanos() || topic.isStopping();
         if (!isDue || assigned.isEmpty()) {
             return;
         }
-        Map<TopicPartition, Long> reached = new HashMap<>();
-        try {
-            assigned.keySet().forEach(partition -> reached.put(partition, consumer.position(partition)));
-        } catch (WakeupException wake) {
-            return; // the position is not known yet, so nothing has been read since
+        task.commit();
+        Map<TopicPartition, Long> reached = positions();
+        if (reached == null) {
+            return; // nothing has been read since
         }
-        if (!reached.equals(positions)) {
+        if (!reached.equals(intervalEnd)) {
             task.endInterval(reached);
-            positions = reached;
+            intervalEnd = reached;
         }
         intervalNanos = now;
         hasRead = false;
+    }
+
+    /** The positions of the consumer; null if they are not known yet. */
+    private Map<TopicPartition, Long> positions() {
+        Map<TopicPartition, Long> found = new HashMap<>();
+        try {
+            assigned.keySet().forEach(partition -> found.put(partition, consumer.position(partition)));
+            return found;
+        } catch (WakeupException wake) {
+            return null;
+        }
     }
 
     /** Takes the partitions of this task, at its start and when the topic has got more. */
@@ -99,7 +111,11 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
 
     private void poll() {
         try {
-            records = consumer.poll(hasRead ? INTERVAL : MAX_WAIT).iterator();
+            ConsumerRecords<byte[], byte[]> found = consumer.poll(hasRead ? interval : MAX_WAIT);
+            if (topic.isTransactional()) {
+                task.polled(found);
+            }
+            records = found.iterator();
             hasRead |= records.hasNext();
         } catch (WakeupException wake) {
             // The query is stopped, or the topic has more partitions.

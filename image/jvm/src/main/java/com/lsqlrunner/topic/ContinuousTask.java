@@ -1,9 +1,13 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.delivery.RecordSender;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -12,11 +16,37 @@ import org.apache.kafka.common.TopicPartition;
  * The progress of one task of a continuous query. The task divides its records into intervals; the positions at the end
  * of an interval may be saved when the brokers have acknowledged all its records and those of the intervals before it.
  *
- * <p>The task's thread calls all methods except {@link #takeWritten}.
+ * <p>The task's thread calls all methods except {@link #takeWritten} and {@link #polled()}.
  */
 final class ContinuousTask extends Acknowledgements {
     private final ConcurrentLinkedQueue<Interval> ended = new ConcurrentLinkedQueue<>();
     private Interval current = new Interval();
+    private RecordSender sender;
+
+    /** The next offsets after the records that the task has got from its consumer. */
+    private volatile Map<TopicPartition, Long> polled = Map.of();
+
+    @Override
+    void writesWith(RecordSender ofTask) {
+        sender = ofTask;
+    }
+
+    /** Keeps the positions after records that the task will send next. */
+    void polled(ConsumerRecords<byte[], byte[]> records) {
+        if (!records.isEmpty()) {
+            Map<TopicPartition, Long> positions = new HashMap<>(polled);
+            for (TopicPartition partition : records.partitions()) {
+                List<ConsumerRecord<byte[], byte[]>> ofPartition = records.records(partition);
+                positions.put(partition, ofPartition.get(ofPartition.size() - 1).offset() + 1);
+            }
+            polled = positions;
+        }
+    }
+
+    /** The positions after the records that the task has got from its consumer. Another thread calls it. */
+    Map<TopicPartition, Long> polled() {
+        return polled;
+    }
 
     /** Counts a record that the task has read. */
     void read() {
@@ -32,6 +62,13 @@ final class ContinuousTask extends Acknowledgements {
     @Override
     void failed(FailedRecord record) {
         current.failed.merge(record.countName(), 1L, Long::sum);
+    }
+
+    /** Commits the records of the interval. */
+    void commit() {
+        if (sender != null) {
+            sender.commitTransaction();
+        }
     }
 
     /** Ends the interval. All records before the positions have been passed to the producer. */

@@ -1,5 +1,7 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.delivery.TransactionalOutput;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,9 +20,13 @@ import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
  * the topic is a scan, with tasks of its own.
  */
 final class ContinuousTopic {
+    private static final Duration INTERVAL = Duration.ofMillis(50);
+
     private final KafkaMicroBatchStream kafka;
     private final int tasks;
     private final boolean failOnDataLoss;
+    private final Duration interval;
+    private final boolean transactional;
     private final Supplier<Consumer<byte[], byte[]>> newConsumer;
 
     /** By task, then by partition: where the query begins. Replaced as a whole when partitions are added. */
@@ -34,16 +40,20 @@ final class ContinuousTopic {
      * @param kafka Spark's stream of the topic, which knows its partitions
      * @param starts where the query begins
      * @param tasks the number of tasks of each scan
+     * @param transactions the output of the query; null if it is delivered at least once
      */
     ContinuousTopic(
             KafkaMicroBatchStream kafka,
             Map<TopicPartition, Long> starts,
             int tasks,
             boolean failOnDataLoss,
+            TransactionalOutput transactions,
             Supplier<Consumer<byte[], byte[]>> newConsumer) {
         this.kafka = kafka;
         this.tasks = tasks;
         this.failOnDataLoss = failOnDataLoss;
+        this.transactional = transactions != null;
+        this.interval = transactional ? transactions.commitInterval() : INTERVAL;
         this.newConsumer = newConsumer;
         this.startsOfTasks = divided(starts);
     }
@@ -64,6 +74,27 @@ final class ContinuousTopic {
 
     boolean failsOnDataLoss() {
         return failOnDataLoss;
+    }
+
+    /** The time between two positions of a task that may be saved. */
+    Duration interval() {
+        return interval;
+    }
+
+    /** Whether records are sent in transactions. */
+    boolean isTransactional() {
+        return transactional;
+    }
+
+    /** The positions that no scan has read beyond. */
+    synchronized Map<TopicPartition, Long> polled() {
+        Map<TopicPartition, Long> all = new HashMap<>();
+        for (Scan scan : scans) {
+            for (ContinuousTask task : scan.tasks.values()) {
+                task.polled().forEach((partition, position) -> all.merge(partition, position, Math::max));
+            }
+        }
+        return all;
     }
 
     boolean isStopping() {

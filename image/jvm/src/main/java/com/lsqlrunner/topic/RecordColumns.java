@@ -8,10 +8,11 @@ import org.apache.spark.sql.types.StructType;
  * The indexes of the columns with the fields of a record.
  *
  * @param partition -1 if the producer chooses the partitions
+ * @param identity the first of the two columns of the record's identity; -1 without it
  * @param errorAction the first of the three columns of {@link FailedRecord}, which are null for valid records; -1
  *     without them
  */
-record RecordColumns(int topic, int key, int value, int ts, int headers, int partition, int errorAction)
+record RecordColumns(int topic, int key, int value, int ts, int headers, int partition, int identity, int errorAction)
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
@@ -26,8 +27,8 @@ record RecordColumns(int topic, int key, int value, int ts, int headers, int par
             .add("headers", DataTypes.createArrayType(HEADER));
 
     /**
-     * The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT) and
-     * {@code error_action}, {@code error_topic}, {@code error_code}.
+     * The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT), {@code id_high}
+     * and {@code id_low} (LONG), and {@code error_action}, {@code error_topic}, {@code error_code}.
      */
     static RecordColumns of(StructType rows) {
         return new RecordColumns(
@@ -37,6 +38,7 @@ record RecordColumns(int topic, int key, int value, int ts, int headers, int par
                 rows.fieldIndex("ts"),
                 rows.fieldIndex("headers"),
                 index(rows, "partition"),
+                index(rows, "id_high"),
                 index(rows, "error_action"));
     }
 

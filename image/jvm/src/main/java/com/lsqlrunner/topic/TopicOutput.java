@@ -1,30 +1,83 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.Replay;
+import com.lsqlrunner.delivery.SharedProducers;
+import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.sink.BatchGate;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The output of one query to topics: whether it may write batches, and its producer. Python opens and closes it. */
+/** The output of one query to topics: whether it may write batches, and its producers. Python opens and closes it. */
 @PythonEntry
 public final class TopicOutput {
     private static final ConcurrentMap<String, TopicOutput> OUTPUTS = new ConcurrentHashMap<>();
 
     private final String name;
     private final BatchGate gate = new BatchGate();
+    private final TransactionalOutput transactions;
 
-    private TopicOutput(String name) {
+    private TopicOutput(String name, TransactionalOutput transactions) {
         this.name = name;
+        this.transactions = transactions;
     }
 
     /**
-     * Opens the output of a query, before the query starts.
+     * Opens the at-least-once output of a query, before the query starts.
      *
      * @param name {@code <app id>/<query>}
      */
     public static TopicOutput open(String name) {
-        TopicOutput output = new TopicOutput(name);
-        OUTPUTS.put(name, output);
+        return opened(new TopicOutput(name, null));
+    }
+
+    /**
+     * Opens the exactly-once output of a query, before the query starts: completes what an earlier process has left.
+     *
+     * @param name {@code <app id>/<query>}
+     * @param writer {@code <app id>/<run>/<query>/}
+     * @param targets the topics
+     * @param offsets the file for the offsets of the targets
+     * @param options of {@link TopicSink}, and {@code commit.interval.ms}
+     * @param connection settings of all clients
+     * @param batch the first batch that has not ended
+     * @param hasBegun whether it may have been written in part
+     * @param positions the next offset to read by the number of the partition; null for a query with state
+     */
+    public static TopicOutput openTransactional(
+            String name,
+            String writer,
+            List<String> targets,
+            String offsets,
+            Map<String, String> options,
+            Map<String, String> connection,
+            long batch,
+            boolean hasBegun,
+            Map<String, String> positions) {
+        TransactionalOutput.Settings settings = new TransactionalOutput.Settings(
+                writer,
+                targets,
+                Path.of(offsets),
+                Map.copyOf(connection),
+                Map.copyOf(KafkaOptions.of(options)),
+                Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))));
+        Replay replay = new Replay(batch, hasBegun, positions == null ? null : numbers(positions));
+        return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
+    }
+
+    private static Map<Integer, Long> numbers(Map<String, String> positions) {
+        Map<Integer, Long> numbers = new HashMap<>();
+        positions.forEach((partition, offset) -> numbers.put(Integer.valueOf(partition), Long.valueOf(offset)));
+        return numbers;
+    }
+
+    private static TopicOutput opened(TopicOutput output) {
+        OUTPUTS.put(output.name, output);
         return output;
     }
 
@@ -38,13 +91,23 @@ public final class TopicOutput {
         return gate.isWriting();
     }
 
-    /** Closes the producer, after the query has ended. */
+    /** Closes the producers, after the query has ended. */
     public void close() {
         OUTPUTS.remove(name, this);
-        Producers.close(name);
+        if (transactions == null) {
+            SharedProducers.close(name);
+        } else {
+            transactions.close();
+        }
     }
 
     static BatchGate gate(String name) {
         return OUTPUTS.get(name).gate;
+    }
+
+    /** The transactions of an output; null if it is delivered at least once. */
+    static TransactionalOutput transactions(String name) {
+        TopicOutput output = OUTPUTS.get(name);
+        return output == null ? null : output.transactions;
     }
 }

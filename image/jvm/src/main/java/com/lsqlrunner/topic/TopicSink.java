@@ -1,6 +1,8 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.SharedProducers;
+import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -27,9 +29,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * Writes records to topics. The columns are those of {@link RecordColumns}: each row names its topic. Options:
- * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code dead.letter.topic},
- * {@code continuous.batch} (the id of the batch at which a {@link ContinuousQuery} began), and settings of the producer
- * with the prefix {@code kafka.}.
+ * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code writer} (the beginning of the batch
+ * header, before the id of the batch; records have no such header without it), {@code continuous.batch} (the id of the
+ * batch at which a {@link ContinuousQuery} began), and settings of the producer with the prefix {@code kafka.}.
  *
  * <p>Spark's own sink cannot set timestamps, and would need a new array of headers for each record.
  */
@@ -75,7 +77,7 @@ public final class TopicSink implements TableProvider {
             RecordColumns columns = RecordColumns.of(info.schema());
             return new TopicsWrite(
                     info.options().get("output"),
-                    info.options().get("dead.letter.topic"),
+                    info.options().get("writer"),
                     info.options().get("continuous.batch"),
                     producer,
                     columns);
@@ -83,15 +85,11 @@ public final class TopicSink implements TableProvider {
     }
 
     private record TopicsWrite(
-            String output,
-            String deadLetterTopic,
-            String continuousBatch,
-            Map<String, String> producer,
-            RecordColumns columns)
+            String output, String writer, String continuousBatch, Map<String, String> producer, RecordColumns columns)
             implements Write {
         @Override
         public StreamingWrite toStreaming() {
-            return new TopicsStreamingWrite(this, TopicOutput.gate(output));
+            return new TopicsStreamingWrite(this, TopicOutput.gate(output), TopicOutput.transactions(output));
         }
 
         @Override
@@ -100,11 +98,12 @@ public final class TopicSink implements TableProvider {
         }
 
         private WriterFactory factory() {
-            return new WriterFactory(output, deadLetterTopic, continuousBatch, producer, columns);
+            return new WriterFactory(output, writer, continuousBatch, producer, columns);
         }
     }
 
-    private record TopicsStreamingWrite(TopicsWrite write, BatchGate gate) implements StreamingWrite {
+    private record TopicsStreamingWrite(TopicsWrite write, BatchGate gate, TransactionalOutput transactions)
+            implements StreamingWrite {
         @Override
         public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
             gate.begin();
@@ -118,6 +117,9 @@ public final class TopicSink implements TableProvider {
 
         @Override
         public void commit(long batch, WriterCommitMessage[] messages) {
+            if (transactions != null) {
+                transactions.batchEnded(batch, TopicWriter.records(messages));
+            }
             gate.end();
         }
 
@@ -140,21 +142,17 @@ public final class TopicSink implements TableProvider {
 
         @Override
         public void commit(WriterCommitMessage[] messages) {
-            Producers.close(write.output);
+            SharedProducers.close(write.output);
         }
 
         @Override
         public void abort(WriterCommitMessage[] messages) {
-            Producers.close(write.output);
+            SharedProducers.close(write.output);
         }
     }
 
     private record WriterFactory(
-            String output,
-            String deadLetterTopic,
-            String continuousBatch,
-            Map<String, String> producer,
-            RecordColumns columns)
+            String output, String writer, String continuousBatch, Map<String, String> producer, RecordColumns columns)
             implements StreamingDataWriterFactory, DataWriterFactory {
         private static final long serialVersionUID = 1L;
 
@@ -170,8 +168,11 @@ public final class TopicSink implements TableProvider {
         }
 
         private TopicWriter writer(String batch, Supplier<Acknowledgements> task) {
-            byte[] name = batch == null ? null : (output + "/" + batch).getBytes(StandardCharsets.UTF_8);
-            return new TopicWriter(Producers.of(output, producer), columns, name, deadLetterTopic, task);
+            byte[] name = writer == null ? null : (writer + batch).getBytes(StandardCharsets.UTF_8);
+            TransactionalOutput transactions = TopicOutput.transactions(output);
+            return transactions == null
+                    ? new TopicWriter(SharedProducers.sender(output, producer), columns, name, null, task)
+                    : new TopicWriter(transactions.sender(), columns, name, transactions.written(), task);
         }
     }
 }

@@ -1,7 +1,9 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.delivery.RecordHeaderNames;
+import com.lsqlrunner.delivery.RecordSender;
+import com.lsqlrunner.delivery.WrittenRecords;
 import java.util.function.Supplier;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -12,47 +14,48 @@ import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Writes the rows of one task. A commit returns when the brokers have all of them. */
+/** Writes the rows of one task. A commit returns when the brokers have all of them, and consumers see them. */
 final class TopicWriter implements DataWriter<InternalRow> {
-    /** The header that names a record's batch: {@code <app id>/<query>/<batch id>}, UTF-8. */
-    static final String BATCH_HEADER = "lsql.batch";
-
-    private static final WriterCommitMessage WRITTEN = new WriterCommitMessage() {
+    private record Written(long records) implements WriterCommitMessage {
         private static final long serialVersionUID = 1L;
-    };
+    }
+
     private static final int HEADER_FIELDS = 2;
 
-    private final Producer<byte[], byte[]> producer;
+    private final RecordSender sender;
     private final RecordColumns columns;
     private final Header batch;
+
+    /** The records that are written already; null when none is left. */
+    private WrittenRecords written;
 
     /** The headers of a record that has none of its own. */
     private final RecordHeaders batchOnly = new RecordHeaders();
 
-    private final String deadLetterTopic;
     private final Supplier<Acknowledgements> task;
     private Acknowledgements acknowledgements;
+    private long records;
     private UTF8String lastTopic;
     private String topic;
 
     /**
-     * @param batch the value of the batch header; null for records without it
-     * @param deadLetterTopic the topic whose records keep their earlier batch headers; null for none
+     * @param batch the value of the batch header; null for records without it, which keep such a header of their own
+     * @param written the records to leave out; null for none
      * @param task called once, before the first record is written
      */
     TopicWriter(
-            Producer<byte[], byte[]> producer,
+            RecordSender sender,
             RecordColumns columns,
             byte[] batch,
-            String deadLetterTopic,
+            WrittenRecords written,
             Supplier<Acknowledgements> task) {
-        this.producer = producer;
+        this.sender = sender;
         this.columns = columns;
-        this.batch = batch == null ? null : new RecordHeader(BATCH_HEADER, batch);
+        this.written = written;
+        this.batch = batch == null ? null : new RecordHeader(RecordHeaderNames.BATCH, batch);
         if (batch != null) {
             batchOnly.add(this.batch);
         }
-        this.deadLetterTopic = deadLetterTopic;
         this.task = task;
     }
 
@@ -60,19 +63,29 @@ final class TopicWriter implements DataWriter<InternalRow> {
     public void write(InternalRow row) {
         if (acknowledgements == null) {
             acknowledgements = task.get();
+            acknowledgements.writesWith(sender);
         }
         acknowledgements.throwFailure();
-        if (isSkipped(row)) {
+        if (isSkipped(row) || isWritten(row)) {
             return;
         }
         String target = topicOf(row);
         Integer partition = columns.partition() < 0 ? null : (Integer) row.getInt(columns.partition());
         byte[] key = row.isNullAt(columns.key()) ? null : row.getBinary(columns.key());
         byte[] value = row.isNullAt(columns.value()) ? null : row.getBinary(columns.value());
-        RecordHeaders headers = headers(row, target);
-        producer.send(
-                new ProducerRecord<>(target, partition, row.getLong(columns.ts()), key, value, headers),
+        sender.send(
+                new ProducerRecord<>(target, partition, row.getLong(columns.ts()), key, value, headers(row)),
                 acknowledgements.sending());
+        records++;
+    }
+
+    private boolean isWritten(InternalRow row) {
+        if (written == null || written.remaining() == 0) {
+            written = null;
+            return false;
+        }
+        int column = columns.identity();
+        return written.take(row.getLong(column), row.getLong(column + 1));
     }
 
     /** Whether a failed record is left out. Counts failed records. */
@@ -98,33 +111,53 @@ final class TopicWriter implements DataWriter<InternalRow> {
         return topic;
     }
 
-    private RecordHeaders headers(InternalRow row, String target) {
-        if (row.isNullAt(columns.headers())) {
+    private RecordHeaders headers(InternalRow row) {
+        boolean hasIdentity = columns.identity() >= 0;
+        if (!hasIdentity && row.isNullAt(columns.headers())) {
             return batchOnly;
         }
         RecordHeaders headers = new RecordHeaders();
-        ArrayData own = row.getArray(columns.headers());
-        boolean keepsAll = batch == null || target.equals(deadLetterTopic);
-        for (int index = 0; index < own.numElements(); index++) {
-            InternalRow header = own.getStruct(index, HEADER_FIELDS);
-            String name = header.getUTF8String(0).toString();
-            if (keepsAll || !BATCH_HEADER.equals(name)) {
-                headers.add(new RecordHeader(name, header.isNullAt(1) ? null : header.getBinary(1)));
-            }
+        if (!row.isNullAt(columns.headers())) {
+            addOwn(row.getArray(columns.headers()), headers);
         }
         if (batch != null) {
             headers.add(batch);
         }
+        if (hasIdentity) {
+            int column = columns.identity();
+            byte[] identity = RecordHeaderNames.identity(row.getLong(column), row.getLong(column + 1));
+            headers.add(new RecordHeader(RecordHeaderNames.IDENTITY, identity));
+        }
         return headers;
+    }
+
+    /** Adds the headers of the row, without those of another processor that wrote the source record. */
+    private void addOwn(ArrayData own, RecordHeaders headers) {
+        for (int index = 0; index < own.numElements(); index++) {
+            InternalRow header = own.getStruct(index, HEADER_FIELDS);
+            String name = header.getUTF8String(0).toString();
+            if (batch == null || !RecordHeaderNames.isOurs(name)) {
+                headers.add(new RecordHeader(name, header.isNullAt(1) ? null : header.getBinary(1)));
+            }
+        }
     }
 
     @Override
     public WriterCommitMessage commit() {
-        producer.flush();
+        sender.commit();
         if (acknowledgements != null) {
             acknowledgements.throwFailure();
         }
-        return WRITTEN;
+        return new Written(records);
+    }
+
+    /** The number of records that the writers of a batch have written, from the messages of their commits. */
+    static long records(WriterCommitMessage[] messages) {
+        long sum = 0;
+        for (WriterCommitMessage message : messages) {
+            sum += message instanceof Written written ? written.records : 0;
+        }
+        return sum;
     }
 
     @Override
@@ -134,6 +167,6 @@ final class TopicWriter implements DataWriter<InternalRow> {
 
     @Override
     public void close() {
-        // All tasks of the query share the producer.
+        sender.close();
     }
 }

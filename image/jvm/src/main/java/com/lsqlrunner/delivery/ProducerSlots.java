@@ -1,0 +1,135 @@
+package com.lsqlrunner.delivery;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * The transactional producers of a query in this JVM. Each running task has one of its own, so that it can commit while
+ * other tasks write. Their transactional ids are a prefix and a number; a free one with the least number is used first.
+ */
+final class ProducerSlots {
+    /**
+     * How long a transaction may stay open, from the longest: brokers allow at most {@code transaction.max.timeout.ms},
+     * 15 minutes by default. After this time, the brokers abort the transaction of a processor that was killed and did
+     * not start again.
+     */
+    private static final int[] TIMEOUTS_MS = {900_000, 60_000};
+
+    private final String prefix;
+    private final Map<String, Object> settings;
+    private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
+    private final Set<Integer> taken = new HashSet<>();
+    private boolean hasFailed;
+
+    /** A producer and its number. */
+    record Slot(int number, Producer<byte[], byte[]> producer) {}
+
+    /**
+     * @param prefix of the transactional ids
+     * @param settings of the producers
+     */
+    ProducerSlots(String prefix, Map<String, Object> settings) {
+        this.prefix = prefix;
+        this.settings = settings;
+    }
+
+    /**
+     * Opens the producers with the first numbers. The producers of an earlier process that have these ids cannot write
+     * any more.
+     */
+    void fence(int numbers) {
+        for (int number = 0; number < numbers; number++) {
+            Producer<byte[], byte[]> producer = open(number);
+            synchronized (this) {
+                free.put(number, producer);
+            }
+        }
+    }
+
+    /** Takes a producer that no other task uses. */
+    Slot take() {
+        int number = 0;
+        synchronized (this) {
+            if (hasFailed) {
+                // A new producer with the id of the failed one would abort its transaction.
+                throw new KafkaException("a producer of the query has failed");
+            }
+            if (!free.isEmpty()) {
+                Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
+                taken.add(first.getKey());
+                return new Slot(first.getKey(), first.getValue());
+            }
+            while (!taken.add(number)) {
+                number++;
+            }
+        }
+        return new Slot(number, open(number));
+    }
+
+    /** Returns a producer without an open transaction. */
+    synchronized void release(Slot slot) {
+        taken.remove(slot.number);
+        free.put(slot.number, slot.producer);
+    }
+
+    /** Closes a producer whose transaction is open. The next start of the query commits it. */
+    void discard(Slot slot) {
+        synchronized (this) {
+            hasFailed = true;
+        }
+        slot.producer.close(Duration.ZERO); // without a time, the client would abort the transaction
+    }
+
+    private Producer<byte[], byte[]> open(int number) {
+        Map<String, Object> all = new HashMap<>(settings);
+        all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, prefix + number);
+        if (settings.containsKey(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG)) {
+            return initialized(all);
+        }
+        for (int timeoutMs : TIMEOUTS_MS) {
+            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, timeoutMs);
+            try {
+                return initialized(all);
+            } catch (InvalidTxnTimeoutException tooLong) {
+                // The brokers allow less.
+            }
+        }
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, 1_000);
+        return initialized(all);
+    }
+
+    private static Producer<byte[], byte[]> initialized(Map<String, Object> settings) {
+        Producer<byte[], byte[]> producer =
+                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        try {
+            producer.initTransactions();
+            return producer;
+        } catch (RuntimeException failed) {
+            producer.close(Duration.ZERO);
+            throw failed;
+        }
+    }
+
+    /**
+     * Closes the producers that no task uses.
+     *
+     * @return whether a transaction may be open: a producer has failed, or a task still has one
+     */
+    synchronized boolean close() {
+        boolean mayBeOpen = hasFailed || !taken.isEmpty();
+        hasFailed = true; // a task that is still running gets no producer any more
+        free.values().forEach(producer -> producer.close(Duration.ZERO));
+        free.clear();
+        return mayBeOpen;
+    }
+}

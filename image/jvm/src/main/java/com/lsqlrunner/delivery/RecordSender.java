@@ -1,0 +1,24 @@
+package com.lsqlrunner.delivery;
+
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** Sends the records of one task. The task's thread calls all methods. */
+public interface RecordSender extends AutoCloseable {
+    /**
+     * Sends a record.
+     *
+     * @param callback called when the brokers have the record, or with the reason why they do not
+     */
+    void send(ProducerRecord<byte[], byte[]> record, Callback callback);
+
+    /** Commits the open transaction, if records are sent in transactions. */
+    default void commitTransaction() {}
+
+    /** Returns when the brokers have all records, and consumers of committed records see them. */
+    void commit();
+
+    /** Ends the task. What was sent stays sent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,105 @@
+package com.lsqlrunner.delivery;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Offsets in the targets of a query before which no record of a batch can be: there the search for its records begins.
+ * Older offsets are as correct as newer ones, only the search takes longer.
+ *
+ * <p>They are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}}, ...]}. An entry
+ * holds for its batch and all later ones.
+ */
+final class TargetOffsets {
+    /** The entry of the batch that runs, and that of the next one. */
+    private static final int KEPT = 2;
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** The form in the file: offsets by topic and number of the partition. */
+    private record Entry(long batch, Map<String, Map<Integer, Long>> offsets) {}
+
+    private final Path file;
+    private final List<Entry> entries;
+
+    private TargetOffsets(Path file, List<Entry> entries) {
+        this.file = file;
+        this.entries = entries;
+    }
+
+    /** The offsets in a file, which may not exist. */
+    static TargetOffsets in(Path file) {
+        try {
+            byte[] json = Files.readAllBytes(file);
+            return new TargetOffsets(file, new ArrayList<>(JSON.readValue(json, new TypeReference<List<Entry>>() {})));
+        } catch (NoSuchFileException isNew) {
+            return new TargetOffsets(file, new ArrayList<>());
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** The newest offsets that hold for a batch; null if there are none. */
+    synchronized Map<TopicPartition, Long> of(long batch) {
+        for (int index = entries.size() - 1; index >= 0; index--) {
+            if (entries.get(index).batch <= batch) {
+                return byPartition(entries.get(index).offsets);
+            }
+        }
+        return null;
+    }
+
+    /** Saves offsets that hold for a batch and all later ones. */
+    synchronized void save(long batch, Map<TopicPartition, Long> offsets) {
+        entries.removeIf(entry -> entry.batch >= batch);
+        entries.add(new Entry(batch, byTopic(offsets)));
+        while (entries.size() > KEPT) {
+            entries.remove(0);
+        }
+        write();
+    }
+
+    private static Map<TopicPartition, Long> byPartition(Map<String, Map<Integer, Long>> byTopic) {
+        Map<TopicPartition, Long> found = new HashMap<>();
+        byTopic.forEach((topic, offsets) ->
+                offsets.forEach((partition, offset) -> found.put(new TopicPartition(topic, partition), offset)));
+        return found;
+    }
+
+    private static Map<String, Map<Integer, Long>> byTopic(Map<TopicPartition, Long> offsets) {
+        Map<String, Map<Integer, Long>> found = new TreeMap<>();
+        offsets.forEach((partition, offset) -> found.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
+                .put(partition.partition(), offset));
+        return found;
+    }
+
+    private void write() {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try {
+            Files.createDirectories(file.getParent());
+            try (FileChannel channel = FileChannel.open(
+                    fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+                channel.write(ByteBuffer.wrap(JSON.writeValueAsBytes(entries)));
+                channel.force(true);
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package com.lsqlrunner.delivery;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * The exactly-once output of a query. Each record has an identity, and is written in a transaction that is never
+ * aborted. When the query starts, the transactions of an earlier process are committed, its producers are fenced, and
+ * the records that it has written of the batch that runs again are searched in the targets: they are left out.
+ */
+public final class TransactionalOutput implements AutoCloseable {
+    /** Offsets of the targets are saved again after this time, or after so many records. */
+    private static final Duration SAVE_OFFSETS = Duration.ofSeconds(5);
+
+    private static final long SAVE_OFFSETS_RECORDS = 200_000;
+
+    /** The longest wait for other producers of the targets, whose transactions hide the records after their first. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private final Settings settings;
+    private final Admin admin;
+    private final ProducerSlots slots;
+    private final TargetOffsets offsets;
+    private volatile WrittenRecords written;
+    private long savedNanos = System.nanoTime();
+    private long unsavedRecords;
+
+    /**
+     * @param writer {@code <app id>/<run>/<query>/}: the beginning of the batch header and of the transactional ids
+     * @param targets the topics
+     * @param offsets the file with the offsets of the targets
+     * @param connection settings of all clients
+     * @param producer settings of producers
+     * @param commitInterval the longest time for which consumers of committed records wait for a record
+     */
+    public record Settings(
+            String writer,
+            List<String> targets,
+            Path offsets,
+            Map<String, Object> connection,
+            Map<String, Object> producer,
+            Duration commitInterval) {}
+
+    private TransactionalOutput(Settings settings) {
+        this.settings = settings;
+        this.admin = Admin.create(settings.connection);
+        this.slots = new ProducerSlots(settings.writer, settings.producer);
+        this.offsets = TargetOffsets.in(settings.offsets);
+    }
+
+    /**
+     * Opens the output.
+     *
+     * @param replay the batch that may have been written in part
+     */
+    public static TransactionalOutput open(Settings settings, Replay replay) {
+        TransactionalOutput output = new TransactionalOutput(settings);
+        try {
+            TransactionRecovery recovery = new TransactionRecovery(output.admin, settings.writer, settings.producer);
+            output.slots.fence(recovery.commitOpen());
+            Map<TopicPartition, Long> from = output.offsets.of(replay.batch());
+            if (from == null) {
+                output.offsets.save(replay.batch(), output.ends());
+            } else if (replay.hasBegun()) {
+                output.written = output.scan(from, replay);
+            }
+            return output;
+        } catch (RuntimeException failed) {
+            output.close();
+            throw failed;
+        }
+    }
+
+    private WrittenRecords scan(Map<TopicPartition, Long> from, Replay replay) {
+        Map<String, Object> consumer = new HashMap<>(settings.connection);
+        consumer.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        consumer.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+        consumer.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        try (var committed = new KafkaConsumer<>(consumer, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            WrittenRecords found = new TargetScan(settings.writer, replay, PATIENCE).scan(committed, from, ends());
+            return found.remaining() == 0 ? null : found;
+        }
+    }
+
+    /** The longest time for which consumers of committed records wait for a record. */
+    public Duration commitInterval() {
+        return settings.commitInterval;
+    }
+
+    /** A sender for a task. */
+    public RecordSender sender() {
+        return new TransactionalSender(slots, settings.commitInterval.toNanos());
+    }
+
+    /** The records that are written already; null if there are none. */
+    public WrittenRecords written() {
+        return written;
+    }
+
+    /**
+     * Saves the present ends of the targets from time to time.
+     *
+     * @param batch has ended; those of later batches have not begun to write
+     * @param records the number of records that it has written
+     */
+    public void batchEnded(long batch, long records) {
+        written = null;
+        unsavedRecords += records;
+        boolean isDue =
+                unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
+        if (unsavedRecords > 0 && isDue) {
+            try {
+                saveOffsets(batch + 1, ends());
+            } catch (KafkaException unreachable) {
+                // The older offsets are correct as well.
+            }
+        }
+    }
+
+    /** Saves offsets before which no record of a batch, or of a later one, is. */
+    public void saveOffsets(long batch, Map<TopicPartition, Long> before) {
+        offsets.save(batch, before);
+        savedNanos = System.nanoTime();
+        unsavedRecords = 0;
+    }
+
+    /** The present ends of all partitions of the targets. */
+    public Map<TopicPartition, Long> ends() {
+        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        List<KafkaFuture<TopicDescription>> described = new ArrayList<>(
+                admin.describeTopics(settings.targets).topicNameValues().values());
+        for (KafkaFuture<TopicDescription> topic : described) {
+            TopicDescription found = result(topic);
+            found.partitions()
+                    .forEach(partition ->
+                            latest.put(new TopicPartition(found.name(), partition.partition()), OffsetSpec.latest()));
+        }
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        for (Map.Entry<TopicPartition, ListOffsetsResultInfo> end :
+                result(admin.listOffsets(latest).all()).entrySet()) {
+            ends.put(end.getKey(), end.getValue().offset());
+        }
+        return ends;
+    }
+
+    private static <T> T result(KafkaFuture<T> future) {
+        try {
+            return future.get();
+        } catch (InterruptedException interrupt) {
+            throw new InterruptException(interrupt);
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof KafkaException thrown ? thrown : new KafkaException(failed.getCause());
+        }
+    }
+
+    /** Closes the clients, after all tasks have ended. An open transaction is committed, if the brokers answer. */
+    @Override
+    public void close() {
+        try {
+            if (slots.close()) {
+                new TransactionRecovery(admin, settings.writer, settings.producer).commitOpen();
+            }
+        } catch (KafkaException unreachable) {
+            // The next start commits it.
+        } finally {
+            admin.close(Duration.ZERO);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package com.lsqlrunner.delivery;
+
+import com.lsqlrunner.delivery.ProducerSlots.Slot;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * Sends the records of a task in transactions. A transaction is committed at the end of the task, and after the commit
+ * interval. It is never aborted.
+ */
+final class TransactionalSender implements RecordSender {
+    /** The clock is read once for so many records. */
+    private static final int RECORDS_PER_CLOCK = 64;
+
+    private final ProducerSlots slots;
+    private final Slot slot;
+    private final long intervalNanos;
+    private boolean isOpen;
+    private long openedNanos;
+    private int sinceClock;
+
+    /** @param intervalNanos the longest time for which consumers of committed records wait for a record */
+    TransactionalSender(ProducerSlots slots, long intervalNanos) {
+        this.slots = slots;
+        this.slot = slots.take();
+        this.intervalNanos = intervalNanos;
+    }
+
+    @Override
+    public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+        Producer<byte[], byte[]> producer = slot.producer();
+        if (!isOpen) {
+            producer.beginTransaction();
+            isOpen = true;
+            openedNanos = System.nanoTime();
+            sinceClock = 0;
+        } else if (++sinceClock == RECORDS_PER_CLOCK) {
+            sinceClock = 0;
+            if (System.nanoTime() - openedNanos >= intervalNanos) {
+                commitTransaction();
+                send(record, callback);
+                return;
+            }
+        }
+        producer.send(record, callback);
+    }
+
+    @Override
+    public void commit() {
+        commitTransaction();
+    }
+
+    @Override
+    public void commitTransaction() {
+        if (isOpen) {
+            slot.producer().commitTransaction();
+            isOpen = false;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isOpen) {
+            slots.discard(slot);
+        } else {
+            slots.release(slot);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package com.lsqlrunner.delivery;
+
+import java.util.BitSet;
+
+/**
+ * The identities of records that a batch has written before it runs again. An identity may occur several times: equal
+ * results of a join have the same one.
+ */
+public final class WrittenRecords {
+    private static final int SMALLEST = 1_024;
+
+    /** Two longs for each place of the hash table; a place is free if its count is 0. */
+    private long[] identities = new long[2 * SMALLEST];
+
+    private int[] counts = new int[SMALLEST];
+
+    /** Places that have been used. They stay in use when their count becomes 0 again. */
+    private final BitSet used = new BitSet();
+
+    private int places;
+    private volatile long remaining;
+
+    /** Adds a record. */
+    synchronized void add(long high, long low) {
+        if (2 * places >= counts.length) {
+            grow();
+        }
+        int place = place(high, low);
+        if (!used.get(place)) {
+            used.set(place);
+            places++;
+            identities[2 * place] = high;
+            identities[2 * place + 1] = low;
+        }
+        counts[place]++;
+        remaining++;
+    }
+
+    /**
+     * Takes a record out.
+     *
+     * @return whether it was there: it is written already
+     */
+    public synchronized boolean take(long high, long low) {
+        int place = place(high, low);
+        if (counts[place] == 0) {
+            return false;
+        }
+        counts[place]--;
+        remaining--;
+        return true;
+    }
+
+    /** The number of records that have not been taken out. */
+    public long remaining() {
+        return remaining;
+    }
+
+    private int place(long high, long low) {
+        int mask = counts.length - 1;
+        long mixed = (high * 0x9E3779B97F4A7C15L) ^ (low * 0xC2B2AE3D27D4EB4FL);
+        int place = (int) (mixed ^ (mixed >>> 32)) & mask;
+        while (used.get(place) && (identities[2 * place] != high || identities[2 * place + 1] != low)) {
+            place = (place + 1) & mask;
+        }
+        return place;
+    }
+
+    private void grow() {
+        long[] oldIdentities = identities;
+        int[] oldCounts = counts;
+        identities = new long[2 * oldIdentities.length];
+        counts = new int[2 * oldCounts.length];
+        used.clear();
+        places = 0;
+        remaining = 0;
+        for (int place = 0; place < oldCounts.length; place++) {
+            int count = oldCounts[place];
+            for (int each = 0; each < count; each++) {
+                add(oldIdentities[2 * place], oldIdentities[2 * place + 1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+"""Identities of output records: two LONGs that distinguish a record from all others of its query.
+
+With exactly-once delivery every record carries them in a header, so that a batch that runs again leaves out what it has
+already written. Without state a record is identified by the source record, once and for all; with state by its group or
+by the joined rows, within its batch. Equal results of one batch may have equal identities: they are counted.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lsql_runner.engine.schema import LONG
+
+HIGH, LOW = IDENTITY_COLUMNS = ("id_high", "id_low")
+"""The columns of TOPIC_SINK with an identity."""
+
+_POSITION_BITS = 11
+"""Positions of nested LATERALs are shifted by this number of bits against each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowIdentity:
+    """What distinguishes a row from the others of its INSERT."""
+
+    columns: tuple[Column, ...]
+    of_record: bool = False
+    """The columns are partition and offset of the source record, then the positions of its array elements."""
+
+    def unnested(self, position: Column) -> RowIdentity:
+        """The identity of an element of an array of the row.
+
+        Args:
+            position: the index of the element, an INT.
+        """
+        return replace(self, columns=(*self.columns, position))
+
+    def as_longs(self, insert: str) -> tuple[Column, Column]:
+        """The identity as HIGH and LOW.
+
+        Of a source record, LOW is the offset, and the lower 32 bits of HIGH are the partition.
+
+        Args:
+            insert: a name of the INSERT that its next version keeps.
+        """
+        tag = zlib.crc32(insert.encode())
+        if not self.of_record:
+            return tuple(F.xxhash64(F.lit(seed), *self.columns) for seed in (tag, ~tag))  # type: ignore[return-value]
+        partition, offset, *positions = self.columns
+        high = F.lit(_signed(tag << 32)).bitwiseOR(partition.cast(LONG))
+        for depth, position in enumerate(positions):
+            # No two elements of one array have the same identity.
+            high = high.bitwiseXOR(F.shiftleft(position.cast(LONG), 32 + depth * _POSITION_BITS))
+        return high, offset.cast(LONG)
+
+
+def identity_columns(identity: RowIdentity, insert: str) -> list[Column]:
+    """The columns of IDENTITY_COLUMNS."""
+    return [value.alias(name) for value, name in zip(identity.as_longs(insert), IDENTITY_COLUMNS, strict=True)]
+
+
+def insert_names(targets: Sequence[str]) -> list[str]:
+    """Names of INSERTs: the target, with a number if several of a query have the same."""
+    return [f"{target}#{targets[:index].count(target)}" for index, target in enumerate(targets)]
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else value

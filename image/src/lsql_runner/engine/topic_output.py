@@ -1,0 +1,55 @@
+"""Opens the output of a query to topics in the JVM: at least once, or exactly once."""
+
+from __future__ import annotations
+
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.offset_log import FirstBatch, first_batch, run_id
+from lsql_runner.engine.port import Job, qualified_name
+from lsql_runner.engine.topic_writer import writer_name
+from lsql_runner.jvm.java_entries import TOPIC_OUTPUT
+from lsql_runner.plan.queries import Query
+
+_TARGET_OFFSETS = "target-offsets"
+"""The file of a checkpoint with offsets of the targets."""
+
+
+def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
+    """A TOPIC_OUTPUT.
+
+    With exactly-once, transactions that an earlier process has left open are committed, its producers cannot write any
+    more, and the records that it has written of the first batch are searched in the targets.
+
+    Args:
+        query: writes to topics.
+        job: of the processor.
+        options: of TOPIC_SINK.
+
+    Raises:
+        Py4JJavaError: the brokers do not answer, or refuse it.
+    """
+    name = qualified_name(job.output.app_id, query.name)
+    if not job.output.exactly_once:
+        return java_class(TOPIC_OUTPUT).open(name)
+    checkpoint = job.checkpoints / query.name
+    first = first_batch(checkpoint)
+    return java_class(TOPIC_OUTPUT).openTransactional(
+        name,
+        writer_name(job.output.app_id, run_id(checkpoint), query.name),
+        list(query.target_topics),
+        str(checkpoint / _TARGET_OFFSETS),
+        options,
+        job.output.kafka.java(),
+        first.batch_id,
+        first.has_begun or query.continuous,
+        None if query.stateful else _least_positions(first),
+    )
+
+
+def _least_positions(first: FirstBatch) -> dict[str, str]:
+    """Where the batch begins by the number of the partition; the least of all sources."""
+    least: dict[int, int] = {}
+    for place, offset in first.positions.items():
+        least[place.partition] = min(offset, least.get(place.partition, offset))
+    return {str(number): str(offset) for number, offset in least.items()}
