@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -29,7 +29,7 @@ cluster-tools: setup ## Build Kubernetes for the tests and install its Debian pa
 image: setup ## Build the image with podman; BASE_IMAGE=name uses another Debian trixie as base
 	@$(BIN)/python -m ci.tools.image
 
-test: setup lint typecheck imports test-java test-unit test-streams test-kafka ## Linters, type checks, and every layer of tests that needs only Python, Java and Maven
+test: setup lint typecheck imports test-java test-unit test-streams test-kafka test-kills ## Linters, type checks, and every layer of tests that needs only Python, Java and Maven
 
 test-system: test-servers test-browser test-cluster ## The layers that need root or packages of Debian: servers, browser, image, charts, Kubernetes
 
@@ -45,6 +45,13 @@ test-differential: setup ## Compare programs with Kafka Streams on random record
 # These tests wait for brokers a fifth of their time, so one more process runs than in the other layers.
 test-kafka: setup ## Run the tests on real Kafka brokers and a real schema registry
 	$(PYTEST) -n $$(($(WORKERS) + 1)) --dist loadgroup tests/kafka $(ARGS)
+
+test-kills: setup ## Kill processors at 15 random instants, and compare their results with a model
+	$(PYTEST) -n $(WORKERS) tests/faults/test_random_kills.py $(ARGS)
+
+# KILLS, SEED and GUARANTEE are read by the tests.
+test-faults: setup ## Kill processors at named points and at KILLS=15 random instants (SEED=7 repeats those of a run), and stop their brokers
+	KILLS=$(KILLS) SEED=$(SEED) GUARANTEE=$(GUARANTEE) $(PYTEST) -n $(WORKERS) tests/faults $(ARGS)
 
 test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server
 	@ci/tools/sink_servers.sh

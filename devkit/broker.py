@@ -191,11 +191,13 @@ def _escaped(value: str) -> str:
     return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in plain)
 
 
-def format_storage(folder: Path) -> None:
+def format_storage(folder: Path, node_id: int = NODE_ID, cluster_id: str | None = None) -> None:
     """Create an empty data folder for a broker, as Kafka's StorageTool does, without its JVM."""
     folder.mkdir()
-    cluster_id, directory_id = (base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for _ in range(2))
-    write_properties(
-        folder / "meta.properties",
-        {"version": "1", "cluster.id": cluster_id, "node.id": str(NODE_ID), "directory.id": directory_id},
-    )
+    properties = {"cluster.id": cluster_id or new_id(), "node.id": str(node_id), "directory.id": new_id()}
+    write_properties(folder / "meta.properties", {"version": "1", **properties})
+
+
+def new_id() -> str:
+    """A random id of a cluster or a folder, as Kafka writes it."""
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

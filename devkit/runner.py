@@ -144,6 +144,12 @@ class Runner(Process):
                 return pid
         raise AssertionError(f"no JVM under process {self.pid}")
 
+    def worker_pid(self) -> int:
+        """The process id of the worker, which contains the control loop; it is the parent of the JVM."""
+        stat = _stat(self.jvm_pid())
+        assert stat is not None, "the JVM has ended"
+        return stat[1]
+
     def _request(self, method: str, path: str) -> Response:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
@@ -156,6 +162,14 @@ class Runner(Process):
             raise ConnectionError(f"{method} {path}: {error!r}") from error
         finally:
             connection.close()
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process that is no child of this one has ended."""
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def _processes(name: str) -> list[int]:

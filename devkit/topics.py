@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal, cast
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, but not in the way mypy asks for
     AdminClient,
     NewTopic,
@@ -47,10 +55,12 @@ class Topics:
             while idle:
                 idle.pop().close()
 
-    def create_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
+    def create_topic(
+        self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None, *, replication: int = 1
+    ) -> None:
         """Create a topic that keeps records of any age; returns when clients see all its partitions."""
         admin = self._admin()
-        topic = NewTopic(name, partitions, 1, config={"retention.ms": "-1", **(config or {})})
+        topic = NewTopic(name, partitions, replication, config={"retention.ms": "-1", **(config or {})})
         admin.create_topics([topic])[name].result(ADMIN_DEADLINE_S)
         deadline = time.monotonic() + ADMIN_DEADLINE_S
         while len(_partitions(admin, name)) < partitions:
@@ -137,12 +147,12 @@ class Topics:
                     raise AssertionError(f"end of {topic} {sorted(unread)} not reached in {deadline_s} s")
         return sorted(records, key=_position)
 
-    def end_offsets(self, topic: str) -> dict[int, int]:
-        """The offset after the last record, for each partition."""
+    def end_offsets(self, topic: str, isolation: Isolation = "read_uncommitted") -> dict[int, int]:
+        """The offset after the last record that such a reader sees, for each partition."""
         admin = self._admin()
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         wanted = {TopicPartition(topic, partition): latest for partition in _partitions(admin, topic)}
-        futures = admin.list_offsets(wanted)
+        futures = admin.list_offsets(wanted, isolation_level=IsolationLevel[isolation.upper()])
         return {place.partition: future.result(ADMIN_DEADLINE_S).offset for place, future in futures.items()}
 
     def consumer_groups_describe(self, group: str) -> list[GroupPartition]:

@@ -16,6 +16,7 @@ CHECKSUMS = ROOT / "image/jars.sha256"
 RUNNER, SINKS, JVM = ROOT / "image/pom.xml", ROOT / "image/sinks-pom.xml", ROOT / "image/jvm/pom.xml"
 BROKER, REGISTRY = ROOT / "devkit/pom.xml", ROOT / "devkit/registry-pom.xml"
 DIFFERENTIAL = ROOT / "tests/differential/pom.xml"
+FAULTS = ROOT / "tests/faults/pom.xml"
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,17 @@ def fill_differential(output: Output, folder: Path) -> None:
     move([*output.dependencies(DIFFERENTIAL), output.jar(DIFFERENTIAL)], folder)
 
 
+def fill_faults(output: Output, folder: Path) -> None:
+    """The Java agent of tests/faults."""
+    move(output.dependencies(FAULTS), folder)
+
+
 FOLDERS: Mapping[str, JarFolder] = {
     "jars": JarFolder((RUNNER, SINKS, JVM), fill_runner, (CHECKSUMS,)),
     "broker-jars": JarFolder((BROKER,), fill_broker),
     "registry": JarFolder((REGISTRY,), fill_registry),
     "differential-jars": JarFolder((DIFFERENTIAL,), fill_differential),
+    "faults-jars": JarFolder((FAULTS,), fill_faults),
 }
 
 

@@ -1,0 +1,231 @@
+"""The points at which a JVM is killed. Byteman, a Java agent, adds the kill to the classes when the JVM loads them.
+
+A point is armed by a file, and the kill happens when a thread arrives there for the nth time from then on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from devkit.jars import jar_folder
+from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, STATELESS, Suite
+
+_LOGS = "org.apache.spark.sql.execution.streaming.checkpointing"
+_STATE = "org.apache.spark.sql.execution.streaming.state"
+_TOPIC = "com.lsqlrunner.topic"
+
+
+class Guarantee(StrEnum):
+    """What is required of the results."""
+
+    AT_LEAST_ONCE = "at_least_once"
+    EXACTLY_ONCE = "exactly_once"
+
+
+class Repeats(StrEnum):
+    """Whether a processor that is killed at a point writes results again, under at-least-once."""
+
+    NEVER = "never"
+    ALWAYS = "always"
+    MAYBE = "maybe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Where a rule of Byteman applies. `condition` is an expression of Byteman; `action` replaces the kill."""
+
+    class_name: str
+    method: str
+    location: str = "ENTRY"
+    """`ENTRY`, `EXIT`, `INVOKE close` ..."""
+    condition: str = "true"
+    action: str = "killJVM()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A point of the code. `suites` are those that pass it, `arrival` is the pass that ends the JVM."""
+
+    name: str
+    rule: Rule
+    suites: tuple[Suite, ...]
+    arrival: int = 1
+    repeats: Repeats
+    """Of at-least-once: tells whether the kill happens where the name says."""
+    more: tuple[Rule, ...] = ()
+    """Rules without a kill, that apply from the start and at each pass."""
+    in_recovery: bool = False
+    """Passed by the start after a kill, not while records are processed."""
+    only: Guarantee | None = None
+    """The guarantee whose protocol has the point; None for all."""
+
+
+def _log(name: str) -> str:
+    return f'$0.getClass().getSimpleName().equals("{name}")'
+
+
+_BATCHES = (STATELESS, GROUPS, JOINS)
+_STATEFUL = (GROUPS, JOINS)
+
+# The product takes a snapshot after sixty batches, and Spark uploads it within a minute.
+_SNAPSHOTS = (
+    Rule(class_name=f"{_STATE}.StateStoreConf", method="minDeltasForSnapshot()", action="return 1"),
+    Rule(class_name=f"{_STATE}.StateStoreConf", method="maintenanceInterval()", action="return 200L"),
+)
+
+POINTS = (
+    Point(
+        name="before-offset-log",
+        rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", condition=_log("OffsetSeqLog")),
+        suites=_BATCHES,
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="after-offset-log",
+        rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", location="EXIT", condition=_log("OffsetSeqLog")),
+        suites=_BATCHES,
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="at-an-acknowledgement",
+        rule=Rule(class_name=f"{_TOPIC}.BatchAcknowledgements", method="onCompletion"),
+        suites=_BATCHES,
+        arrival=17,
+        repeats=Repeats.ALWAYS,
+    ),
+    Point(
+        name="at-an-acknowledgement-of-a-continuous-task",
+        rule=Rule(class_name=f"{_TOPIC}.ContinuousTask$Interval", method="onCompletion"),
+        suites=(CONTINUOUS,),
+        arrival=17,
+        repeats=Repeats.ALWAYS,
+    ),
+    Point(
+        name="records-sent",
+        rule=Rule(class_name=f"{_TOPIC}.TopicWriter", method="commit"),
+        suites=_BATCHES,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="records-acknowledged",
+        rule=Rule(class_name=f"{_TOPIC}.TopicWriter", method="commit", location="EXIT"),
+        suites=_BATCHES,
+        arrival=2,
+        repeats=Repeats.ALWAYS,
+    ),
+    Point(
+        name="before-commit-log",
+        rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", condition=_log("CommitLog")),
+        suites=_BATCHES,
+        arrival=2,
+        repeats=Repeats.ALWAYS,
+    ),
+    Point(
+        name="after-commit-log",
+        rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", location="EXIT", condition=_log("CommitLog")),
+        suites=_BATCHES,
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="changes-of-state-uploaded",
+        rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV1", method="commit", location="EXIT"),
+        suites=_STATEFUL,
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="snapshot-of-state",
+        rule=Rule(class_name=f"{_STATE}.RocksDBFileManager", method="zipToDfsFile"),
+        suites=_STATEFUL,
+        arrival=2,
+        repeats=Repeats.MAYBE,
+        more=_SNAPSHOTS,
+    ),
+    # The names of the classes are those of the protocol of exactly-once delivery.
+    Point(
+        name="commit-of-a-transaction",
+        rule=Rule(class_name="org.apache.kafka.clients.producer.KafkaProducer", method="commitTransaction"),
+        suites=(STATELESS, GROUPS, JOINS, CONTINUOUS),
+        arrival=2,
+        repeats=Repeats.NEVER,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="transaction-committed",
+        rule=Rule(
+            class_name="org.apache.kafka.clients.producer.KafkaProducer", method="commitTransaction", location="EXIT"
+        ),
+        suites=(STATELESS, GROUPS, JOINS, CONTINUOUS),
+        arrival=2,
+        repeats=Repeats.NEVER,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="before-open-transactions-are-committed",
+        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="commitOpen"),
+        suites=(STATELESS, GROUPS),
+        repeats=Repeats.NEVER,
+        in_recovery=True,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="open-transactions-committed",
+        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="commitOpen", location="EXIT"),
+        suites=(STATELESS, GROUPS),
+        repeats=Repeats.NEVER,
+        in_recovery=True,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="producers-fenced",
+        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="fence", location="EXIT"),
+        suites=(STATELESS, GROUPS),
+        repeats=Repeats.NEVER,
+        in_recovery=True,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="targets-scanned",
+        rule=Rule(class_name=f"{_TOPIC}.WrittenRecords", method="scan", location="EXIT"),
+        suites=(STATELESS, GROUPS),
+        repeats=Repeats.NEVER,
+        in_recovery=True,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The agent of a JVM with the rules of a point. `folder` gets its files."""
+
+    point: Point
+    folder: Path
+
+    @property
+    def armed(self) -> Path:
+        """The file that arms the point."""
+        return self.folder / "armed"
+
+    def option(self) -> str:
+        """The option of the JVM. Writes the rules."""
+        script = self.folder / "rules.btm"
+        once = f'armed.exists() AND incrementCounter("passes") == {self.point.arrival}'
+        bound = f'armed:java.io.File = new java.io.File("{self.armed}")'
+        rules = [_text("kill", self.point.rule, f"BIND {bound}\n", f" AND {once}")]
+        rules += [_text(f"more {number}", rule) for number, rule in enumerate(self.point.more)]
+        script.write_text("\n".join(rules))
+        [jar] = jar_folder("faults-jars").glob("byteman-*.jar")
+        return f"-javaagent:{jar}=script:{script}"
+
+
+def _text(name: str, rule: Rule, bindings: str = "", condition: str = "") -> str:
+    return (
+        f"RULE {name}\nCLASS {rule.class_name}\nMETHOD {rule.method}\nAT {rule.location}\n{bindings}"
+        f"IF {rule.condition}{condition}\nDO {rule.action}\nENDRULE\n"
+    )

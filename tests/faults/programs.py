@@ -1,0 +1,389 @@
+"""The programs, their records, and a model of each: the results that the records of the sources have.
+
+The records of a program have numbers: `records(n)` returns those that number n adds to the sources. A model computes
+results from the records that the sources have in the end, so that a producer may repeat records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from devkit.records import Record
+from tests.faults.results import Group, changing, every, every_one_of
+
+KEYS = 13
+_STRIDE = 7
+BEGIN_MS = 1_700_000_000_000
+STEP_MS = 50
+"""The event time between two numbers."""
+WINDOW_MS = 10_000
+_FIELDS = {"id": "long not null", "n": "int not null"}
+
+Sources = Mapping[str, Sequence[Record]]
+"""The records of the sources by short name."""
+Sent = list[tuple[str, Record]]
+"""Records with the short names of their topics."""
+
+
+def result(value: object) -> str:
+    """A JSON value as text that does not depend on the order of fields."""
+    return json.dumps(value, sort_keys=True)
+
+
+def json_result(record: Record) -> str:
+    """The value of a record of a target."""
+    try:
+        return result(json.loads(record.value or b"null"))
+    except ValueError:
+        return repr(record.value)
+
+
+def key_of(record: Record) -> str:
+    """The key of a record as text."""
+    return "null" if record.key is None else record.key.decode(errors="backslashreplace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target of a program, and its model."""
+
+    model: Callable[[Sources], Mapping[str, Group]]
+    group_of: Callable[[Record], str] = key_of
+    result_of: Callable[[Record], str] = json_result
+    partitions: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """INSERTs and a model of their targets. SQL contains the short names of topics in braces."""
+
+    name: str
+    sources: Mapping[str, Mapping[str, str]]
+    """The fields of each source."""
+    targets: Mapping[str, Target]
+    statements: str
+    settings: str = ""
+    records: Callable[[int], Sent]
+    first: Callable[[], Sent] = list
+    """Records that the sources have before the first number."""
+    partitions: int = 3
+    """Of each source."""
+
+
+# --- records ---
+
+
+def _key(number: int) -> bytes:
+    return b"key-%d" % (number * _STRIDE % KEYS)
+
+
+def _record(key: bytes, value: Mapping[str, object], number: int) -> Record:
+    return Record(key, json.dumps(value).encode(), timestamp_ms=BEGIN_MS + number * STEP_MS)
+
+
+def _numbered(number: int, **fields: object) -> Record:
+    """The fields `id`, the number, and `n`, a digit."""
+    return _record(_key(number), {"id": number, "n": number % 10, **fields}, number)
+
+
+def _values(records: Iterable[Record]) -> Iterator[tuple[str, Any, Record]]:
+    """Key, value and record."""
+    return ((key_of(record), json.loads(record.value or b"null"), record) for record in records)
+
+
+def _by_group(results: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name, each in results:
+        groups[name].append(each)
+    return groups
+
+
+def _each(results: Iterable[tuple[str, str]], *, is_ordered: bool = True) -> dict[str, Group]:
+    """The groups of results that are all written. Takes pairs of a group and a result."""
+    return {name: every(each, is_ordered=is_ordered) for name, each in _by_group(results).items()}
+
+
+# --- programs without state ---
+
+
+def _filtered(sources: Sources) -> Mapping[str, Group]:
+    return _each(
+        (key, result({"id": value["id"], "n": value["n"]}))
+        for key, value, _ in _values(sources["in"])
+        if value["n"] > 2
+    )
+
+
+FILTER = Program(
+    name="filter",
+    sources={"in": _FIELDS},
+    targets={"out": Target(model=_filtered)},
+    statements="INSERT INTO {out} SELECT STREAM id, n FROM {in} WHERE n > 2",
+    records=lambda number: [("in", _numbered(number))],
+)
+
+
+def _unnested(sources: Sources) -> Mapping[str, Group]:
+    return _each(
+        (key, result({"id": value["id"], "item": item}))
+        for key, value, _ in _values(sources["in"])
+        for item in value["items"]
+    )
+
+
+LATERAL = Program(
+    name="lateral",
+    sources={"in": {**_FIELDS, "items": "array<string>"}},
+    targets={"out": Target(model=_unnested)},
+    statements="INSERT INTO {out} SELECT STREAM id, item FROM {in} LATERAL items AS item",
+    records=lambda number: [("in", _numbered(number, items=[f"item-{each}" for each in range(number % 5)]))],
+)
+
+_MALFORMED_EVERY = 7
+
+
+def _maybe_malformed(number: int) -> Sent:
+    if number % _MALFORMED_EVERY:
+        return [("in", _numbered(number))]
+    return [("in", Record(_key(number), b'{"id": %d, "n' % number, timestamp_ms=BEGIN_MS + number * STEP_MS))]
+
+
+def _well_formed(sources: Sources) -> Mapping[str, Group]:
+    return _filtered({"in": [record for record in sources["in"] if not _is_malformed(record)]})
+
+
+def _dead(sources: Sources) -> Mapping[str, Group]:
+    return _each((key_of(record), repr(record.value)) for record in sources["in"] if _is_malformed(record))
+
+
+def _is_malformed(record: Record) -> bool:
+    return not (record.value or b"").endswith(b"}")
+
+
+DEAD_LETTERS = Program(
+    name="dead-letters",
+    settings="SET error.policy='dlq'; SET dead.letter.queue='{dead}';",
+    sources={"in": _FIELDS},
+    targets={"out": Target(model=_well_formed), "dead": Target(model=_dead)},
+    statements="INSERT INTO {out} SELECT STREAM id, n FROM {in} WHERE n > 2",
+    records=_maybe_malformed,
+)
+
+
+def _low_and_high(sources: Sources) -> Mapping[str, Group]:
+    return _each(
+        (f"{key} {part}", result({"id": value["id"], "part": part}))
+        for key, value, _ in _values(sources["in"])
+        for part in ("low", "high")
+        if (value["n"] < 6 if part == "low" else value["n"] > 3)
+    )
+
+
+TWO_INSERTS = Program(
+    name="two-inserts",
+    sources={"in": _FIELDS},
+    targets={
+        "out": Target(
+            model=_low_and_high,
+            group_of=lambda record: f"{key_of(record)} {json.loads(record.value or b'{}').get('part')}",
+        )
+    },
+    statements=(
+        "INSERT INTO {out} SELECT STREAM id, 'low' AS part FROM {in} WHERE n < 6;"
+        " INSERT INTO {out} SELECT STREAM id, 'high' AS part FROM {in} WHERE n > 3"
+    ),
+    records=lambda number: [("in", _numbered(number))],
+)
+
+# --- groups ---
+
+
+def _window_of(record: Record) -> str:
+    """The key of a windowed result, which ends with the start of the window."""
+    key = record.key or b""
+    return f"{key[:-8].decode(errors='backslashreplace')} {int.from_bytes(key[-8:], 'big')}"
+
+
+def _windows(sources: Sources) -> Mapping[str, Group]:
+    """All records of a key are in one partition, so each count has one sum."""
+    amounts: defaultdict[str, list[int]] = defaultdict(list)
+    for key, value, record in _values(sources["in"]):
+        at_ms = record.timestamp_ms or 0
+        amounts[f"{key} {at_ms - at_ms % WINDOW_MS}"].append(value["n"])
+    return {name: changing(_running(each)) for name, each in amounts.items()}
+
+
+def _running(amounts: Sequence[int]) -> list[str]:
+    """Count and sum after each record."""
+    return [result({"count": number, "total": sum(amounts[:number])}) for number in range(1, len(amounts) + 1)]
+
+
+TUMBLING = Program(
+    name="tumbling",
+    sources={"in": _FIELDS},
+    targets={"out": Target(model=_windows, group_of=_window_of)},
+    statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(n) AS total FROM {in} WINDOW BY TUMBLE 10s",
+    records=lambda number: [("in", _numbered(number))],
+)
+
+_COLOURS = 5
+
+
+def _coloured(number: int) -> Sent:
+    """The amount is the same for all records of a colour: each count has one sum, whatever the order of partitions."""
+    colour = number % _COLOURS
+    return [("in", _numbered(number, colour=f"colour-{colour}", amount=colour + 1))]
+
+
+def _groups(sources: Sources) -> Mapping[str, Group]:
+    amounts: defaultdict[str, list[int]] = defaultdict(list)
+    for _, value, _ in _values(sources["in"]):
+        amounts[value["colour"]].append(value["amount"])
+    return {name: changing(_running(each)) for name, each in amounts.items()}
+
+
+GROUPED = Program(
+    name="grouped",
+    sources={"in": {**_FIELDS, "colour": "string not null", "amount": "int not null"}},
+    targets={"out": Target(model=_groups)},
+    statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(amount) AS total FROM {in} GROUP BY colour",
+    records=_coloured,
+)
+
+# --- joins ---
+
+_UPDATE_EVERY = 4
+
+
+def _row(number: int, version: int) -> Record:
+    return _record(b"key-%d" % number, {"name": f"name-{number}", "version": version}, version)
+
+
+def _with_updates(number: int) -> Sent:
+    """A record of the stream, and sometimes a new version of a row."""
+    update: Sent = []
+    if number % _UPDATE_EVERY == 0:
+        row = number // _UPDATE_EVERY
+        update = [("rows", _row(row % KEYS, row // KEYS + 1))]
+    return [("in", _numbered(number)), *update]
+
+
+def _looked_up(sources: Sources) -> Mapping[str, Group]:
+    """Which version a record meets depends on the batch."""
+    rows = _by_group((key, result(value)) for key, value, _ in _values(sources["rows"]))
+    groups: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for key, value, _ in _values(sources["in"]):
+        groups[key].append([result({"id": value["id"], **json.loads(row)}) for row in rows[key]])
+    return {key: every_one_of(each) for key, each in groups.items()}
+
+
+STREAM_TABLE = Program(
+    name="stream-table",
+    sources={"in": _FIELDS, "rows": {"name": "string not null", "version": "int not null"}},
+    targets={"out": Target(model=_looked_up)},
+    statements=(
+        "WITH {table} AS (SELECT TABLE name, version FROM {rows});"
+        " INSERT INTO {out} SELECT STREAM s.id AS id, t.name AS name, t.version AS version"
+        " FROM {in} AS s JOIN {table} AS t ON s._key = t._key"
+    ),
+    records=_with_updates,
+    first=lambda: [("rows", _row(number, 0)) for number in range(KEYS)],
+)
+
+
+def _two_rows(number: int) -> Sent:
+    side = "left" if number % 2 else "right"
+    row = number // 2
+    return [(side, _record(b"key-%d" % (row % KEYS), {"version": row // KEYS}, number))]
+
+
+def _pairs_of_versions(sources: Sources) -> Mapping[str, Group]:
+    """The versions of both sides never decrease, and a pair is written once."""
+    sides = [_versions(sources[side]) for side in ("left", "right")]
+    groups = {}
+    for key in sides[0].keys() & sides[1].keys():
+        left, right = sides[0][key], sides[1][key]
+        positions = {result({"a": a, "b": b}): (a, b) for a in left for b in right}
+        groups[key] = Group(positions=positions, required=frozenset({(left[-1], right[-1])}))
+    return groups
+
+
+def _versions(records: Sequence[Record]) -> Mapping[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for key, value, _ in _values(records):
+        found[key].append(value["version"])
+    return found
+
+
+TABLE_TABLE = Program(
+    name="table-table",
+    sources={"left": {"version": "int not null"}, "right": {"version": "int not null"}},
+    targets={"out": Target(model=_pairs_of_versions)},
+    statements=(
+        "INSERT INTO {out} SELECT TABLE a.version AS a, b.version AS b"
+        " FROM {left} AS a JOIN {right} AS b ON a._key = b._key"
+    ),
+    records=_two_rows,
+)
+
+_WITHIN_MS = 2_000
+_PAYMENTS_AFTER = (3, 8, 70)
+"""How many numbers after an order its payments come; the last one is too late."""
+
+
+def _orders_and_payments(number: int) -> Sent:
+    order: Sent = [("orders", _record(_key(number), {"id": number}, number))]
+    for nth, after in enumerate(_PAYMENTS_AFTER):
+        paid = number - after
+        if paid >= 0 and paid % 3 != nth:
+            order.append(("payments", _record(_key(paid), {"id": paid, "nth": nth}, number)))
+    return order
+
+
+def _paid(sources: Sources) -> Mapping[str, Group]:
+    payments: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for _, value, record in _values(sources["payments"]):
+        payments[value["id"]].append((record.timestamp_ms or 0, value["nth"]))
+    return _each(
+        (
+            (str(value["id"]), result({"id": value["id"], "nth": nth}))
+            for _, value, record in _values(sources["orders"])
+            for at_ms, nth in payments[value["id"]]
+            if abs(at_ms - (record.timestamp_ms or 0)) <= _WITHIN_MS
+        ),
+        is_ordered=False,
+    )
+
+
+STREAM_STREAM = Program(
+    name="stream-stream",
+    sources={"orders": {"id": "long not null"}, "payments": {"id": "long not null", "nth": "int not null"}},
+    targets={
+        "out": Target(model=_paid, group_of=lambda record: str(json.loads(record.value or b"{}").get("id"))),
+    },
+    statements=(
+        "INSERT INTO {out} SELECT STREAM o.id AS id, p.nth AS nth"
+        " FROM {orders} AS o JOIN {payments} AS p ON o.id = p.id WITHIN 2s GRACE BY 1m"
+    ),
+    records=_orders_and_payments,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Programs that one processor runs together."""
+
+    name: str
+    programs: tuple[Program, ...]
+    mode: str = "batch"
+
+
+STATELESS = Suite("stateless", (FILTER, LATERAL, DEAD_LETTERS, TWO_INSERTS))
+CONTINUOUS = Suite("continuous", (FILTER, LATERAL, DEAD_LETTERS, TWO_INSERTS), "continuous")
+GROUPS = Suite("groups", (TUMBLING, GROUPED))
+JOINS = Suite("joins", (STREAM_TABLE, TABLE_TABLE, STREAM_STREAM))
+SUITES = (STATELESS, CONTINUOUS, GROUPS, JOINS)

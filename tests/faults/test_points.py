@@ -1,0 +1,70 @@
+"""A JVM that is killed at a named point of the code loses no result, and repeats only what its guarantee allows."""
+
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from tests.faults.points import POINTS, Guarantee, Point, Repeats
+from tests.faults.programs import Suite
+from tests.faults.scenario import ENDED, REQUIRED, Scenario
+
+pytestmark = pytest.mark.timeout(300)
+
+BEFORE = 60
+AFTER = 30
+_BY_NAME = {point.name: point for point in POINTS}
+CRASHES = {
+    "batch": _BY_NAME["at-an-acknowledgement"],
+    "continuous": _BY_NAME["at-an-acknowledgement-of-a-continuous-task"],
+}
+"""By mode, a point at which the JVM is killed while it writes results."""
+
+
+def passed(*, in_recovery: bool) -> list[object]:
+    """The points of the required guarantee with each suite that passes them."""
+    return [
+        pytest.param(point, suite, id=f"{point.name}-{suite.name}")
+        for point in POINTS
+        if point.in_recovery == in_recovery and point.only in (None, REQUIRED)
+        for suite in point.suites
+    ]
+
+
+def kill_at(scenario: Scenario, point: Point) -> None:
+    """Run until the JVM is killed at a point, with a backlog so that the batch has several records of each key."""
+    agent = scenario.agent(point)
+    runner = scenario.start(agent)
+    scenario.feed(BEFORE)
+    scenario.catch_up()
+    agent.armed.touch()
+    with scenario.light_load(20):
+        assert runner.wait(60) == ENDED, runner.output()[-3000:]
+
+
+@pytest.mark.parametrize(("point", "suite"), passed(in_recovery=False))
+def test_a_jvm_killed_at_a_point(broker: Broker, tmp_path: Path, point: Point, suite: Suite) -> None:
+    with Scenario(broker, suite, tmp_path) as scenario:
+        kill_at(scenario, point)
+        scenario.feed(AFTER)
+        scenario.start()
+        scenario.catch_up()
+
+        outcome = scenario.check(f"killed at {point.name}")
+
+    if REQUIRED is Guarantee.AT_LEAST_ONCE and point.repeats is not Repeats.MAYBE:
+        assert (outcome.total > 0) == (point.repeats is Repeats.ALWAYS), outcome
+
+
+@pytest.mark.parametrize(("point", "suite"), passed(in_recovery=True))
+def test_a_jvm_killed_in_the_recovery(broker: Broker, tmp_path: Path, point: Point, suite: Suite) -> None:
+    with Scenario(broker, suite, tmp_path) as scenario:
+        kill_at(scenario, CRASHES[suite.mode])
+        agent = scenario.agent(point)
+        agent.armed.touch()
+        scenario.run_until_killed(agent)
+        scenario.feed(AFTER)
+        scenario.start()
+        scenario.catch_up()
+
+        scenario.check(f"killed at {point.name}")

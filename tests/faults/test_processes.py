@@ -1,0 +1,215 @@
+"""A processor whose processes are killed or suspended, that is stopped during a batch, or whose program changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.process import ProcessFailed
+from devkit.runner import Runner
+from tests.faults.points import POINTS, Guarantee, Point, Repeats, Rule
+from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
+from tests.faults.results import Group, every_one_of
+from tests.faults.scenario import ENDED, POLL_S, REQUIRED, Scenario
+
+pytestmark = pytest.mark.timeout(300)
+
+BEFORE = 60
+BACKLOG = 100
+SUITES = (STATELESS, CONTINUOUS, GROUPS, JOINS)
+
+
+def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
+    deadline = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(POLL_S)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+@pytest.mark.parametrize("victim", ["worker", "master"])
+def test_a_killed_process_of_python(broker: Broker, tmp_path: Path, suite: Suite, victim: str) -> None:
+    with Scenario(broker, suite, tmp_path) as scenario:
+        runner = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        jvm, worker = runner.jvm_pid(), runner.worker_pid()
+        with scenario.light_load(20):
+            runner.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
+            os.kill(runner.pid if victim == "master" else worker, signal.SIGKILL)
+            scenario.await_end(jvm, -signal.SIGKILL if victim == "master" else ENDED)
+            scenario.start()
+        scenario.catch_up()
+
+        scenario.check(f"{victim} killed")
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_processor_killed_before_its_first_batch(broker: Broker, tmp_path: Path, suite: Suite) -> None:
+    with Scenario(broker, suite, tmp_path) as scenario:
+        scenario.feed(BACKLOG)
+        runner = scenario.prepare()
+        starting = Thread(target=lambda: start_until_killed(runner))
+        starting.start()
+        wait_until((scenario.state / scenario.app_id / "program.json").exists)
+        os.kill(runner.jvm_pid(), signal.SIGKILL)
+        os.killpg(runner.pid, signal.SIGKILL)
+        starting.join()
+        scenario.start()
+        scenario.catch_up()
+
+        assert scenario.check("killed when the program was pinned").total == 0
+
+
+def start_until_killed(runner: Runner) -> None:
+    with suppress(ProcessFailed):
+        runner.start()
+
+
+def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker, tmp_path: Path) -> None:
+    """The positions are in the log of planned batches, but not in that of batches that have ended."""
+    with Scenario(broker, CONTINUOUS, tmp_path) as scenario:
+        runner = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        [offsets] = (scenario.state / scenario.app_id).glob("*/*/offsets")
+        batch = max(int(path.name) for path in offsets.glob("[0-9]*")) + 1
+        blocked = offsets.parent / "commits" / f".{batch}.new"
+        os.mkfifo(blocked)  # opening it for writing waits for a reader
+        scenario.feed(BACKLOG)
+        wait_until((offsets / str(batch)).exists)
+        jvm, worker = runner.jvm_pid(), runner.worker_pid()
+        os.kill(jvm, signal.SIGKILL)
+        os.kill(worker, signal.SIGKILL)
+        scenario.await_end(jvm)
+        blocked.unlink()
+        scenario.start()
+        scenario.catch_up()
+
+        outcome = scenario.check("killed between the logs of the progress")
+    assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp_path: Path, suite: Suite) -> None:
+    """Its node does not respond, its volume is attached to another node, and the node comes back."""
+    with Scenario(broker, suite, tmp_path) as scenario:
+        first = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        jvm = first.jvm_pid()
+        with scenario.light_load(20):
+            first.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
+            os.kill(jvm, signal.SIGSTOP)
+            first.pause()
+            attached = tmp_path / "attached"
+            shutil.copytree(scenario.state, attached)
+            second = scenario.start(state=attached)
+            second.wait_for(lambda stream: stream["recordsIn"] > 0)
+            os.kill(jvm, signal.SIGCONT)
+            first.resume()
+            read = first.stream()["recordsIn"]
+            wait_until(lambda: not continues(first) or first.stream()["recordsIn"] > read)
+            first.kill()
+        scenario.catch_up()
+
+        outcome = scenario.check("a suspended processor continued")
+    if REQUIRED is Guarantee.AT_LEAST_ONCE:
+        assert outcome.total > 0
+
+
+def continues(runner: Runner) -> bool:
+    """Whether a processor still runs, and has not failed."""
+    try:
+        return runner.running and runner.stream()["state"] in ("running", "starting")
+    except (OSError, AssertionError):
+        return False
+
+
+HELD = Rule(class_name="com.lsqlrunner.topic.TopicWriter", method="write")
+
+
+@pytest.mark.parametrize("suite", [STATELESS, GROUPS, JOINS], ids=lambda suite: suite.name)
+def test_a_stop_does_not_wait_for_a_batch_that_does_not_end(broker: Broker, tmp_path: Path, suite: Suite) -> None:
+    """A task is held between two records, ignores the interrupt of the stop, and continues after it."""
+    held = tmp_path / "held"
+    rule = replace(HELD, action=f'openTrace("held", "{held}"); delay(45000)')
+    point = Point(name="task-held", rule=rule, suites=(), arrival=5, repeats=Repeats.MAYBE)
+    with Scenario(broker, suite, tmp_path) as scenario:
+        agent = scenario.agent(point)
+        runner = scenario.start(agent)
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        agent.armed.touch()
+        scenario.feed(BACKLOG)
+        wait_until(held.exists)
+        runner.stop()
+        scenario.start()
+        scenario.catch_up()
+
+        scenario.check("stopped during a batch")
+
+
+def doubled_or_not(sources: Sources) -> Mapping[str, Group]:
+    """A result before or after the change of the program."""
+    groups: dict[str, list[list[str]]] = {}
+    for record in sources["in"]:
+        value = json.loads(record.value or b"")
+        before = {"id": value["id"], "n": value["n"]}
+        groups.setdefault(key_of(record), []).append([result(before), result({**before, "colour": value["colour"]})])
+    return {key: every_one_of(each) for key, each in groups.items()}
+
+
+CHANGED = replace(
+    FILTER,
+    name="changed",
+    targets={"out": Target(model=doubled_or_not)},
+    statements="INSERT INTO {out} SELECT STREAM id, n FROM {in}",
+    records=lambda number: [
+        (name, replace(record, value=(record.value or b"")[:-1] + b', "colour": "red"}'))
+        for name, record in FILTER.records(number)
+    ],
+)
+
+
+@pytest.mark.parametrize("mode", ["batch", "continuous"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("INSERT INTO {out} SELECT STREAM id, n FROM {in}", None, id="a new column"),
+        pytest.param("INSERT INTO {out} SELECT STREAM * FROM {in}", "*", id="a new field of the source"),
+    ],
+)
+def test_a_program_that_changes_between_the_kill_and_the_replay(
+    broker: Broker, tmp_path: Path, mode: str, before: str, after: str | None
+) -> None:
+    names = {"batch": "records-acknowledged", "continuous": "at-an-acknowledgement-of-a-continuous-task"}
+    point = replace(next(point for point in POINTS if point.name == names[mode]), arrival=1)
+    program = replace(CHANGED, statements=before)
+    with Scenario(broker, Suite(CHANGED.name, (program,), mode), tmp_path) as scenario:
+        agent = scenario.agent(point)
+        runner = scenario.start(agent)
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        agent.armed.touch()
+        scenario.feed(BACKLOG)
+        runner.wait(60)
+        changed = "INSERT INTO {out} SELECT STREAM id, n, colour FROM {in}" if after is None else before
+        fields = {**FILTER.sources["in"], "colour": "string"}
+        scenario.suite = Suite(CHANGED.name, (replace(program, statements=changed, sources={"in": fields}),), mode)
+        scenario.start()
+        scenario.catch_up()
+
+        outcome = scenario.check("the program has changed")
+    assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
