@@ -86,7 +86,11 @@ final class TargetScan {
         long high = bytes.getLong();
         long low = bytes.getLong();
         if (replay.mayWrite(batch(of.value()), high, low)) {
-            found.add(high, low);
+            if (replay.positions() == null) {
+                found.add(high, low);
+            } else {
+                found.addOfRecord(high, low);
+            }
         }
     }
 

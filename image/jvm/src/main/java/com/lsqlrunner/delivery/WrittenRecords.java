@@ -1,6 +1,8 @@
 package com.lsqlrunner.delivery;
 
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The identities of records that a batch has written before it runs again. An identity may occur several times: equal
@@ -18,6 +20,7 @@ public final class WrittenRecords {
     private final BitSet used = new BitSet();
 
     private int places;
+    private final Map<Integer, Long> ends = new HashMap<>();
     private volatile long remaining;
 
     /** Adds a record. */
@@ -36,6 +39,12 @@ public final class WrittenRecords {
         remaining++;
     }
 
+    /** Adds the result of a source record, of a query without state. */
+    synchronized void addOfRecord(long high, long low) {
+        add(high, low);
+        ends.merge((int) high, low + 1, Math::max);
+    }
+
     /**
      * Takes a record out.
      *
@@ -49,6 +58,11 @@ public final class WrittenRecords {
         counts[place]--;
         remaining--;
         return true;
+    }
+
+    /** By the number of a source partition: the offset after the last record whose result was added. */
+    public synchronized Map<Integer, Long> ends() {
+        return Map.copyOf(ends);
     }
 
     /** The number of records that have not been taken out. */

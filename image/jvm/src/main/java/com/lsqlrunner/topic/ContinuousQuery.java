@@ -47,6 +47,10 @@ public final class ContinuousQuery {
     private Map<TopicPartition, Long> targetEnds;
 
     private Map<TopicPartition, Long> readAtTargetEnds = Map.of();
+
+    /** The positions after the records whose results an earlier process has written. */
+    private final Map<TopicPartition, Long> writtenBefore = new HashMap<>();
+
     private long targetEndsNanos = System.nanoTime();
     private ContinuousTask.Written unreported = new ContinuousTask.Written();
     private Map<TopicPartition, Long> reported = Map.of();
@@ -87,9 +91,11 @@ public final class ContinuousQuery {
                 .build()
                 .toMicroBatchStream(log);
         Offset start = position == null ? kafka.initialOffset() : kafka.deserializeOffset(position);
-        // Spark compares the offsets with those of the brokers: partitions and records may have been deleted.
-        kafka.planInputPartitions(start, Positions.spark(ContinuousTopic.ends(kafka, Positions.of(start))));
         Map<TopicPartition, Long> starts = Positions.of(start);
+        Map<TopicPartition, Long> ends = ContinuousTopic.ends(kafka, starts);
+        // Spark compares the offsets with those of the brokers: partitions and records may have been deleted.
+        kafka.planInputPartitions(start, Positions.spark(ends));
+        addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
         topics.put(
                 topic,
@@ -100,6 +106,17 @@ public final class ContinuousQuery {
                         all.getBoolean("failOnDataLoss", true),
                         transactions,
                         () -> new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())));
+    }
+
+    /**
+     * Adds the positions that an earlier process has reached in a topic. They are known by the number of the partition.
+     */
+    private void addWritten(Map<TopicPartition, Long> ends) {
+        if (transactions != null && transactions.written() != null) {
+            Map<Integer, Long> written = transactions.written().ends();
+            ends.forEach((partition, end) ->
+                    writtenBefore.put(partition, Math.min(end, written.getOrDefault(partition.partition(), 0L))));
+        }
     }
 
     /**
@@ -221,11 +238,14 @@ public final class ContinuousQuery {
                 readAtTargetEnds = new HashMap<>();
                 topics.values().forEach(topic -> readAtTargetEnds.putAll(topic.polled()));
             }
-        } else if (readAtTargetEnds.entrySet().stream()
-                .allMatch(read -> positions.getOrDefault(read.getKey(), 0L) >= read.getValue())) {
+        } else if (areReached(writtenBefore, positions) && areReached(readAtTargetEnds, positions)) {
             transactions.saveOffsets(batch + 1, targetEnds);
             targetEnds = null;
         }
+    }
+
+    private static boolean areReached(Map<TopicPartition, Long> goals, Map<TopicPartition, Long> positions) {
+        return goals.entrySet().stream().allMatch(goal -> positions.getOrDefault(goal.getKey(), 0L) >= goal.getValue());
     }
 
     /** Lets the tasks end after the records that they have read. Returns at once. */
