@@ -23,9 +23,11 @@ from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
 SOURCE = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
-CATALOG = Catalog({"t": SOURCE})
+OTHER = TopicSchema("u", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=1)
+CATALOG = Catalog({"t": SOURCE, "u": OTHER})
 P0, P1 = Partition("t", 0), Partition("t", 1)
-RESETS = {P0: 0, P1: 2}
+U0 = Partition("u", 0)
+RESETS = {P0: 0, P1: 2, U0: 0}
 STATE = Path("/state/app")
 
 CREATES = "SET defaults.topic.autocreate=true;"
@@ -210,6 +212,69 @@ def test_a_restart_before_the_first_batch_keeps_the_pinned_start() -> None:
 
     assert isinstance(pin, PinProgram)
     assert pin.pinned.starts == {"stateful-0": {P0: 1, P1: 2}}
+
+
+COPY = "INSERT INTO copy SELECT STREAM * FROM t"
+FAR = SavedCheckpoint(planned={P0: 90, P1: 90}, ended={P0: 90, P1: 90})
+BOTH = Case(
+    f"{SUM}; {COPY}",
+    old=f"{COUNT}; {COPY}",
+    topics=("o", "copy"),
+    checkpoints={(1, "stateful-0"): READ, (1, "stateless"): FAR},
+    generations=frozenset({1}),
+    committed={P0: 5, P1: 3},
+    on_change="reset",
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "starts"),
+    [
+        pytest.param(
+            BOTH, {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}}, id="each continues at its own position"
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM}; {COPY.replace('copy', 'other')}"),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a new target begins at the position of the group",
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM.replace('INTO o', 'INTO copy')}; {COPY.replace('copy', 'o')}"),
+            {"stateful-0": {P0: 90, P1: 90}, "stateless": {P0: 5, P1: 3}},
+            id="the targets have changed places",
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM}; {COPY}; {COPY.replace('copy', 'o')}"),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a query that replaces two begins at the least position",
+        ),
+        pytest.param(
+            replace(BOTH, checkpoints={(1, "stateful-0"): READ}),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a lost checkpoint",
+        ),
+        pytest.param(
+            replace(
+                BOTH, checkpoints={(1, "stateful-0"): BEGUN, (1, "stateless"): FAR}, starts={"stateful-0": {P0: 4}}
+            ),
+            {"stateful-0": {P0: 4, P1: 3}, "stateless": {P0: 90, P1: 90}},
+            id="a query without a batch",
+        ),
+    ],
+)
+def test_a_query_of_a_new_generation_begins_where_its_targets_were_written_to(
+    case: Case, starts: dict[str, dict[Partition, int]]
+) -> None:
+    assert decision_of(case).start_offsets == starts
+
+
+def test_a_query_that_replaces_another_begins_at_its_position() -> None:
+    case = replace(BOTH, sql=f"{COUNT}; {COPY}; INSERT INTO copy SELECT STREAM * FROM u", on_change="fail")
+
+    decision = decision_of(case)
+
+    assert decision.generation == 1
+    assert decision.start_offsets["stateless"] == {P0: 90, P1: 90, U0: 0}
 
 
 @pytest.mark.parametrize(

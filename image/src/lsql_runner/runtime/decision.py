@@ -125,15 +125,17 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
     if not continued.changes:
         added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
         return pinned.generation, tuple(
-            f"INSERT INTO {', '.join(query.targets)} is new: it starts at the group's position with empty state."
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of this "
+            "target, or of the group."
             for query in added
         )
     change = "; ".join(str(each) for each in continued.changes)
     if settings.state_on_change == "fail":
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.path), change=change)
-    return max(newest, pinned.generation) + 1, (
-        f"The program changed ({change}): it starts with empty state at the group's position.",
+    warning = (
+        f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
     )
+    return max(newest, pinned.generation) + 1, (warning,)
 
 
 def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:
@@ -162,19 +164,43 @@ def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, reb
     """The first offset of each source partition.
 
     A checkpoint without a batch begins where the start that began it has decided, also after a restart. An empty
-    checkpoint begins at the positions of the group, or at the first records if lost state is rebuilt. Partitions
-    without a position begin at `auto.offset.reset`.
+    checkpoint begins where the queries that wrote its targets before have ended, else at the positions of the group; or
+    at the first records if lost state is rebuilt. Partitions without a position begin at `auto.offset.reset`.
     """
-    pinned = situation.saved.pinned
-    known: Mapping[Partition, int] = {} if rebuilds else situation.committed
-    if has_checkpoint and pinned is not None:
-        known = pinned.starts.get(query.name, {})
+    saved = situation.saved
+    known: Mapping[Partition, int] = {}
+    if has_checkpoint and saved.pinned is not None:
+        known = saved.pinned.starts.get(query.name, {})
+    elif not rebuilds:
+        known = {**situation.committed, **_positions_of_predecessors(saved, query)}
     found = {}
     for partition in partitions_of(query.sources):
         offset = known.get(partition, situation.resets.get(partition))
         if offset is not None:
             found[partition] = offset
     return found
+
+
+def _positions_of_predecessors(saved: SavedState, query: Query) -> dict[Partition, int]:
+    """The positions of the queries that wrote the targets of a query before, the least if there are several.
+
+    The group has only the least positions of all queries: a query that begins there repeats records that were ahead.
+    Without the checkpoint of one of them, nothing is known.
+    """
+    if saved.pinned is None:
+        return {}
+    targets = {write.name for write in query.writes}
+    least: dict[Partition, int] = {}
+    for old in saved.pinned.fingerprint.queries:
+        # The query of dead letters has no INSERT.
+        if targets.isdisjoint(old.targets) if targets else old.name != query.name:
+            continue
+        checkpoint = saved.checkpoints.get((saved.pinned.generation, old.name))
+        if checkpoint is None:
+            return {}
+        for partition, offset in {**saved.pinned.starts.get(old.name, {}), **checkpoint.ended}.items():
+            least[partition] = min(offset, least.get(partition, offset))
+    return least
 
 
 def partitions_of(sources: Iterable[TopicSchema]) -> list[Partition]:
