@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from devkit.fake_brokers import FakeBrokers
-from lsql_runner.engine.offset_log import append_committed, begin_checkpoint, newest_batch, next_batch_id
+from lsql_runner.engine.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
@@ -125,7 +125,7 @@ class FakeEngine:
         if self.start_error is not None:
             raise self.start_error
         for query in job.plan.queries:
-            begin_checkpoint(job.checkpoints / query.name)
+            open_checkpoint(job.checkpoints / query.name)
         self.jobs.append(job)
         self.running, self.error = job, None
 

@@ -151,6 +151,23 @@ class EngineContract:
 
         assert run_id(checkpoint) == before
 
+    def test_temporary_files_that_a_kill_has_left_are_deleted(self, subject: EngineUnderTest) -> None:
+        checkpoint = subject.folder / "checkpoints" / "stateless"
+        subject.produce(1)
+        before, after = Batches(), Batches()
+        self.read(subject, job(subject, before), before, 1)
+        left = [checkpoint / f"{log}/{name}" for log in ("offsets", "commits") for name in (".0.new", ".9.1f-2e.tmp")]
+        left.append(checkpoint / "sources/0/.0.1f-2e.tmp")
+        for file in left:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("v1")
+        subject.produce(1)
+
+        self.read(subject, job(subject, after), after, 1)
+
+        assert after.records == 1
+        assert [file for file in left if file.exists()] == []
+
     def test_a_job_gives_its_checkpoint_an_identity(self, subject: EngineUnderTest) -> None:
         batches = Batches()
         subject.engine.start(job(subject, batches))

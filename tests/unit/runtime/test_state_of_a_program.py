@@ -84,6 +84,16 @@ def test_a_crash_between_the_changes_of_a_first_start_leads_to_a_normal_start(
         assert again.run().status.records_in == 1
 
 
+def test_the_position_after_a_restart_is_that_of_the_checkpoints(counted: FakeRuntime) -> None:
+    counted.brokers.commit(APP_ID, {P0: 1})  # a kill between the commit log and the commit to the group
+
+    with counted.process() as again:
+        again.turn()
+        assert again.status.committed == {P0: 2}
+
+    assert counted.brokers.group_positions(APP_ID, [P0]) == {P0: 2}
+
+
 def test_a_deleted_checkpoint_is_lost_state(counted: FakeRuntime) -> None:
     (counted.folder / APP_ID / "1/stateful-0/metadata").unlink()
 

@@ -60,6 +60,18 @@ def begin_checkpoint(checkpoint: Path) -> None:
             sync_folder(folder)
 
 
+def open_checkpoint(checkpoint: Path) -> None:
+    """Begin a checkpoint, unless it exists, and delete temporary files that a kill has left in it.
+
+    No query may run on it.
+    """
+    begin_checkpoint(checkpoint)
+    # Spark and the runner write a file under a name that begins with a dot, and then rename it.
+    for path in checkpoint.rglob(".*"):
+        if path.is_file():
+            path.unlink()
+
+
 def exists(checkpoint: Path) -> bool:
     """Whether a checkpoint was begun; its query may not have planned a batch."""
     return (checkpoint / _IDENTITY).is_file()
