@@ -6,11 +6,10 @@ SparkEngine does on a real broker.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from devkit.fake_brokers import FakeBrokers
+from lsql_runner.engine.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
@@ -75,10 +74,7 @@ class FakeEngine:
         records = sum(ends[place] - position[place] for place in position)
         if not records:
             return 0
-        folder = _offsets(job, query)
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = [[place.topic, place.partition, end] for place, end in ends.items()]
-        (folder / str(batch)).write_text(json.dumps(rows))
+        append_committed(job.checkpoints / query.name, batch, [ends])
         stores = tuple(
             StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
             for store in query.stores
@@ -102,14 +98,14 @@ class FakeEngine:
 
     def _position(self, job: Job, query: Query) -> tuple[int, dict[Partition, int]]:
         """The number of the next batch, and the offsets where it begins."""
-        folder = _offsets(job, query)
-        done = sorted(int(file.name) for file in folder.iterdir()) if folder.is_dir() else []
-        if done:
-            rows = json.loads((folder / str(done[-1])).read_text())
-            return done[-1] + 1, {Partition(topic, number): offset for topic, number, offset in rows}
+        checkpoint = job.checkpoints / query.name
+        newest = newest_batch(checkpoint)
+        if newest is not None:
+            return next_batch_id(checkpoint), newest.ends
         places = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
         edges = self._brokers.ends(places) if job.source.reset == "latest" else self._brokers.begins(places)
-        return 0, {place: job.source.start_offsets.get(place, edges[place]) for place in places}
+        starts = job.source.start_offsets.get(query.name, {})
+        return 0, {place: starts.get(place, edges[place]) for place in places}
 
     # --- the port ---
 
@@ -128,6 +124,8 @@ class FakeEngine:
     def start(self, job: Job) -> None:
         if self.start_error is not None:
             raise self.start_error
+        for query in job.plan.queries:
+            open_checkpoint(job.checkpoints / query.name)
         self.jobs.append(job)
         self.running, self.error = job, None
 
@@ -150,7 +148,3 @@ class FakeEngine:
 
     def close(self) -> None:
         self.stop()
-
-
-def _offsets(job: Job, query: Query) -> Path:
-    return job.checkpoints / query.name / "offsets"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from lsql_runner.engine.offset_log import begin_checkpoint, run_id, saved_checkpoint
 from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
@@ -66,7 +67,7 @@ def job(
         kafka=subject.connection,
         app_id="contract",
         reset=reset,
-        start_offsets=starts or {},
+        start_offsets={"stateless": starts or {}},
         partitions={subject.source: 2},
     )
     output = OutputOptions(kafka=subject.connection, app_id="contract")
@@ -131,15 +132,48 @@ class EngineContract:
         assert after.records == 2
         assert after.ended[-1].batch_id > before.ended[-1].batch_id
 
-    def test_a_checkpoint_has_offsets_after_a_batch(self, subject: EngineUnderTest) -> None:
-        """The runtime uses them to detect lost state."""
+    def test_a_checkpoint_contains_the_position_after_a_batch(self, subject: EngineUnderTest) -> None:
         subject.produce(1)
         batches = Batches()
 
         self.read(subject, job(subject, batches), batches, 1)
 
-        offsets = subject.folder / "checkpoints" / "stateless" / "offsets"
-        assert [file.name for file in offsets.iterdir() if file.name.isdigit()]
+        assert saved_checkpoint(subject.folder / "checkpoints" / "stateless").ended == batches.positions
+
+    def test_a_job_keeps_the_identity_of_its_checkpoint(self, subject: EngineUnderTest) -> None:
+        checkpoint = subject.folder / "checkpoints" / "stateless"
+        begin_checkpoint(checkpoint)
+        before = run_id(checkpoint)
+        subject.produce(1)
+        batches = Batches()
+
+        self.read(subject, job(subject, batches), batches, 1)
+
+        assert run_id(checkpoint) == before
+
+    def test_temporary_files_that_a_kill_has_left_are_deleted(self, subject: EngineUnderTest) -> None:
+        checkpoint = subject.folder / "checkpoints" / "stateless"
+        subject.produce(1)
+        before, after = Batches(), Batches()
+        self.read(subject, job(subject, before), before, 1)
+        left = [checkpoint / f"{log}/{name}" for log in ("offsets", "commits") for name in (".0.new", ".9.1f-2e.tmp")]
+        left.append(checkpoint / "sources/0/.0.1f-2e.tmp")
+        for file in left:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("v1")
+        subject.produce(1)
+
+        self.read(subject, job(subject, after), after, 1)
+
+        assert after.records == 1
+        assert [file for file in left if file.exists()] == []
+
+    def test_a_job_gives_its_checkpoint_an_identity(self, subject: EngineUnderTest) -> None:
+        batches = Batches()
+        subject.engine.start(job(subject, batches))
+        subject.engine.stop()
+
+        assert len(run_id(subject.folder / "checkpoints" / "stateless")) == 32
 
     def test_a_running_job_and_no_job_report_no_death(self, subject: EngineUnderTest) -> None:
         subject.produce(1)

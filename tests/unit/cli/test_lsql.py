@@ -57,6 +57,7 @@ def test_the_changes_of_a_first_start_are_listed() -> None:
         "A first start, with none of the targets present, will:",
         "- register the AVRO schema of subject fast-value",
         "- create topic fast",
+        "- begin empty checkpoints in generation 1: stateless",
         "- write program.json for generation 1",
     ]
 

@@ -15,8 +15,8 @@ OUTPUT = OutputOptions(kafka=KAFKA, app_id="app", buffer_bytes=3 << 20)
 def test_an_answer_to_a_consumer_has_the_size_of_the_job() -> None:
     chosen = replace(SOURCE, consumer=(("fetch.max.bytes", "77"),))
 
-    assert continuous_settings("t", SOURCE)["kafka.fetch.max.bytes"] == str(3 << 20)
-    assert continuous_settings("t", chosen)["kafka.fetch.max.bytes"] == "77"
+    assert continuous_settings("t", SOURCE, "q")["kafka.fetch.max.bytes"] == str(3 << 20)
+    assert continuous_settings("t", chosen, "q")["kafka.fetch.max.bytes"] == "77"
 
 
 def test_the_buffer_of_a_producer_has_the_size_of_the_job() -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.config.settings import read_settings
+from lsql_runner.engine.offset_log import SavedCheckpoint
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
-from lsql_runner.runtime.actions import RegisterSchema, describe
+from lsql_runner.runtime.actions import PinProgram, RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.registry_schemas import unregistered_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
@@ -22,8 +23,11 @@ from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
 SOURCE = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
-CATALOG = Catalog({"t": SOURCE})
+OTHER = TopicSchema("u", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=1)
+CATALOG = Catalog({"t": SOURCE, "u": OTHER})
 P0, P1 = Partition("t", 0), Partition("t", 1)
+U0 = Partition("u", 0)
+RESETS = {P0: 0, P1: 2, U0: 0}
 STATE = Path("/state/app")
 
 CREATES = "SET defaults.topic.autocreate=true;"
@@ -34,6 +38,8 @@ SUM = f"{CREATES} INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"
 AVRO = f"{CREATES} INSERT INTO o STORE VALUE AS AVRO SELECT STREAM a FROM t"
 DEAD_LETTERS = "SET dead.letter.queue='dead'; SET error.policy.read='dlq';"
 
+BEGIN = "begin empty checkpoints in generation 1: stateless"
+BEGIN_COUNT = "begin empty checkpoints in generation 1: stateful-0"
 PIN = "write program.json for generation 1"
 CREATE = "create topic o"
 
@@ -48,7 +54,9 @@ class Case:
     topics: tuple[str, ...] = ("o", "dead")
     generation: int = 1
     generations: frozenset[int] = frozenset()
-    checkpoints: frozenset[tuple[int, str]] = frozenset()
+    checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
+    starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
+    """Where the checkpoints begin."""
     committed: Mapping[Partition, int] = field(default_factory=dict)
     registered: bool = False
     incompatibility: str | None = None
@@ -67,6 +75,7 @@ def pinned(case: Case) -> Pinned | None:
         schemas={"t": SOURCE},
         generation=case.generation,
         versions={},
+        starts=case.starts,
     )
 
 
@@ -76,12 +85,13 @@ def decision_of(case: Case) -> StartDecision:
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
         for schema in unregistered_schemas(planned.plan)
     )
-    saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations or frozenset({case.generation}))
+    saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations)
     situation = Situation(
         planned=planned,
         topics=frozenset(case.topics),
         schemas=schemas,
         committed=case.committed,
+        resets=RESETS,
         saved=saved,
         versions={},
         needed_mib=case.needed_mib,
@@ -91,53 +101,68 @@ def decision_of(case: Case) -> StartDecision:
     return decide(situation, read_settings(settings))
 
 
-HAD_STATE = Case(COUNT, old=COUNT, checkpoints=frozenset({(1, "stateful-0")}), committed={P0: 5})
+BEGUN = SavedCheckpoint()
+READ = SavedCheckpoint(planned={P0: 6, P1: 3}, ended={P0: 5, P1: 3})
+HAD_STATE = Case(
+    COUNT, old=COUNT, checkpoints={(1, "stateful-0"): READ}, generations=frozenset({1}), committed={P0: 5, P1: 3}
+)
 
 
 @pytest.mark.parametrize(
     ("case", "actions"),
     [
-        pytest.param(Case(FILTER), [PIN], id="first start, target exists"),
-        pytest.param(Case(FILTER, topics=()), [CREATE, PIN], id="first start, target missing"),
+        pytest.param(Case(FILTER), [BEGIN, PIN], id="first start, target exists"),
+        pytest.param(Case(FILTER, topics=()), [CREATE, BEGIN, PIN], id="first start, target missing"),
         pytest.param(
             Case(f"SET topic.o.partitions=3; SET topic.o.retention.ms=-1; {FILTER}", topics=()),
-            ["create topic o with 3 partitions, retention.ms=-1", PIN],
+            ["create topic o with 3 partitions, retention.ms=-1", BEGIN, PIN],
             id="target with settings",
         ),
         pytest.param(
             Case(AVRO, topics=()),
-            ["register the AVRO schema of subject o-value", CREATE, PIN],
+            ["register the AVRO schema of subject o-value", CREATE, BEGIN, PIN],
             id="schema not registered",
         ),
-        pytest.param(Case(AVRO, registered=True), [PIN], id="schema registered"),
+        pytest.param(Case(AVRO, registered=True), [BEGIN, PIN], id="schema registered"),
         pytest.param(
-            Case(f"{DEAD_LETTERS} {FILTER}", topics=()), [CREATE, "create topic dead", PIN], id="dead letters"
+            Case(f"{DEAD_LETTERS} {FILTER}", topics=()), [CREATE, "create topic dead", BEGIN, PIN], id="dead letters"
         ),
         pytest.param(HAD_STATE, [PIN], id="restart"),
         pytest.param(
-            Case(OTHER_FILTER, old=FILTER, generation=3), ["write program.json for generation 3"], id="stateless change"
+            Case(OTHER_FILTER, old=FILTER, checkpoints={(3, "stateless"): READ}, generation=3),
+            ["write program.json for generation 3"],
+            id="stateless change",
         ),
         pytest.param(
             Case(SUM, old=COUNT, on_change="reset"),
-            ["write program.json for generation 2", "delete the state of generations before 2"],
+            ["begin empty checkpoints in generation 2: stateful-0", "write program.json for generation 2"],
             id="stateful change, reset",
         ),
         pytest.param(
-            Case(COUNT, old=COUNT, generation=3, generations=frozenset({1, 2, 3}), on_loss="reset"),
-            ["write program.json for generation 3", "delete the state of generations before 3"],
-            id="old generations left by a crash",
+            Case(FILTER, generations=frozenset({1, 2})),
+            ["begin empty checkpoints in generation 3: stateless", "write program.json for generation 3"],
+            id="a crash before program.json was written",
         ),
         pytest.param(
-            Case(f"{DEAD_LETTERS} {COUNT}", old=f"{DEAD_LETTERS} {COUNT}"),
+            replace(HAD_STATE, checkpoints={}, on_loss="reset"), [BEGIN_COUNT, PIN], id="deleted checkpoint, reset"
+        ),
+        pytest.param(
+            Case(
+                f"{DEAD_LETTERS} {COUNT}",
+                old=f"{DEAD_LETTERS} {COUNT}",
+                checkpoints={(1, "stateful-0"): BEGUN, (1, "dead-letters"): BEGUN},
+            ),
             [PIN],
             id="same dead letters",
         ),
         pytest.param(
-            Case(COUNT, old=f"{DEAD_LETTERS} {COUNT}"),
+            Case(COUNT, old=f"{DEAD_LETTERS} {COUNT}", checkpoints={(1, "stateful-0"): READ}),
             ["delete the checkpoint of query dead-letters in generation 1", PIN],
             id="dead letters no longer written",
         ),
-        pytest.param(replace(HAD_STATE, checkpoints=frozenset(), committed={}), [PIN], id="no state and no position"),
+        pytest.param(
+            replace(HAD_STATE, checkpoints={}, committed={}), [BEGIN_COUNT, PIN], id="no state and no position"
+        ),
     ],
 )
 def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> None:
@@ -145,34 +170,151 @@ def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("case", "generation", "starts"),
+    ("case", "generation", "position"),
     [
-        pytest.param(Case(FILTER, committed={P0: 5}), 1, {P0: 5}, id="stateless without checkpoint"),
-        pytest.param(HAD_STATE, 1, {P0: 5}, id="restart"),
-        pytest.param(replace(HAD_STATE, checkpoints=frozenset(), on_loss="reset"), 1, {P0: 5}, id="state lost, reset"),
-        pytest.param(replace(HAD_STATE, checkpoints=frozenset(), on_loss="rebuild"), 1, {}, id="state lost, rebuild"),
+        pytest.param(Case(FILTER), 1, {P0: 0, P1: 2}, id="no position"),
+        pytest.param(Case(FILTER, committed={P0: 5}), 1, {P0: 5, P1: 2}, id="stateless without checkpoint"),
+        pytest.param(HAD_STATE, 1, {P0: 5, P1: 3}, id="restart"),
+        pytest.param(replace(HAD_STATE, committed={P0: 4}), 1, {P0: 5, P1: 3}, id="the group is behind the checkpoint"),
         pytest.param(
-            replace(HAD_STATE, old=None, checkpoints=frozenset(), on_loss="rebuild"),
+            replace(HAD_STATE, checkpoints={(1, "stateful-0"): BEGUN}, starts={"stateful-0": {P0: 1}}),
             1,
-            {},
+            {P0: 1, P1: 2},
+            id="restart before the first batch",
+        ),
+        pytest.param(replace(HAD_STATE, checkpoints={}, on_loss="reset"), 1, {P0: 5, P1: 3}, id="state lost, reset"),
+        pytest.param(
+            replace(HAD_STATE, checkpoints={}, on_loss="rebuild"), 1, {P0: 0, P1: 2}, id="state lost, rebuild"
+        ),
+        pytest.param(
+            replace(HAD_STATE, old=None, checkpoints={}, generations=frozenset(), on_loss="rebuild"),
+            1,
+            {P0: 0, P1: 2},
             id="directory lost, rebuild",
         ),
-        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5}, id="a new generation, no lost state"),
+        pytest.param(replace(HAD_STATE, old=None, on_loss="reset"), 2, {P0: 5, P1: 3}, id="program.json lost, reset"),
+        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5, P1: 3}, id="a new generation"),
     ],
 )
 def test_a_situation_determines_the_generation_and_the_position(
-    case: Case, generation: int, starts: dict[Partition, int]
+    case: Case, generation: int, position: dict[Partition, int]
 ) -> None:
     decision = decision_of(case)
 
-    assert (decision.generation, decision.start_offsets) == (generation, starts)
+    [found] = decision.positions.values()
+    assert (decision.generation, found) == (generation, position)
+
+
+def test_a_restart_before_the_first_batch_keeps_the_pinned_start() -> None:
+    begun = replace(HAD_STATE, checkpoints={(1, "stateful-0"): BEGUN}, starts={"stateful-0": {P0: 1}})
+
+    pin = decision_of(begun).actions[-1]
+
+    assert isinstance(pin, PinProgram)
+    assert pin.pinned.starts == {"stateful-0": {P0: 1, P1: 2}}
+
+
+COPY = "INSERT INTO copy SELECT STREAM * FROM t"
+FAR = SavedCheckpoint(planned={P0: 90, P1: 90}, ended={P0: 90, P1: 90})
+BOTH = Case(
+    f"{SUM}; {COPY}",
+    old=f"{COUNT}; {COPY}",
+    topics=("o", "copy"),
+    checkpoints={(1, "stateful-0"): READ, (1, "stateless"): FAR},
+    generations=frozenset({1}),
+    committed={P0: 5, P1: 3},
+    on_change="reset",
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "starts"),
+    [
+        pytest.param(
+            BOTH, {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}}, id="each continues at its own position"
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM}; {COPY.replace('copy', 'other')}"),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a new target begins at the position of the group",
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM.replace('INTO o', 'INTO copy')}; {COPY.replace('copy', 'o')}"),
+            {"stateful-0": {P0: 90, P1: 90}, "stateless": {P0: 5, P1: 3}},
+            id="the targets have changed places",
+        ),
+        pytest.param(
+            replace(BOTH, sql=f"{SUM}; {COPY}; {COPY.replace('copy', 'o')}"),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a query that replaces two begins at the least position",
+        ),
+        pytest.param(
+            replace(BOTH, checkpoints={(1, "stateful-0"): READ}),
+            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            id="a lost checkpoint",
+        ),
+        pytest.param(
+            replace(
+                BOTH, checkpoints={(1, "stateful-0"): BEGUN, (1, "stateless"): FAR}, starts={"stateful-0": {P0: 4}}
+            ),
+            {"stateful-0": {P0: 4, P1: 3}, "stateless": {P0: 90, P1: 90}},
+            id="a query without a batch",
+        ),
+    ],
+)
+def test_a_query_of_a_new_generation_begins_where_its_targets_were_written_to(
+    case: Case, starts: dict[str, dict[Partition, int]]
+) -> None:
+    assert decision_of(case).start_offsets == starts
+
+
+def test_a_query_that_replaces_another_begins_at_its_position() -> None:
+    case = replace(BOTH, sql=f"{COUNT}; {COPY}; INSERT INTO copy SELECT STREAM * FROM u", on_change="fail")
+
+    decision = decision_of(case)
+
+    assert decision.generation == 1
+    assert decision.start_offsets["stateless"] == {P0: 90, P1: 90, U0: 0}
+
+
+@pytest.mark.parametrize(
+    ("case", "later", "first_batches"),
+    [
+        pytest.param(HAD_STATE, [], set(), id="restart"),
+        pytest.param(
+            replace(HAD_STATE, sql=SUM, on_change="reset"),
+            ["delete the state of generations before 2"],
+            {"stateful-0"},
+            id="stateful change, reset",
+        ),
+        pytest.param(
+            replace(HAD_STATE, generation=3, generations=frozenset({1, 3}), checkpoints={(3, "stateful-0"): BEGUN}),
+            ["delete the state of generations before 3"],
+            {"stateful-0"},
+            id="restart before the first batch",
+        ),
+        pytest.param(
+            replace(HAD_STATE, generation=3, generations=frozenset({1, 3}), checkpoints={(3, "stateful-0"): READ}),
+            ["delete the state of generations before 3"],
+            set(),
+            id="restart after the first batch",
+        ),
+    ],
+)
+def test_old_generations_are_deleted_after_the_first_batches(
+    case: Case, later: list[str], first_batches: set[str]
+) -> None:
+    decision = decision_of(case)
+
+    assert [describe(action) for action in decision.later] == later
+    assert decision.first_batches == first_batches
 
 
 @pytest.mark.parametrize(
     ("case", "code"),
     [
-        pytest.param(replace(HAD_STATE, checkpoints=frozenset()), "STATE_LOST", id="checkpoint lost"),
-        pytest.param(replace(HAD_STATE, old=None, checkpoints=frozenset()), "STATE_LOST", id="directory lost"),
+        pytest.param(replace(HAD_STATE, checkpoints={}), "STATE_LOST", id="checkpoint lost"),
+        pytest.param(replace(HAD_STATE, old=None, checkpoints={}), "STATE_LOST", id="directory lost"),
         pytest.param(replace(HAD_STATE, sql=SUM), "STATE_INCOMPATIBLE", id="another aggregate"),
         pytest.param(replace(HAD_STATE, sql=FILTER), "STATE_INCOMPATIBLE", id="no aggregate any more"),
         pytest.param(Case(AVRO, incompatibility="no default"), "SCHEMA_INCOMPATIBLE", id="schema"),
@@ -187,7 +329,7 @@ def test_a_start_is_refused_in_these_situations(case: Case, code: str) -> None:
 
 def test_a_refusal_names_group_and_path() -> None:
     with pytest.raises(LsqlError) as lost:
-        decision_of(replace(HAD_STATE, checkpoints=frozenset()))
+        decision_of(replace(HAD_STATE, checkpoints={}))
     with pytest.raises(LsqlError) as other:
         decision_of(replace(HAD_STATE, sql=SUM))
 

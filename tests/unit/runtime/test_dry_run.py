@@ -20,6 +20,7 @@ COUNT = "SET autocreate=true; INSERT INTO o STORE VALUE AS AVRO SELECT STREAM CO
 FIRST = [
     "register the AVRO schema of subject o-value",
     "create topic o with cleanup.policy=compact",
+    "begin empty checkpoints in generation 1: stateful-0",
     "write program.json for generation 1",
 ]
 

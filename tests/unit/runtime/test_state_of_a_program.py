@@ -30,6 +30,76 @@ def refusal(runtime: FakeRuntime, **env: str) -> LsqlError:
     return caught.value
 
 
+SUM = "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"
+
+
+def test_a_process_that_ends_before_its_first_batch_is_no_lost_state(runtime: FakeRuntime) -> None:
+    runtime.sql = SUM
+    with runtime.process() as running:
+        running.turn()
+    assert runtime.brokers.group_positions(APP_ID, [P0]) == {P0: 0}
+
+    with runtime.process() as again:
+        assert again.run().status.records_in == 1
+
+
+def test_a_rebuild_that_ends_before_its_first_batch_is_a_rebuild_at_the_next_start(counted: FakeRuntime) -> None:
+    lose(counted)
+    with counted.process(LSQL_STATE_ON_LOSS="rebuild"):
+        pass  # killed before the position was committed
+    counted.brokers.commit(APP_ID, {P0: 2})
+
+    with counted.process() as again:
+        assert again.run().status.records_in == 2
+
+
+def test_an_old_generation_is_kept_until_each_query_has_ended_a_batch(counted: FakeRuntime) -> None:
+    counted.sql = f"{SUM}; {SUM.replace('FROM t', 'FROM u')}"
+    counted.brokers.add_topic("u")
+    counted.brokers.produce("u", RECORD)
+    with counted.process(LSQL_STATE_ON_CHANGE="reset") as running:
+        running.turn()
+        assert running.state_dir.saved().generations == {1, 2}
+
+    with counted.process() as again:
+        counted.brokers.produce("t", RECORD)
+        again.turn()
+        counted.brokers.delete_records("u", 0, 1)
+        assert running.state_dir.saved().generations == {1, 2}
+        again.run().turn()
+        assert again.state_dir.saved().generations == {2}
+
+
+@pytest.mark.parametrize("files", [("program.json",), ("1/stateful-0/metadata", "program.json")])
+def test_a_crash_between_the_changes_of_a_first_start_leads_to_a_normal_start(
+    runtime: FakeRuntime, files: tuple[str, ...]
+) -> None:
+    runtime.sql = SUM
+    with runtime.process():
+        pass
+    for file in files:
+        (runtime.folder / APP_ID / file).unlink()
+
+    with runtime.process() as again:
+        assert again.run().status.records_in == 1
+
+
+def test_the_position_after_a_restart_is_that_of_the_checkpoints(counted: FakeRuntime) -> None:
+    counted.brokers.commit(APP_ID, {P0: 1})  # a kill between the commit log and the commit to the group
+
+    with counted.process() as again:
+        again.turn()
+        assert again.status.committed == {P0: 2}
+
+    assert counted.brokers.group_positions(APP_ID, [P0]) == {P0: 2}
+
+
+def test_a_deleted_checkpoint_is_lost_state(counted: FakeRuntime) -> None:
+    (counted.folder / APP_ID / "1/stateful-0/metadata").unlink()
+
+    assert refusal(counted).code == "STATE_LOST"
+
+
 def test_lost_state_is_refused(counted: FakeRuntime) -> None:
     lose(counted)
 
@@ -77,6 +147,7 @@ def test_state_of_another_program_is_deleted_with_reset(counted: FakeRuntime) ->
 
     with counted.process(LSQL_STATE_ON_CHANGE="reset") as running:
         status = running.run().status
+        running.turn()
 
     assert (status.records_in, status.generation) == (1, 2)
     assert any("The program changed" in warning for warning in status.warnings)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.engine.offset_log import SavedCheckpoint, append_committed, run_id
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde, TopicSchema
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint
 from lsql_runner.runtime.statedir import Pinned, StateDir
@@ -36,7 +38,7 @@ PINNED = Pinned(
     schemas={"orders": ORDERS},
     generation=3,
     versions={"pyspark": "4.2.0"},
-    added=("stateful-0",),
+    starts={"stateful-0": {Partition("orders", 1): 7}, "stateless": {}},
 )
 
 HOLD = "import sys; from pathlib import Path; from lsql_runner.runtime.statedir import StateDir\n"
@@ -139,17 +141,54 @@ def test_a_stop_is_saved_for_the_next_process(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_checkpoint_exists_once_a_batch_was_planned(tmp_path: Path) -> None:
+def test_a_checkpoint_exists_once_it_was_begun(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
-    offsets = state.checkpoints(1) / "query" / "offsets"
-    offsets.mkdir(parents=True)
-    (offsets / ".0.crc").touch()
-    assert state.saved().checkpoints == frozenset()
+    checkpoint = state.checkpoints(1) / "query"
+    append_committed(checkpoint, 0, [{Partition("t", 0): 5}])
+    assert not state.saved().checkpoints
     assert state.saved().generations == {1}
 
-    (offsets / "0").touch()
+    state.begin_checkpoint(1, "query")
 
-    assert state.saved().checkpoints == {(1, "query")}
+    assert dict(state.saved().checkpoints) == {(1, "query"): SavedCheckpoint()}
+    assert not (checkpoint / "offsets").exists(), "the files of a deleted checkpoint are not continued"
+    state.close()
+
+
+def test_a_checkpoint_has_the_positions_after_its_last_batches(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "query")
+    checkpoint = state.checkpoints(1) / "query"
+    for batch in range(2):
+        append_committed(checkpoint, batch, [{Partition("t", 0): batch + 5}])
+    (checkpoint / "commits/1").unlink()
+
+    assert state.saved().checkpoints[1, "query"] == SavedCheckpoint(
+        planned={Partition("t", 0): 6}, ended={Partition("t", 0): 5}
+    )
+    state.close()
+
+
+def test_a_checkpoint_that_begins_anew_has_another_run_id(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "query")
+    first = run_id(state.checkpoints(1) / "query")
+
+    state.begin_checkpoint(1, "query")
+
+    assert len(first) == 32
+    assert run_id(state.checkpoints(1) / "query") != first
+    state.close()
+
+
+def test_a_deleted_checkpoint_does_not_exist(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "query")
+
+    state.drop_checkpoint(1, "query")
+    state.drop_checkpoint(1, "query")
+
+    assert not state.saved().checkpoints
     state.close()
 
 

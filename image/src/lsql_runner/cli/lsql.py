@@ -97,6 +97,8 @@ def validate(path: str | None) -> int:
     click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
     for action in found.decision.actions:
         click.echo(f"- {describe(action)}")
+    for action in found.decision.later:
+        click.echo(f"- {describe(action)}, when each query has ended a batch")
     return 0
 
 

@@ -178,7 +178,7 @@ class Settings(BaseModel):
         "fail",
         alias="LSQL_STATE_ON_CHANGE",
         description="What to do if the state belongs to another program: `fail`, or `reset` (start with empty state at "
-        "the position of the consumer group).",
+        "the last position of its targets).",
     )
     guarantee: Literal["exactly_once", "at_least_once"] = Field(
         "exactly_once",

@@ -71,7 +71,7 @@ class ContinuousQuery:
         tasks = min(spark.sparkContext.defaultParallelism, CONTINUOUS_TASKS // query.read_count)
 
         def read(schema: TopicSchema) -> DataFrame:
-            settings = continuous_settings(schema.topic, job.source)
+            settings = continuous_settings(schema.topic, job.source, query.name)
             source = self._log.add_source(schema.topic)
             self._java.addTopic(schema.topic, settings, str(source), self._log.position(schema.topic), tasks)
             reader = spark.read.format(TOPIC_SOURCE).options(**settings)

@@ -1,6 +1,10 @@
-"""The logs of a checkpoint: the offset log, written before a batch runs, and the commit log, written after it.
+"""The files of a checkpoint that the runner reads and writes itself: its identity and its logs.
 
-Spark writes them for batches, and `append_committed` for queries that process each record when it arrives: a later
+    metadata          the identity, which exists from the beginning of a checkpoint
+    offsets/<batch>   the offset log, written before a batch runs
+    commits/<batch>   the commit log, written after it
+
+Spark writes the logs for batches, and `append_committed` for queries that process each record when it arrives: a later
 start can use either mode.
 """
 
@@ -8,10 +12,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsql_runner.events.batches import Partition
@@ -27,17 +32,77 @@ class PlannedBatch:
     """By source partition: the next offset after the batch."""
 
 
-def run_id(checkpoint: Path) -> str:
-    """The id of a checkpoint, which changes when it is begun anew: 32 hexadecimal digits. The first call creates it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedCheckpoint:
+    """A checkpoint as it is on the volume."""
+
+    planned: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the next offset after the last batch that was planned; empty before the first."""
+    ended: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the next offset after the last batch that has ended; empty before its end."""
+
+
+_IDENTITY = "metadata"
+
+
+def begin_checkpoint(checkpoint: Path) -> None:
+    """Begin an empty checkpoint, unless it exists. Afterwards its identity is on the disk.
+
+    Spark takes over the identity, which has the form of its own.
 
     Raises:
         OSError: the volume is full or read-only.
     """
-    file = checkpoint / "metadata"  # Spark reads and writes the same file
-    if not file.exists():
+    if not exists(checkpoint):
         checkpoint.mkdir(parents=True, exist_ok=True)
-        _replace(file, json.dumps({"id": str(uuid.uuid4())}))
-    return str(json.loads(file.read_text(encoding="utf-8"))["id"]).replace("-", "")
+        _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
+        for folder in (checkpoint, checkpoint.parent, checkpoint.parent.parent):
+            sync_folder(folder)
+
+
+def open_checkpoint(checkpoint: Path) -> None:
+    """Begin a checkpoint, unless it exists, and delete temporary files that a kill has left in it.
+
+    No query may run on it.
+    """
+    begin_checkpoint(checkpoint)
+    # Spark and the runner write a file under a name that begins with a dot, and then rename it.
+    for path in checkpoint.rglob(".*"):
+        if path.is_file():
+            path.unlink()
+
+
+def exists(checkpoint: Path) -> bool:
+    """Whether a checkpoint was begun; its query may not have planned a batch."""
+    return (checkpoint / _IDENTITY).is_file()
+
+
+def run_id(checkpoint: Path) -> str:
+    """The run id of a checkpoint: 32 hexadecimal digits that change when the checkpoint begins anew.
+
+    Raises:
+        OSError, ValueError: the checkpoint was not begun.
+    """
+    document = json.loads((checkpoint / _IDENTITY).read_text(encoding="utf-8"))
+    return uuid.UUID(document["id"]).hex
+
+
+def delete_checkpoint(checkpoint: Path) -> None:
+    """Delete a checkpoint, which may not exist. Its identity is deleted first: what a crash leaves is no checkpoint.
+
+    Raises:
+        OSError: files remain.
+    """
+    if checkpoint.exists():
+        (checkpoint / _IDENTITY).unlink(missing_ok=True)
+        shutil.rmtree(checkpoint)
+
+
+def saved_checkpoint(checkpoint: Path) -> SavedCheckpoint:
+    """What a checkpoint contains that exists."""
+    planned, ended = newest_batch(checkpoint), newest_committed(checkpoint)
+    batch = None if ended is None else planned_batch(checkpoint, ended)
+    return SavedCheckpoint(planned={} if planned is None else planned.ends, ended={} if batch is None else batch.ends)
 
 
 def newest_batch(checkpoint: Path) -> PlannedBatch | None:
@@ -58,8 +123,7 @@ def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
             continue
         topics = json.loads(source)
         if isinstance(topics, dict):  # the offset of a clock is a number
-            for topic, offsets in topics.items():
-                ends |= {Partition(topic, int(number)): int(offset) for number, offset in offsets.items()}
+            ends |= from_topics(topics)
     return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
 
 
@@ -109,7 +173,7 @@ def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[
         OSError: the volume is full or read-only.
     """
     metadata = {"batchWatermarkMs": 0, "batchTimestampMs": round(time.time() * 1000), "conf": {}}
-    offsets = ["v1", json.dumps(metadata), *(json.dumps(_by_topic(source)) for source in sources)]
+    offsets = ["v1", json.dumps(metadata), *(json.dumps(by_topic(source)) for source in sources)]
     commit = ["v2", json.dumps({"nextBatchWatermarkMs": 0, "stateUniqueIds": {}})]
     for folder, lines in (("offsets", offsets), ("commits", commit)):
         _append(checkpoint / folder, batch_id, "\n".join(lines))
@@ -118,25 +182,44 @@ def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[
 def _append(folder: Path, number: int, text: str) -> None:
     """Write an entry of a log atomically, and delete an old one."""
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / str(number), text)
+    _write(folder / str(number), text)
     (folder / str(number - _KEPT)).unlink(missing_ok=True)
 
 
-def _replace(file: Path, text: str) -> None:
-    """Write a file atomically, to the disk."""
+def _write(file: Path, text: str) -> None:
+    """Write a file atomically; its content is on the disk."""
     fresh = file.with_name(f".{file.name}.new")
-    with fresh.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
+    with fresh.open("w", encoding="utf-8") as open_file:
+        open_file.write(text)
+        open_file.flush()
+        os.fsync(open_file.fileno())
     fresh.replace(file)
 
 
-def _by_topic(positions: Mapping[Partition, int]) -> dict[str, dict[str, int]]:
+def sync_folder(folder: Path) -> None:
+    """Make the names of a folder's files durable."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def by_topic(positions: Mapping[Partition, int]) -> dict[str, dict[str, int]]:
+    """Positions as a JSON object: topic, partition, offset."""
     topics: dict[str, dict[str, int]] = {}
     for place, offset in positions.items():
         topics.setdefault(place.topic, {})[str(place.partition)] = offset
     return topics
+
+
+def from_topics(topics: Mapping[str, Mapping[str, int]]) -> dict[Partition, int]:
+    """The positions from the result of `by_topic`."""
+    return {
+        Partition(topic, int(number)): int(offset)
+        for topic, offsets in topics.items()
+        for number, offset in offsets.items()
+    }
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -34,8 +34,8 @@ class SourceOptions:
     app_id: str
     reset: str = "earliest"
     """Where a partition without a position begins: `earliest` or `latest`."""
-    start_offsets: Mapping[Partition, int] = field(default_factory=dict)
-    """The first offset by partition, for an empty checkpoint; other partitions begin at `reset`."""
+    start_offsets: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
+    """By query and partition: the first offset for an empty checkpoint; other partitions begin at `reset`."""
     partitions: Mapping[str, int] = field(default_factory=dict)
     """By topic: the number of partitions at the start."""
     max_records_per_batch: int = 1_000_000

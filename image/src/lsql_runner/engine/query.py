@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.continuous import ContinuousQuery
 from lsql_runner.engine.micro_batches import BatchReports, start_for_sink, start_for_topics
+from lsql_runner.engine.offset_log import open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
@@ -34,6 +35,8 @@ class RunningPlan:
             for query in job.plan.queries
             if query.sink_write is not None
         }
+        for query in job.plan.queries:
+            open_checkpoint(job.checkpoints / query.name)
         self._reports = BatchReports(spark, job)
         self._queries: list[RunningQuery] = []
         try:

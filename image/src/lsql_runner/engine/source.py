@@ -31,7 +31,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Re
     """A reader of topics as streams, for one query."""
 
     def read(schema: TopicSchema) -> DataFrame:
-        settings = _source_settings(schema.topic, options, _TUNED) | {
+        settings = _source_settings(schema.topic, options, query, _TUNED) | {
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "query": qualified_name(options.app_id, query),
             "pace.ms": str(options.pace_ms.get(query, 0)),
@@ -41,13 +41,13 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Re
     return read
 
 
-def continuous_settings(topic: str, options: SourceOptions) -> dict[str, str]:
-    """The options of TOPIC_SOURCE for a topic that is read without batches."""
+def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:
+    """The options of TOPIC_SOURCE for a topic that a query reads without batches."""
     # Between records, a fetch waits at the broker as long as a poll waits for it.
-    return _source_settings(topic, options, _TUNED | {"kafka.fetch.max.wait.ms": "1000"})
+    return _source_settings(topic, options, query, _TUNED | {"kafka.fetch.max.wait.ms": "1000"})
 
 
-def _source_settings(topic: str, options: SourceOptions, tuned: Mapping[str, str]) -> dict[str, str]:
+def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapping[str, str]) -> dict[str, str]:
     consumer = {f"kafka.{key}": value for key, value in options.consumer}
     return {
         **tuned,
@@ -55,7 +55,7 @@ def _source_settings(topic: str, options: SourceOptions, tuned: Mapping[str, str
         **options.kafka.spark(),
         **consumer,
         "subscribe": topic,
-        "startingOffsets": _starting_offsets(topic, options),
+        "startingOffsets": _starting_offsets(topic, options, query),
         "includeHeaders": "true",
         "failOnDataLoss": "false" if options.continue_on_data_loss else "true",
         "groupIdPrefix": f"{options.app_id}-reader",
@@ -65,9 +65,10 @@ def _source_settings(topic: str, options: SourceOptions, tuned: Mapping[str, str
 _EARLIEST, _LATEST = -2, -1
 
 
-def _starting_offsets(topic: str, options: SourceOptions) -> str:
+def _starting_offsets(topic: str, options: SourceOptions, query: str) -> str:
     """The value of `startingOffsets`. Spark needs an offset for every partition if it gets one for any."""
-    starts = {p.partition: offset for p, offset in options.start_offsets.items() if p.topic == topic}
+    of_query = options.start_offsets.get(query, {})
+    starts = {p.partition: offset for p, offset in of_query.items() if p.topic == topic}
     if not starts:
         return options.reset
     reset = _LATEST if options.reset == "latest" else _EARLIEST

@@ -123,8 +123,8 @@ class ProgramPlanned:
     continuous: bool = False
     """Whether queries without state process each record when it arrives."""
     warnings: tuple[str, ...] = field(default=())
-    start_offsets: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    """By query: the first offsets to read, for the status before its first batch."""
+    positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    """By query: the next offset to read of each source partition."""
     sinks: tuple[SinkUse, ...] = ()
 
 

@@ -29,10 +29,18 @@ class CreateTopic:
 
 @dataclass(frozen=True, slots=True)
 class DropCheckpoint:
-    """Delete a query's checkpoint, so that the query begins at the position of the consumer group."""
+    """Delete the checkpoint of a query that the program does not have any more."""
 
     generation: int
     query: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeginCheckpoints:
+    """Begin empty checkpoints, in place of files that have their names."""
+
+    generation: int
+    queries: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class DropOldGenerations:
     before: int
 
 
-Action = RegisterSchema | CreateTopic | DropCheckpoint | PinProgram | DropOldGenerations
+Action = RegisterSchema | CreateTopic | DropCheckpoint | BeginCheckpoints | PinProgram | DropOldGenerations
 
 
 def describe(action: Action) -> str:
@@ -61,6 +69,8 @@ def describe(action: Action) -> str:
             return _creation(request)
         case DropCheckpoint(generation, query):
             return f"delete the checkpoint of query {query} in generation {generation}"
+        case BeginCheckpoints(generation, queries):
+            return f"begin empty checkpoints in generation {generation}: {', '.join(queries)}"
         case PinProgram(pinned):
             return f"write program.json for generation {pinned.generation}"
         case DropOldGenerations(before):

@@ -19,7 +19,7 @@ from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
-from lsql_runner.runtime.preparation import PreparedProgram, prepare
+from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.state_machine import StateMachine
 
@@ -115,7 +115,7 @@ class ControlLoop:
         try:
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies
-            self.machine.emit(planned_event(prepared, d.settings, d.brokers, self._now_ms()))
+            self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
             self._run = PlanRun(prepared, d, self.machine)
             self.machine.move(Cause.RUN)
         except LsqlError as error:
@@ -134,9 +134,11 @@ class ControlLoop:
 
     def _watch(self) -> None:
         assert self._run is not None
+        d = self._dependencies
         error = self._run.death()
         if error is None:
             self._run.advance_idle_topics()
+            carry_out(self._run.due(), d.brokers, d.registry, d.state)
             return
         try:
             self._halt()

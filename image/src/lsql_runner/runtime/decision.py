@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from lsql_runner.config.settings import Settings
+from lsql_runner.engine.offset_log import SavedCheckpoint
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation, continue_from
 from lsql_runner.plan.fingerprint import fingerprint
-from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.runtime.actions import (
     Action,
+    BeginCheckpoints,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
@@ -36,6 +39,8 @@ class Situation:
     """The program's output schemas, with their ids in the registry."""
     committed: Mapping[Partition, int]
     """The consumer group's positions in the source topics."""
+    resets: Mapping[Partition, int]
+    """By source partition: where `auto.offset.reset` begins."""
     saved: SavedState
     """The content of the state directory."""
     versions: Mapping[str, str]
@@ -53,11 +58,17 @@ class StartDecision:
     plan: Plan
     """The plan, with the names of the checkpoints that its queries continue."""
     generation: int
-    start_offsets: Mapping[Partition, int]
-    """By source partition: the first offset for an empty checkpoint. Other partitions begin at `auto.offset.reset`."""
+    start_offsets: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the first offset for an empty checkpoint."""
+    positions: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the next offset to read."""
+    first_batches: frozenset[str]
+    """The queries that have not ended a batch yet."""
     warnings: tuple[str, ...]
     actions: tuple[Action, ...]
     """The changes before the program runs, in this order."""
+    later: tuple[Action, ...]
+    """The changes when each query in `first_batches` has ended a batch. A later start decides them again."""
 
 
 def decide(situation: Situation, settings: Settings) -> StartDecision:
@@ -75,20 +86,25 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         else continue_from(plan, pinned.fingerprint)
     )
     generation, warnings = _generation(situation, continued, settings)
-    # A query that an earlier start added has no checkpoint before its first batch: it still counts as added.
-    added_earlier = () if pinned is None or continued.changes else pinned.added
-    added = (
-        *continued.added,
-        *(name for name in added_earlier if (generation, name) not in situation.saved.checkpoints),
-    )
-    start_offsets = _start_offsets(situation, continued.plan, generation, added, settings)
-    actions = (*_missing_resources(situation), *_state_changes(situation, continued, generation, added, settings))
+    checkpoints = _checkpoints(situation.saved, continued, generation)
+    rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
+    starts = {
+        query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds)
+        for query in continued.plan.queries
+    }
+    ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
     return StartDecision(
         plan=continued.plan,
         generation=generation,
-        start_offsets=start_offsets,
+        start_offsets=starts,
+        positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
+        first_batches=frozenset(name for name in starts if not ended.get(name)),
         warnings=(*warnings, *_memory_warnings(situation)),
-        actions=actions,
+        actions=(
+            *_missing_resources(situation),
+            *_state_changes(situation, continued, generation, checkpoints, starts, settings),
+        ),
+        later=_later(situation.saved, generation),
     )
 
 
@@ -103,38 +119,93 @@ def _memory_warnings(situation: Situation) -> tuple[str, ...]:
 def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
     """The generation to run with, a new one if the state does not fit the program; and warnings."""
     pinned = situation.saved.pinned
+    newest = max(situation.saved.generations, default=0)
     if pinned is None:
-        return 1, ()
+        return newest + 1, ()
     if not continued.changes:
         added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
         return pinned.generation, tuple(
-            f"INSERT INTO {', '.join(query.targets)} is new: it starts at the group's position with empty state."
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of this "
+            "target, or of the group."
             for query in added
         )
     change = "; ".join(str(each) for each in continued.changes)
     if settings.state_on_change == "fail":
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.path), change=change)
-    return pinned.generation + 1, (
-        f"The program changed ({change}): it starts with empty state at the group's position.",
+    warning = (
+        f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
     )
+    return max(newest, pinned.generation) + 1, (warning,)
 
 
-def _start_offsets(
-    situation: Situation, plan: Plan, generation: int, added: Collection[str], settings: Settings
-) -> Mapping[Partition, int]:
-    """The first offsets of empty checkpoints: the positions of the group, or none if lost state is rebuilt.
+def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:
+    """By query: the checkpoint that it continues. Without program.json, nothing tells whose checkpoints they are."""
+    if saved.pinned is None:
+        return {}
+    names = [query.name for query in continued.plan.queries if query.name not in continued.added]
+    return {name: saved.checkpoints[generation, name] for name in names if (generation, name) in saved.checkpoints}
 
-    Without an offset, `auto.offset.reset` applies.
+
+def _rebuilds(
+    situation: Situation, continued: Continuation, generation: int, checkpoints: Collection[str], settings: Settings
+) -> bool:
+    """Whether queries without a checkpoint read all records again, because state is lost."""
+    saved = situation.saved
+    expected = [query.name for query in continued.plan.queries if query.stateful and query.name not in continued.added]
+    if not situation.committed or all(name in checkpoints for name in expected):
+        return False
+    if settings.state_on_loss == "fail":
+        folder = saved.path if saved.pinned is None else saved.path / str(generation)
+        raise LsqlError("STATE_LOST", group=settings.app_id, path=str(folder))
+    return settings.state_on_loss == "rebuild"
+
+
+def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, rebuilds: bool) -> dict[Partition, int]:
+    """The first offset of each source partition.
+
+    A checkpoint without a batch begins where the start that began it has decided, also after a restart. An empty
+    checkpoint begins where the queries that wrote its targets before have ended, else at the positions of the group; or
+    at the first records if lost state is rebuilt. Partitions without a position begin at `auto.offset.reset`.
     """
     saved = situation.saved
-    expected = [query.name for query in plan.queries if query.stateful and query.name not in added]
-    lost = any((generation, name) not in saved.checkpoints for name in expected)
-    same_generation = saved.pinned is None or generation == saved.pinned.generation
-    if not lost or not situation.committed or not same_generation:
-        return situation.committed
-    if settings.state_on_loss == "fail":
-        raise LsqlError("STATE_LOST", group=settings.app_id, path=str(saved.path / str(generation)))
-    return {} if settings.state_on_loss == "rebuild" else situation.committed
+    known: Mapping[Partition, int] = {}
+    if has_checkpoint and saved.pinned is not None:
+        known = saved.pinned.starts.get(query.name, {})
+    elif not rebuilds:
+        known = {**situation.committed, **_positions_of_predecessors(saved, query)}
+    found = {}
+    for partition in partitions_of(query.sources):
+        offset = known.get(partition, situation.resets.get(partition))
+        if offset is not None:
+            found[partition] = offset
+    return found
+
+
+def _positions_of_predecessors(saved: SavedState, query: Query) -> dict[Partition, int]:
+    """The positions of the queries that wrote the targets of a query before, the least if there are several.
+
+    The group has only the least positions of all queries: a query that begins there repeats records that were ahead.
+    Without the checkpoint of one of them, nothing is known.
+    """
+    if saved.pinned is None:
+        return {}
+    targets = {write.name for write in query.writes}
+    least: dict[Partition, int] = {}
+    for old in saved.pinned.fingerprint.queries:
+        # The query of dead letters has no INSERT.
+        if targets.isdisjoint(old.targets) if targets else old.name != query.name:
+            continue
+        checkpoint = saved.checkpoints.get((saved.pinned.generation, old.name))
+        if checkpoint is None:
+            return {}
+        for partition, offset in {**saved.pinned.starts.get(old.name, {}), **checkpoint.ended}.items():
+            least[partition] = min(offset, least.get(partition, offset))
+    return least
+
+
+def partitions_of(sources: Iterable[TopicSchema]) -> list[Partition]:
+    """All partitions of topics."""
+    return [Partition(source.topic, number) for source in sources for number in range(source.partitions or 0)]
 
 
 def _missing_resources(situation: Situation) -> tuple[Action, ...]:
@@ -145,19 +216,32 @@ def _missing_resources(situation: Situation) -> tuple[Action, ...]:
 
 
 def _state_changes(
-    situation: Situation, continued: Continuation, generation: int, added: tuple[str, ...], settings: Settings
+    situation: Situation,
+    continued: Continuation,
+    generation: int,
+    checkpoints: Collection[str],
+    starts: Mapping[str, Mapping[Partition, int]],
+    settings: Settings,
 ) -> tuple[Action, ...]:
-    """The actions on the state directory: delete checkpoints, save the program, delete old generations."""
-    schemas = {source.topic: source for source in continued.plan.sources}
-    drops = (DropCheckpoint(generation, query) for query in continued.dropped)
+    """The actions on the state directory: delete and begin checkpoints, save the program.
+
+    The program is saved last. After a crash before that, the next start begins the checkpoints again.
+    """
+    begun = tuple(query.name for query in continued.plan.queries if query.name not in checkpoints)
+    drops = (DropCheckpoint(generation, query) for query in continued.dropped if query not in begun)
     pinned = Pinned(
         sql=settings.sql,
         fingerprint=continued.fingerprint,
-        schemas=schemas,
+        schemas={source.topic: source for source in continued.plan.sources},
         generation=generation,
         versions=dict(situation.versions),
-        added=added,
+        starts=starts,
     )
-    has_older = any(number < generation for number in situation.saved.generations)
-    old = (DropOldGenerations(generation),) if has_older else ()
-    return (*drops, PinProgram(pinned), *old)
+    begins = (BeginCheckpoints(generation, begun),) if begun else ()
+    return (*drops, *begins, PinProgram(pinned))
+
+
+def _later(saved: SavedState, generation: int) -> tuple[Action, ...]:
+    """Delete old generations: not before the queries have shown that they run on the new one."""
+    has_older = any(number < generation for number in saved.generations)
+    return (DropOldGenerations(generation),) if has_older else ()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.events import processor as events
-from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import BYTES_FORMAT
-from lsql_runner.kafka.ports import TopicReader
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores
@@ -24,16 +22,6 @@ def description_of(prepared: PreparedProgram) -> ProgramDescription:
         for store in query_stores(query)
     )
     return ProgramDescription(stores, topology(prepared.plan), explain(prepared.plan))
-
-
-def _positions_before(prepared: PreparedProgram, brokers: TopicReader) -> dict[str, dict[Partition, int]]:
-    """By query: the first offsets of its first batch if its checkpoint is empty."""
-    positions: dict[str, dict[Partition, int]] = {}
-    for query in prepared.plan.queries:
-        partitions = [Partition(s.topic, number) for s in query.sources for number in range(s.partitions or 0)]
-        resets = brokers.ends(partitions) if prepared.reset == "latest" else brokers.begins(partitions)
-        positions[query.name] = {p: prepared.start_offsets.get(p, resets[p]) for p in partitions}
-    return positions
 
 
 def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
@@ -54,14 +42,8 @@ def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
     )
 
 
-def planned_event(
-    prepared: PreparedProgram, settings: Settings, brokers: TopicReader, now_ms: int
-) -> events.ProgramPlanned:
-    """The event with the topics, stores and sinks of the program, and the first offsets of its queries.
-
-    Raises:
-        LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
-    """
+def planned_event(prepared: PreparedProgram, settings: Settings, now_ms: int) -> events.ProgramPlanned:
+    """The event with the topics, stores and sinks of the program, and the positions of its queries."""
     sources = [
         events.TopicUse(
             topic=s.topic,
@@ -110,6 +92,6 @@ def planned_event(
         stateful=prepared.plan.stateful,
         continuous=prepared.plan.continuous,
         warnings=prepared.warnings,
-        start_offsets=_positions_before(prepared, brokers),
+        positions={query: dict(positions) for query, positions in prepared.positions.items()},
         sinks=_sink_uses(prepared.plan, settings),
     )

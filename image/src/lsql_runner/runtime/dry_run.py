@@ -96,6 +96,7 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
         topics=existing,
         schemas=unregistered_schemas(planned.plan),
         committed={},
+        resets={},
         saved=SavedState(Path()),
         versions=versions(),
         needed_mib=needed_mib(planned.plan, settings),

@@ -12,6 +12,7 @@ from lsql_runner.engine.port import Job, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import LateRecordsDropped
+from lsql_runner.runtime.actions import Action
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
@@ -36,6 +37,8 @@ class PlanRun:
         self._machine = machine
         self._sources = prepared.plan.sources
         self._clocks: IdleClocks | None = None
+        self._later = prepared.later
+        self._first_batches = set(prepared.first_batches)
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
         self._reporting = dependencies.start_reporting(
             PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
@@ -57,6 +60,13 @@ class PlanRun:
                 self._clocks.batch_ended(self._ended.get_nowait())
         for step in self._clocks.due(self._dependencies.now_ms()):
             self._engine.advance(step.clock, step.time_ms)
+
+    def due(self) -> tuple[Action, ...]:
+        """The actions of the start that wait for the first batches, once: when all queries have ended one."""
+        if not self._later or self._first_batches:
+            return ()
+        due, self._later = self._later, ()
+        return due
 
     def death(self) -> LsqlError | None:
         """Why the plan ended without a stop; None if it runs."""
@@ -82,6 +92,7 @@ class PlanRun:
         self._machine.emit(event)
         self._reporting.batch_ended()
         self._ended.put(event)
+        self._first_batches.discard(event.query)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
             late += self._engine.count_late(event)

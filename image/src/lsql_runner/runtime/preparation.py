@@ -18,13 +18,14 @@ from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.actions import (
     Action,
+    BeginCheckpoints,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
     PinProgram,
     RegisterSchema,
 )
-from lsql_runner.runtime.decision import Situation, StartDecision, decide
+from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
 from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
@@ -39,8 +40,14 @@ class PreparedProgram:
 
     planned: PlannedProgram
     generation: int
-    start_offsets: Mapping[Partition, int]
-    """By source partition: the first offset for an empty checkpoint."""
+    start_offsets: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the first offset for an empty checkpoint."""
+    positions: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the next offset to read."""
+    first_batches: frozenset[str]
+    """The queries that have not ended a batch yet."""
+    later: tuple[Action, ...]
+    """What is carried out when each of them has ended its first batch."""
     limits: Mapping[str, TopicLimits]
     """By target topic: which records it accepts, if the brokers report it."""
     warnings: tuple[str, ...]
@@ -129,11 +136,13 @@ def find_situation(
             brokers.check_create(target_request(planned, topic))
     partitions = source_partitions(planned.plan) if with_positions else []
     committed = brokers.group_positions(settings.app_id, partitions)
+    from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
         planned=planned,
         topics=topics,
         schemas=schemas,
         committed=committed,
+        resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
         saved=saved,
         versions=versions(),
         needed_mib=needed_mib(planned.plan, settings),
@@ -165,6 +174,9 @@ def carry_out(
                 brokers.create(request)
             case DropCheckpoint(generation, query):
                 state.drop_checkpoint(generation, query)
+            case BeginCheckpoints(generation, queries):
+                for query in queries:
+                    state.begin_checkpoint(generation, query)
             case PinProgram(pinned):
                 state.pin(pinned)
             case DropOldGenerations(before):
@@ -174,7 +186,7 @@ def carry_out(
 
 def source_partitions(plan: Plan) -> list[Partition]:
     """All partitions of the program's source topics."""
-    return [Partition(s.topic, number) for s in plan.sources for number in range(s.partitions or 0)]
+    return partitions_of(plan.sources)
 
 
 def _prepared(
@@ -188,6 +200,9 @@ def _prepared(
         planned=planned,
         generation=decision.generation,
         start_offsets=decision.start_offsets,
+        positions=decision.positions,
+        first_batches=decision.first_batches,
+        later=decision.later,
         limits={topic: limits.get(topic, TopicLimits()) for topic in targets},
         warnings=(*planned.bound.warnings, *decision.warnings),
     )

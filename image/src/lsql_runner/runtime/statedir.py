@@ -5,7 +5,8 @@
     control.json      whether a person has stopped the processor
     <generation>/     one checkpoint for each query
 
-A program that cannot use the existing state begins a new generation, which starts empty.
+A program that cannot use the existing state begins a new generation, which starts empty. Checkpoints are begun before
+program.json is written: a checkpoint that the program names, and that does not exist, was deleted.
 """
 
 from __future__ import annotations
@@ -14,11 +15,23 @@ import fcntl
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lsql_runner.engine.offset_log import (
+    SavedCheckpoint,
+    begin_checkpoint,
+    by_topic,
+    delete_checkpoint,
+    exists,
+    from_topics,
+    saved_checkpoint,
+    sync_folder,
+)
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
@@ -33,8 +46,8 @@ class Pinned:
     schemas: dict[str, TopicSchema]
     generation: int
     versions: dict[str, str]
-    added: tuple[str, ...] = ()
-    """Queries that were added to a program with state, and had no checkpoint yet."""
+    starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
+    """By query: the first offset of each source partition in its checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +57,8 @@ class SavedState:
     path: Path
     pinned: Pinned | None = None
     """None in a new directory."""
-    checkpoints: frozenset[tuple[int, str]] = frozenset()
-    """Generation and query of every checkpoint in which a batch was planned."""
+    checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
+    """By generation and query: every checkpoint that was begun."""
     generations: frozenset[int] = frozenset()
     """All generations that have a folder."""
 
@@ -66,7 +79,7 @@ def saved_state(path: Path) -> SavedState:
     return SavedState(
         path,
         _pinned(path),
-        frozenset((int(g.name), q.name) for g in generations for q in g.iterdir() if _has_batch(q)),
+        {(int(g.name), q.name): saved_checkpoint(q) for g in generations for q in g.iterdir() if exists(q)},
         frozenset(int(generation.name) for generation in generations),
     )
 
@@ -85,7 +98,7 @@ class StateDir:
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(self.path), reason=error.strerror or str(error)) from None
+            raise _unwritable(self.path, error) from None
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -119,7 +132,7 @@ class StateDir:
                 "schemas": as_declaration(pinned.schemas),
                 "generation": pinned.generation,
                 "versions": pinned.versions,
-                "added": list(pinned.added),
+                "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
             },
         )
 
@@ -136,8 +149,29 @@ class StateDir:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
-        """Delete a query's checkpoint, so that the query starts without one."""
-        shutil.rmtree(self.checkpoints(generation) / query, ignore_errors=True)
+        """Delete a query's checkpoint.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        checkpoint = self.checkpoints(generation) / query
+        try:
+            delete_checkpoint(checkpoint)
+        except OSError as error:
+            raise _unwritable(checkpoint, error) from None
+
+    def begin_checkpoint(self, generation: int, query: str) -> None:
+        """Begin an empty checkpoint of a query, in place of files that have its name.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        checkpoint = self.checkpoints(generation) / query
+        try:
+            delete_checkpoint(checkpoint)
+            begin_checkpoint(checkpoint)
+        except OSError as error:
+            raise _unwritable(checkpoint, error) from None
 
     # --- stop and start by a person ---
 
@@ -162,8 +196,13 @@ class StateDir:
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(target)
+            sync_folder(self.path)
         except OSError as error:
-            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
+            raise _unwritable(target, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> LsqlError:
+    return LsqlError("STATE_DIR_UNWRITABLE", path=str(path), reason=error.strerror or str(error))
 
 
 def _probe(path: Path) -> None:
@@ -184,16 +223,10 @@ def _pinned(path: Path) -> Pinned | None:
             schemas=declared_topics(document["schemas"]),
             generation=int(document["generation"]),
             versions=dict(document["versions"]),
-            added=tuple(document["added"]),
+            starts={query: from_topics(starts) for query, starts in document["starts"].items()},
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
         raise LsqlError("STATE_UNREADABLE", path=str(path / "program.json")) from None
-
-
-def _has_batch(checkpoint: Path) -> bool:
-    """Whether a batch was ever planned in a query's checkpoint."""
-    offsets = checkpoint / "offsets"
-    return offsets.is_dir() and any(name.name.isdigit() for name in offsets.iterdir())
 
 
 def _read(file: Path) -> dict[str, Any] | None:

@@ -218,12 +218,10 @@ def _(event: JvmGone, status: Status) -> Status:
 @status_after.register
 def _(event: ProgramPlanned, status: Status) -> Status:
     new = tuple(w for w in event.warnings if w not in status.warnings)
-    known = status.positions if event.generation == status.generation else {}
-    positions = {query: known.get(query, start) for query, start in event.start_offsets.items()}
     return replace(
         status,
-        positions=positions,
-        ends=_ends(status.ends, positions),
+        positions=event.positions,
+        ends=_ends(status.ends, event.positions),
         topics=event.topics,
         sinks=event.sinks,
         generation=event.generation,
