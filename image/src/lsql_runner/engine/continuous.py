@@ -99,6 +99,9 @@ class ContinuousQuery:
         error = self._java.error()
         return None if error is None else errors_of(error)
 
+    def is_replaced(self) -> bool:
+        return bool(self._output.isReplaced())
+
     def request_stop(self) -> None:
         self._java.stop()
 

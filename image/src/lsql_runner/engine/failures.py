@@ -20,9 +20,10 @@ from lsql_runner.jvm.java_entries import (
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 
-Kind = OneOf["malformed", "refused", "too-large", "data-loss", "temporary"]
+Kind = OneOf["malformed", "refused", "too-large", "data-loss", "fenced", "temporary"]
 """`malformed`, `refused`: an error of a record. `too-large`: a group. `data-loss`: the next offsets no longer exist.
-`temporary`: every other error; the query is restarted."""
+`fenced`: the brokers refuse the producer, because a newer one has its transactional id. `temporary`: every other error;
+the query is restarted."""
 
 MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
 
@@ -64,6 +65,7 @@ WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS",)
 _DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
+_FENCED_TYPES = ("ProducerFencedException", "InvalidProducerEpochException")
 _REASONS = DetailTable(
     {
         "OFFSETS_MISSING": "the next offsets no longer exist",
@@ -105,6 +107,9 @@ def classify_errors(errors: JavaErrors) -> Failure:
     lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
     if lost is not None:
         return Failure("data-loss", lost.reason or _REASONS("OFFSETS_MISSING"), lost)
+    fenced = next((error for error in errors if error.type in _FENCED_TYPES), None)
+    if fenced is not None:
+        return _failure("fenced", fenced)
     informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
     return _failure("temporary", (informative or [*errors])[-1])
 

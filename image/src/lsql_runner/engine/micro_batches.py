@@ -105,6 +105,9 @@ class MicroBatchQuery:
         of_sink = None if self.sink_write is None else sink_error(errors, self.sink_write, self.sinks.connections)
         return of_sink or errors
 
+    def is_replaced(self) -> bool:
+        return self.sink_write is None and bool(self.output.isReplaced())
+
     def request_stop(self) -> None:
         self.output.stop()
         java_class(BATCH_TRIGGER).stop(self.name)

@@ -127,7 +127,9 @@ class SparkEngine:
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        if failure.kind == "temporary":
+        if failure.kind == "fenced" and self._is_replaced():
+            return LsqlError("PROCESSOR_REPLACED", app=self._options.app_id)
+        if failure.kind in ("fenced", "temporary"):
             return LsqlError("QUERY_FAILED", reason=failure.reason)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
@@ -136,6 +138,12 @@ class SparkEngine:
         context = output_context(self._job.output)
         error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
+
+    def _is_replaced(self) -> bool:
+        assert self._running is not None
+        with suppress(Exception):  # the brokers do not respond: the restart of the query will find out
+            return self._running.is_replaced()
+        return False
 
     def count_late(self, event: BatchEnded) -> int:
         """The number of late records in a batch: once for each window that a record is late for, once for a join.

@@ -57,6 +57,10 @@ class RunningPlan:
         """Why a query ended without a stop; None if all queries run."""
         return next((death for query in self._queries if (death := query.death()) is not None), None)
 
+    def is_replaced(self) -> bool:
+        """After a producer was fenced: whether another process writes in place of this one."""
+        return any(query.is_replaced() for query in self._queries)
+
     def stop(self) -> None:
         """Let the queries write the records that they have read, so that these are committed, then stop.
 

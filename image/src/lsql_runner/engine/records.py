@@ -10,11 +10,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.failures import classify
+from lsql_runner.engine.broker_errors import broker_error
 from lsql_runner.engine.rows import Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.source import read_range
 from lsql_runner.engine.topic_writer import FIXED
-from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java_entries import TOPIC_SINK
 from lsql_runner.kafka.connection import KafkaConnection
@@ -24,7 +23,6 @@ _SHORT_TIMEOUTS = {
     "kafka.request.timeout.ms": "10000",
     "kafka.delivery.timeout.ms": "30000",
 }
-_REFUSALS = ("AuthorizationException", "AuthenticationException")
 
 
 def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence[TopicRecord]) -> None:
@@ -40,7 +38,7 @@ def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence
     try:
         columns.write.format(TOPIC_SINK).options(**options).mode("append").save()
     except (PySparkException, Py4JError) as error:
-        raise _failed(kafka, error) from None
+        raise broker_error(kafka, error) from None
 
 
 def read_records(
@@ -56,7 +54,7 @@ def read_records(
     try:
         rows = frame.select(*columns, F.unix_millis("timestamp").alias("ts")).collect()
     except (PySparkException, Py4JError) as error:
-        raise _failed(kafka, error) from None
+        raise broker_error(kafka, error) from None
     found = [
         TopicRecord(
             topic=row["topic"],
@@ -70,11 +68,3 @@ def read_records(
         for row in rows
     ]
     return sorted(found, key=lambda record: (record.partition, record.offset))
-
-
-def _failed(kafka: KafkaConnection, error: Exception) -> LsqlError:
-    text = str(error)
-    reason = classify(error).reason
-    if any(word in text for word in _REFUSALS):
-        return LsqlError("BROKER_REFUSED", servers=kafka.servers, reason=reason)
-    return LsqlError("QUERY_FAILED", reason=reason)

@@ -14,6 +14,9 @@ class RunningQuery(Protocol):
     def death(self) -> JavaErrors | LsqlError | None:
         """Why the query ended without a stop: an exception and its causes, or a sink's error; None if it runs."""
 
+    def is_replaced(self) -> bool:
+        """After a producer was fenced: whether another process writes in place of this one."""
+
     def request_stop(self) -> None:
         """Let the query end when the records that it has read are written. Returns at once."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
+from lsql_runner.engine.broker_errors import broker_error
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.offset_log import FirstBatch, first_batch, run_id
 from lsql_runner.engine.port import Job, qualified_name
@@ -27,24 +29,27 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
         options: of TOPIC_SINK.
 
     Raises:
-        Py4JJavaError: the brokers do not answer, or refuse it.
+        LsqlError: BROKER_REFUSED, QUERY_FAILED.
     """
     name = qualified_name(job.output.app_id, query.name)
     if not job.output.exactly_once:
         return java_class(TOPIC_OUTPUT).open(name)
     checkpoint = job.checkpoints / query.name
     first = first_batch(checkpoint)
-    return java_class(TOPIC_OUTPUT).openTransactional(
-        name,
-        writer_name(job.output.app_id, run_id(checkpoint), query.name),
-        list(query.target_topics),
-        str(checkpoint / _TARGET_OFFSETS),
-        options,
-        job.output.kafka.java(),
-        first.batch_id,
-        first.has_begun or query.continuous,
-        None if query.stateful else _least_positions(first),
-    )
+    try:
+        return java_class(TOPIC_OUTPUT).openTransactional(
+            name,
+            writer_name(job.output.app_id, run_id(checkpoint), query.name),
+            list(query.target_topics),
+            str(checkpoint / _TARGET_OFFSETS),
+            options,
+            job.output.kafka.java(),
+            first.batch_id,
+            first.has_begun or query.continuous,
+            None if query.stateful else _least_positions(first),
+        )
+    except Py4JError as error:
+        raise broker_error(job.output.kafka, error) from None
 
 
 def _least_positions(first: FirstBatch) -> dict[str, str]:

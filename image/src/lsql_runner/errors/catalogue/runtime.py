@@ -48,6 +48,12 @@ RUNTIME: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
         is_transient=True,
     ),
+    "PROCESSOR_REPLACED": ErrorKind(
+        "Another process runs the processor {app} and writes its results.",
+        "Stop one of the two: an application id must be used by one processor only. After a failure of a node, delete "
+        "the old pod.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "JVM_GONE": ErrorKind(
         "The Spark JVM ended: {reason}.",
         "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "

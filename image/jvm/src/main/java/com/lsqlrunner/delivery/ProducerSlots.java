@@ -2,9 +2,7 @@ package com.lsqlrunner.delivery;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -28,7 +26,7 @@ final class ProducerSlots {
     private final String prefix;
     private final Map<String, Object> settings;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
-    private final Set<Integer> taken = new HashSet<>();
+    private final Map<Integer, Producer<byte[], byte[]>> taken = new HashMap<>();
     private boolean hasFailed;
 
     /** A producer and its number. */
@@ -58,28 +56,27 @@ final class ProducerSlots {
 
     /** Takes a producer that no other task uses. */
     Slot take() {
-        int number = 0;
         synchronized (this) {
             if (hasFailed) {
                 // A new producer with the id of the failed one would abort its transaction.
                 throw new KafkaException("a producer of the query has failed");
             }
-            if (!free.isEmpty()) {
-                Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
-                taken.add(first.getKey());
-                return new Slot(first.getKey(), first.getValue());
-            }
-            while (!taken.add(number)) {
-                number++;
-            }
+            Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
+            int number = first == null ? taken.size() : first.getKey();
+            Producer<byte[], byte[]> producer = first == null ? open(number) : first.getValue();
+            taken.put(number, producer);
+            return new Slot(number, producer);
         }
-        return new Slot(number, open(number));
     }
 
     /** Returns a producer without an open transaction. */
     synchronized void release(Slot slot) {
         taken.remove(slot.number);
-        free.put(slot.number, slot.producer);
+        if (hasFailed) {
+            slot.producer.close(Duration.ZERO);
+        } else {
+            free.put(slot.number, slot.producer);
+        }
     }
 
     /** Closes a producer whose transaction is open. The next start of the query commits it. */
@@ -121,7 +118,7 @@ final class ProducerSlots {
     }
 
     /**
-     * Closes the producers that no task uses.
+     * Closes all producers, also those of tasks that are still running.
      *
      * @return whether a transaction may be open: a producer has failed, or a task still has one
      */
@@ -129,6 +126,7 @@ final class ProducerSlots {
         boolean mayBeOpen = hasFailed || !taken.isEmpty();
         hasFailed = true; // a task that is still running gets no producer any more
         free.values().forEach(producer -> producer.close(Duration.ZERO));
+        taken.values().forEach(producer -> producer.close(Duration.ZERO));
         free.clear();
         return mayBeOpen;
     }

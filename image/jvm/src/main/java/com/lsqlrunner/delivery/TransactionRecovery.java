@@ -80,6 +80,16 @@ final class TransactionRecovery {
         }
     }
 
+    /**
+     * Whether another process has the transactional ids now, after producers of this one were fenced. The brokers fence
+     * a producer themselves if its transaction was open for too long; then they have aborted it.
+     */
+    boolean isReplaced() {
+        return describe(0, LOOKED_UP).values().stream()
+                .noneMatch(each -> each.state() == TransactionState.COMPLETE_ABORT
+                        || each.state() == TransactionState.PREPARE_ABORT);
+    }
+
     private static boolean isOpen(TransactionDescription transaction) {
         return transaction != null && transaction.state() == TransactionState.ONGOING;
     }

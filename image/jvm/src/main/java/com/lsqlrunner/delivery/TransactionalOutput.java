@@ -169,6 +169,11 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
+    /** After a producer was fenced: whether another process writes in place of this one. */
+    public boolean isReplaced() {
+        return new TransactionRecovery(admin, settings.writer, settings.producer).isReplaced();
+    }
+
     /** Closes the clients, after all tasks have ended. An open transaction is committed, if the brokers answer. */
     @Override
     public void close() {

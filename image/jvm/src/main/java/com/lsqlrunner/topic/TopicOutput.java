@@ -91,6 +91,11 @@ public final class TopicOutput {
         return gate.isWriting();
     }
 
+    /** After a producer was fenced: whether another process writes in place of this one. */
+    public boolean isReplaced() {
+        return transactions != null && transactions.isReplaced();
+    }
+
     /** Closes the producers, after the query has ended. */
     public void close() {
         OUTPUTS.remove(name, this);
