@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.check import check
-from bench.command import add_variables, end_on_signals, say
+from bench.command import add_mode, add_variables, end_on_signals, say
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed, Expected
 from bench.machine import machine, versions
@@ -20,7 +20,7 @@ from bench.measures import line, measures_of
 from bench.preload import AVRO_TOPIC, JSON_TOPIC, Preloaded, preload, register_results
 from bench.report import THROUGHPUT, page, save
 from bench.run import Run, run
-from bench.task import Task
+from bench.task import Guarantee, Task
 from bench.vessels import REPORT_SCHEMA
 from bench.workloads import WORKLOADS, Workload, records_of
 from devkit.broker import Broker
@@ -66,6 +66,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--heap-mib", type=int, default=512, help="heap of each engine's JVM (default 512)")
     parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this workload")
     parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine")
+    parser.add_argument(
+        "--guarantee",
+        type=Guarantee,
+        choices=sorted(Guarantee),
+        default=Guarantee.AT_LEAST_ONCE,
+        help="of all engines (default at-least-once)",
+    )
+    add_mode(parser)
     add_variables(parser)
     options = parser.parse_args(arguments)
     for name in ("records", "runs", "partitions", "threads"):
@@ -147,7 +155,8 @@ def _task(
     other_topic = other.topic if other else ""
     return Task(
         name=workload.name,
-        sql=workload.sql.format(source=f"`{source}`", other=f"`{other_topic}`", target=f"`{name}`"),
+        sql=f"SET processing.mode='{options.mode}';"
+        + workload.sql.format(source=f"`{source}`", other=f"`{other_topic}`", target=f"`{name}`"),
         lsql_topics={
             topic: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": fields}}
             for topic, fields in declared.items()
@@ -163,13 +172,14 @@ def _task(
         registry=inputs.registry.url if workload.is_avro else "",
         schema_id=register_results(inputs.registry, name) if workload.is_avro and engine is not LSQL_RUNNER else 0,
         engine_env=tuple(options.set),
+        guarantee=options.guarantee,
     )
 
 
 def _conditions(options: argparse.Namespace) -> str:
     return (
         f"Each cell: min / median / max of {options.runs} runs. {options.records:,} reports, {options.partitions} "
-        f"partitions, lz4; {options.threads} threads and {options.heap_mib} MiB of heap each; at-least-once. "
+        f"partitions, lz4; {options.threads} threads and {options.heap_mib} MiB of heap each; {options.guarantee}. "
         f"{versions()} {machine()}"
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import flink_settings, streams_settings
-from bench.task import Guarantee, Task
+from bench.task import Task
 from ci.tools.cache import ROOT, cached_folder, files_below, hash_of
 from ci.tools.maven import artifact, copy_dependencies, maven
 from ci.tools.ports import free_port
@@ -31,6 +31,7 @@ def lsql_runner(task: Task) -> Process:
         "LSQL_TOPICS": json.dumps(task.lsql_topics),
         "LSQL_HEAP_MIB": str(task.heap_mib),
         "LSQL_THREADS": str(task.threads),
+        "LSQL_GUARANTEE": task.guarantee.name.lower(),
         "ROOT_LOG_LEVEL": "WARN",
         **({"SQL_SCHEMA_REGISTRY_URL": task.registry} if task.registry else {}),
         **dict(task.engine_env),
@@ -74,10 +75,9 @@ class ComparedEngine:
 
     name: str
     start: Callable[[Task], Process]
-    guarantees: frozenset[Guarantee] = frozenset(Guarantee)
 
 
-LSQL_RUNNER = ComparedEngine("lsql-runner", lsql_runner, frozenset({Guarantee.AT_LEAST_ONCE}))
+LSQL_RUNNER = ComparedEngine("lsql-runner", lsql_runner)
 KAFKA_STREAMS = ComparedEngine("Kafka Streams", kafka_streams)
 FLINK_SQL = ComparedEngine("Flink SQL", flink_sql)
 ENGINES: Mapping[str, ComparedEngine] = {"lsql": LSQL_RUNNER, "streams": KAFKA_STREAMS, "flink": FLINK_SQL}

@@ -89,7 +89,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine (with --host)")
     parser.add_argument(
-        "--guarantee", choices=sorted(Guarantee), action="append", help="only this guarantee (with --host)"
+        "--guarantee", type=Guarantee, choices=sorted(Guarantee), action="append", help="only this guarantee"
     )
     parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this program")
     parser.add_argument(
@@ -105,8 +105,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
     add_variables(parser)
     options = parser.parse_args(arguments)
-    if not options.host and (options.engine or options.guarantee):
-        parser.error("--engine and --guarantee need --host")
+    if not options.host and options.engine:
+        parser.error("--engine needs --host")
     return options
 
 
@@ -114,19 +114,28 @@ def _contenders(bootstrap: str, options: argparse.Namespace) -> Iterator[Contend
     variables = dict(options.set)
     if not options.host:
         image, limits = built_image(default_tag()), (options.cpus, options.memory_mib)
-        yield Contender(
-            LSQL_RUNNER,
-            Guarantee.AT_LEAST_ONCE,
-            lambda program, topics: contained(image, program, topics, bootstrap, limits, variables),
-        )
+        for guarantee in options.guarantee or list(Guarantee):
+            chosen = {"LSQL_GUARANTEE": guarantee.name.lower(), **variables}
+            run = partial(_contained_run, image, bootstrap, limits, chosen)
+            yield Contender(LSQL_RUNNER, guarantee, run)
         return
     build()
     resources = options.threads, options.heap_mib
     for guarantee in Guarantee:
         for name, engine in ENGINES.items():
-            is_wanted = name in (options.engine or ENGINES) and guarantee in (options.guarantee or list(Guarantee))
-            if is_wanted and guarantee in engine.guarantees:
+            if name in (options.engine or ENGINES) and guarantee in (options.guarantee or list(Guarantee)):
                 yield Contender(engine, guarantee, _host_run(engine, guarantee, bootstrap, resources, variables))
+
+
+def _contained_run(
+    image: str,
+    bootstrap: str,
+    limits: tuple[float, int],
+    variables: dict[str, str],
+    program: LoadProgram,
+    topics: LoadTopics,
+) -> AbstractContextManager[Running]:
+    return contained(image, program, topics, bootstrap, limits, variables)
 
 
 def _host_run(
