@@ -42,7 +42,7 @@ DEFAULT_COMMIT_INTERVAL_MS = 100
 
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
-the runner chooses; it chooses batches."""
+the runner chooses; it chooses `continuous`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

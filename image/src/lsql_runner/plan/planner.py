@@ -41,7 +41,7 @@ def plan_program(program: BoundProgram) -> Plan:
     for rule in RULES:
         plan = rule(plan)
     plan = with_dead_letters(plan)
-    return with_continuous_queries(plan) if program.settings.mode == "continuous" else plan
+    return plan if program.settings.mode == "batch" else with_continuous_queries(plan)
 
 
 def group_queries(writes: tuple[Write, ...]) -> Plan:
