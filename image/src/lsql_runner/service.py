@@ -95,7 +95,7 @@ def processor(
     program = parse(settings.sql)
     bind_settings(program.settings)
     with closing(StateDir(settings.state_dir, settings.app_id)) as state:
-        jvm = SparkJvm(options or jvm_options(settings))  # starts during the imports, and while the program is planned
+        jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.processor import SparkEngine
 
         engine = SparkEngine(settings.app_id, jvm, settings.threads)  # a thread opens the session

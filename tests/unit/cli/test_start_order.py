@@ -14,7 +14,7 @@ from lsql_runner import service
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
 
-def started(options):
+def started(options, inherits):
     print(json.dumps({"modules": sorted(sys.modules)}))
     sys.exit()
 

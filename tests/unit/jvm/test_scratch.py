@@ -51,6 +51,21 @@ def test_the_folder_of_a_running_process_is_kept(temporary: Path) -> None:
     second.close()
 
 
+def test_the_folder_of_a_child_process_that_still_runs_is_kept(temporary: Path) -> None:
+    script = (
+        "import os, subprocess, tempfile; from lsql_runner.jvm.scratch import ScratchFolder; "
+        f"tempfile.tempdir = {str(temporary)!r}; folder = ScratchFolder(); "
+        "child = subprocess.Popen(['cat'], pass_fds=(folder.lock_file,)); os.kill(os.getpid(), 9)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as process:
+        process.wait(30)
+        [abandoned] = temporary.iterdir()
+
+        ScratchFolder().close()
+
+        assert abandoned.exists()  # `cat` runs until its input is closed
+
+
 def test_folders_without_a_lock_are_kept(temporary: Path) -> None:
     others = temporary / "lsql-jvm-begins", temporary / "lsql-jvm-file", temporary / "lsql-broker-1"
     for folder in others:

@@ -52,7 +52,7 @@ def test_a_locked_directory_is_refused_with_the_process_that_holds_the_lock(tmp_
         assert holder.stdout.readline() == "held\n"
 
         with pytest.raises(LsqlError) as caught:
-            StateDir(tmp_path, "app")
+            StateDir(tmp_path, "app", wait_s=0)
         holder.kill()
 
     assert (caught.value.code, caught.value.params["pid"]) == ("STATE_DIR_IN_USE", str(holder.pid))

@@ -18,7 +18,7 @@ class ScratchFolder:
 
     Before, it deletes the folders of processes that have ended without `close`: in a pod, /tmp is kept when the
     container is started again, and each folder has a copy of the state stores. A running process holds a lock on a file
-    in its folder.
+    in its folder, and so does a JVM that inherits `lock_file`, the descriptor of the file.
     """
 
     def __init__(self) -> None:
@@ -27,16 +27,16 @@ class ScratchFolder:
         self.path = Path(self._folder.name)
         # The file has its name when it is locked: without it, the folder is not deleted by others.
         unlocked = self.path / f"{_LOCK}.new"
-        self._lock = os.open(unlocked, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.lock_file = os.open(unlocked, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self.lock_file, fcntl.LOCK_EX)
         unlocked.rename(self.path / _LOCK)
 
     def close(self) -> None:
         """Delete the folder. A second call changes nothing."""
         self._folder.cleanup()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self.lock_file >= 0:
+            os.close(self.lock_file)
+            self.lock_file = -1
 
 
 def _delete_abandoned(parent: Path) -> None:

@@ -2,7 +2,7 @@
 
 There are two reasons. The class path is explicit and sorted: the JVM refuses an ahead-of-time cache that was created
 with another order. And the JVM is a child of this process, which sees its end. The JVM ends when its standard input
-closes, so it never outlives this process.
+closes: it does not outlive this process for long.
 """
 
 from __future__ import annotations
@@ -85,10 +85,11 @@ class SparkJvm:
     """A running JVM. The constructor starts it; `connect` waits until pyspark can connect to it.
 
     `scratch` is the directory for temporary files of the JVM and of Spark. It is deleted when the JVM ends, or if this
-    process was killed, when the next one starts.
+    process was killed, when the next one starts. The JVM inherits the file descriptors `inherits`: if this process is
+    killed, they stay open until the JVM ends.
     """
 
-    def __init__(self, options: JvmOptions) -> None:
+    def __init__(self, options: JvmOptions, inherits: tuple[int, ...] = ()) -> None:
         self.state_stores_mib = options.state_stores_mib
         self.shrinks_heap = options.heap_mib <= SMALL_HEAP_MIB
         self._exit_s = options.exit_s
@@ -105,6 +106,7 @@ class SparkJvm:
             env=os.environ
             | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info), "SPARK_HOME": str(spark_home())}
             | _FIXED_ENV,
+            pass_fds=(*inherits, self._folder.lock_file),
             start_new_session=True,  # Ctrl-C must reach only this process, which stops the JVM
         )
         raise_oom_score(self.process.pid)

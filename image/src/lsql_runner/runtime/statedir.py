@@ -11,7 +11,6 @@ program.json is written: a checkpoint that the program names, and that does not 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -35,6 +34,7 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
+from lsql_runner.runtime.state_lock import LockHeldError, StateLock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,33 +84,37 @@ def saved_state(path: Path) -> SavedState:
     )
 
 
+WAIT_S = 15.0
+"""How long a start waits for the lock: a JVM whose Python process was killed ends within this time. A container that is
+restarted then starts at once, instead of after Kubernetes's back-off."""
+
+
 class StateDir:
-    """One processor's directory, locked for this process.
+    """One processor's directory, locked for this process. Waits up to `wait_s` for the end of another process.
 
     Raises:
         LsqlError: STATE_DIR_UNWRITABLE, STATE_DIR_IN_USE.
     """
 
-    def __init__(self, root: Path, app_id: str) -> None:
+    def __init__(self, root: Path, app_id: str, wait_s: float = WAIT_S) -> None:
         self.path = state_path(root, app_id)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             _probe(self.path)
+            self._lock = StateLock(self.path / "lock", wait_s)
         except OSError as error:
             raise _unwritable(self.path, error) from None
-        try:
-            fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.read(self._lock, 20).decode(errors="replace").strip() or "unknown"
-            os.close(self._lock)
-            raise LsqlError("STATE_DIR_IN_USE", path=str(self.path), pid=holder) from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, str(os.getpid()).encode(), 0)
+        except LockHeldError as error:
+            raise LsqlError("STATE_DIR_IN_USE", path=str(self.path), pid=error.holder) from None
+
+    @property
+    def lock_file(self) -> int:
+        """The descriptor of the lock, for child processes that write to the directory."""
+        return self._lock.file
 
     def close(self) -> None:
         """Release the lock."""
-        os.close(self._lock)
+        self._lock.close()
 
     # --- the program ---
 

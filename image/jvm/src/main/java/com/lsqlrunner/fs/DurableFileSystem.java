@@ -2,13 +2,16 @@ package com.lsqlrunner.fs;
 
 import com.lsqlrunner.PythonEntry;
 import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
@@ -27,6 +30,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 @PythonEntry
 public final class DurableFileSystem extends RawLocalFileSystem {
     private static final int PERMISSION_BITS = 0777;
+    private static final ExclusiveRename EXCLUSIVE = new ExclusiveRename(Files::createLink);
 
     @Override
     public void setPermission(Path path, FsPermission permission) throws IOException {
@@ -59,12 +63,31 @@ public final class DurableFileSystem extends RawLocalFileSystem {
     public boolean rename(Path source, Path target) throws IOException {
         boolean done = super.rename(source, target);
         if (done) {
-            try (FileChannel folder =
-                    FileChannel.open(pathToFile(target).toPath().getParent(), StandardOpenOption.READ)) {
-                folder.force(true);
-            }
+            syncFolder(target);
         }
         return done;
+    }
+
+    /**
+     * Renames a file to a name that does not exist.
+     *
+     * @throws FileAlreadyExistsException the target exists, or another process has just created it
+     */
+    void renameExclusively(Path source, Path target) throws IOException {
+        try {
+            EXCLUSIVE.rename(pathToFile(source).toPath(), pathToFile(target).toPath());
+        } catch (java.nio.file.FileAlreadyExistsException error) {
+            throw new FileAlreadyExistsException("rename destination " + target + " already exists");
+        } catch (NoSuchFileException error) {
+            throw new FileNotFoundException("rename source " + source + " not found");
+        }
+        syncFolder(target);
+    }
+
+    private void syncFolder(Path file) throws IOException {
+        try (FileChannel folder = FileChannel.open(pathToFile(file).toPath().getParent(), StandardOpenOption.READ)) {
+            folder.force(true);
+        }
     }
 
     /**

@@ -7,8 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.FileNotFoundException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -89,6 +96,90 @@ class DurableFsTest {
 
         assertEquals("new", Files.readString(folder.resolve("old")));
         assertFalse(Files.exists(folder.resolve("new")));
+    }
+
+    @Test
+    void ofSeveralRenamesToTheSameNameOneSucceeds() throws Exception {
+        int threads = 4;
+        try (var writers = new Writers(threads)) {
+            for (int round = 0; round < 200; round++) {
+                int number = round;
+                for (int thread = 0; thread < threads; thread++) {
+                    write(".%d.%d".formatted(round, thread), String.valueOf(thread));
+                }
+
+                List<Integer> succeeded = writers.run(thread -> {
+                    try {
+                        files.rename(path(".%d.%d".formatted(number, thread)), path(String.valueOf(number)));
+                        return true;
+                    } catch (FileAlreadyExistsException error) {
+                        return false;
+                    }
+                });
+
+                assertEquals(1, succeeded.size());
+                assertEquals(String.valueOf(succeeded.get(0)), Files.readString(folder.resolve(String.valueOf(round))));
+            }
+        }
+    }
+
+    /** Threads that each do the same work at the same time. */
+    private static final class Writers implements AutoCloseable {
+        private final ExecutorService pool;
+        private final CyclicBarrier begin;
+
+        Writers(int threads) {
+            pool = Executors.newFixedThreadPool(threads);
+            begin = new CyclicBarrier(threads);
+        }
+
+        /** The numbers of the threads whose work returned true. */
+        List<Integer> run(Work work) throws Exception {
+            List<Future<Boolean>> results = new ArrayList<>();
+            for (int thread = 0; thread < begin.getParties(); thread++) {
+                int number = thread;
+                results.add(pool.submit(() -> {
+                    begin.await();
+                    return work.of(number);
+                }));
+            }
+            List<Integer> done = new ArrayList<>();
+            for (int thread = 0; thread < results.size(); thread++) {
+                if (results.get(thread).get()) {
+                    done.add(thread);
+                }
+            }
+            return done;
+        }
+
+        @Override
+        public void close() {
+            pool.shutdownNow();
+        }
+
+        interface Work {
+            boolean of(int thread) throws Exception;
+        }
+    }
+
+    @Test
+    void onAFileSystemWithoutLinksAFileIsRenamedUnlessTheNameExists() throws Exception {
+        java.nio.file.Path source = folder.resolve(".0.tmp");
+        ExclusiveRename rename = new ExclusiveRename((name, file) -> {
+            throw new FileSystemException(name.toString(), file.toString(), "Operation not permitted");
+        });
+        write(".0.tmp", "v1");
+
+        rename.rename(source, folder.resolve("0"));
+
+        assertEquals("v1", Files.readString(folder.resolve("0")));
+        write(".0.tmp", "v2");
+        assertThrows(java.nio.file.FileAlreadyExistsException.class, () -> rename.rename(source, folder.resolve("0")));
+    }
+
+    @Test
+    void aMissingFileCannotBeRenamed() {
+        assertThrows(FileNotFoundException.class, () -> files.rename(path("nothing"), path("0")));
     }
 
     @Test
