@@ -132,9 +132,16 @@ POINTS = (
         repeats=Repeats.MAYBE,
     ),
     Point(
-        name="changes-of-state-uploaded",
+        name="changes-of-state-saved",
         rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV1", method="commit", location="EXIT"),
-        suites=_STATEFUL,
+        suites=(GROUPS,),
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="changes-of-state-saved",
+        rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV2", method="commit", location="EXIT"),
+        suites=(JOINS,),
         arrival=2,
         repeats=Repeats.MAYBE,
     ),
@@ -145,6 +152,13 @@ POINTS = (
         arrival=2,
         repeats=Repeats.MAYBE,
         more=_SNAPSHOTS,
+    ),
+    Point(
+        name="results-of-the-replay-acknowledged",
+        rule=Rule(class_name=f"{_TOPIC}.TopicWriter", method="commit", location="EXIT"),
+        suites=_BATCHES,
+        repeats=Repeats.ALWAYS,
+        in_recovery=True,
     ),
     # The names of the classes are those of the protocol of exactly-once delivery.
     Point(

@@ -67,4 +67,6 @@ def test_a_jvm_killed_in_the_recovery(broker: Broker, tmp_path: Path, point: Poi
         scenario.start()
         scenario.catch_up()
 
-        scenario.check(f"killed at {point.name}")
+        outcome = scenario.check(f"killed at {point.name}")
+
+    assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE), outcome
