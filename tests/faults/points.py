@@ -228,14 +228,24 @@ class Agent:
 
     def option(self) -> str:
         """The option of the JVM. Writes the rules."""
+        script = self.script()
+        return f"-javaagent:{byteman()}=script:{script}"
+
+    def script(self) -> Path:
+        """Write the rules to a file."""
         script = self.folder / "rules.btm"
         once = f'armed.exists() AND incrementCounter("passes") == {self.point.arrival}'
         bound = f'armed:java.io.File = new java.io.File("{self.armed}")'
         rules = [_text("kill", self.point.rule, f"BIND {bound}\n", f" AND {once}")]
         rules += [_text(f"more {number}", rule) for number, rule in enumerate(self.point.more)]
         script.write_text("\n".join(rules))
-        [jar] = jar_folder("faults-jars").glob("byteman-*.jar")
-        return f"-javaagent:{jar}=script:{script}"
+        return script
+
+
+def byteman() -> Path:
+    """The jar of Byteman."""
+    [jar] = jar_folder("faults-jars").glob("byteman-*.jar")
+    return jar
 
 
 def _text(name: str, rule: Rule, bindings: str = "", condition: str = "") -> str:
