@@ -132,9 +132,16 @@ POINTS = (
         repeats=Repeats.MAYBE,
     ),
     Point(
-        name="changes-of-state-uploaded",
+        name="changes-of-state-saved",
         rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV1", method="commit", location="EXIT"),
-        suites=_STATEFUL,
+        suites=(GROUPS,),
+        arrival=2,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="changes-of-state-saved",
+        rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV2", method="commit", location="EXIT"),
+        suites=(JOINS,),
         arrival=2,
         repeats=Repeats.MAYBE,
     ),
@@ -145,6 +152,13 @@ POINTS = (
         arrival=2,
         repeats=Repeats.MAYBE,
         more=_SNAPSHOTS,
+    ),
+    Point(
+        name="results-of-the-replay-acknowledged",
+        rule=Rule(class_name=f"{_TOPIC}.TopicWriter", method="commit", location="EXIT"),
+        suites=_BATCHES,
+        repeats=Repeats.ALWAYS,
+        in_recovery=True,
     ),
     # The names of the classes are those of the protocol of exactly-once delivery.
     Point(
@@ -214,14 +228,24 @@ class Agent:
 
     def option(self) -> str:
         """The option of the JVM. Writes the rules."""
+        script = self.script()
+        return f"-javaagent:{byteman()}=script:{script}"
+
+    def script(self) -> Path:
+        """Write the rules to a file."""
         script = self.folder / "rules.btm"
         once = f'armed.exists() AND incrementCounter("passes") == {self.point.arrival}'
         bound = f'armed:java.io.File = new java.io.File("{self.armed}")'
         rules = [_text("kill", self.point.rule, f"BIND {bound}\n", f" AND {once}")]
         rules += [_text(f"more {number}", rule) for number, rule in enumerate(self.point.more)]
         script.write_text("\n".join(rules))
-        [jar] = jar_folder("faults-jars").glob("byteman-*.jar")
-        return f"-javaagent:{jar}=script:{script}"
+        return script
+
+
+def byteman() -> Path:
+    """The jar of Byteman."""
+    [jar] = jar_folder("faults-jars").glob("byteman-*.jar")
+    return jar
 
 
 def _text(name: str, rule: Rule, bindings: str = "", condition: str = "") -> str:

@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,13 +230,20 @@ class Scenario:
 
     # --- the check ---
 
-    def check(self, context: str = "", is_own: Callable[[Record], bool] = lambda _: True) -> Outcome:
+    def check(
+        self,
+        context: str = "",
+        is_own: Callable[[Record], bool] = lambda _: True,
+        forgiven: Collection[Kind] = (),
+    ) -> Outcome:
         """Compare all targets with the models; AssertionError with the first differences that the guarantee forbids.
 
         Args:
             context: what happened, for the message.
             is_own: tells the records of the processor from those of other producers.
+            forgiven: differences that are accepted in addition to those of the guarantee.
         """
+        accepted = FORGIVEN[self.guarantee] | set(forgiven)
         doubled: dict[str, int] = {}
         forbidden: list[tuple[str, Difference]] = []
         self.await_closed_transactions()
@@ -248,7 +255,7 @@ class Scenario:
                     records = [record for record in self.broker.consume_all(topic, isolation=reader) if is_own(record)]
                     found = compare(records, target.model(sources), target.group_of, target.result_of)
                     doubled[f"{program.name}/{name}/{reader}"] = found.counts.get(Kind.DOUBLED, 0)
-                    wrong = [each for each in found.differences if each.kind not in FORGIVEN[self.guarantee]]
+                    wrong = [each for each in found.differences if each.kind not in accepted]
                     forbidden += [(f"{program.name}/{name}/{reader}", each) for each in wrong]
         if forbidden:
             shown = "\n".join(f"{place}: {each}" for place, each in forbidden[:SHOWN])
