@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -25,6 +27,7 @@ final class ProducerSlots {
 
     private final String prefix;
     private final Map<String, Object> settings;
+    private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
     private final Map<Integer, Producer<byte[], byte[]>> taken = new HashMap<>();
     private boolean hasFailed;
@@ -35,10 +38,23 @@ final class ProducerSlots {
     /**
      * @param prefix of the transactional ids
      * @param settings of the producers
+     * @param newProducer makes a producer with its settings
      */
-    ProducerSlots(String prefix, Map<String, Object> settings) {
+    ProducerSlots(
+            String prefix,
+            Map<String, Object> settings,
+            Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer) {
         this.prefix = prefix;
         this.settings = settings;
+        this.newProducer = newProducer;
+    }
+
+    /** The producers of a query that writes to brokers. */
+    static ProducerSlots ofBrokers(String prefix, Map<String, Object> settings) {
+        return new ProducerSlots(
+                prefix,
+                settings,
+                all -> new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer()));
     }
 
     /**
@@ -97,17 +113,24 @@ final class ProducerSlots {
             all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, timeoutMs);
             try {
                 return initialized(all);
-            } catch (InvalidTxnTimeoutException tooLong) {
-                // The brokers allow less.
+            } catch (KafkaException failed) {
+                if (!isTooLong(failed)) {
+                    throw failed;
+                }
             }
         }
         all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, 1_000);
         return initialized(all);
     }
 
-    private static Producer<byte[], byte[]> initialized(Map<String, Object> settings) {
-        Producer<byte[], byte[]> producer =
-                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+    /** Whether the brokers allow only shorter transactions. The client throws this error as a message. */
+    private static boolean isTooLong(KafkaException failed) {
+        return failed instanceof InvalidTxnTimeoutException
+                || String.valueOf(failed.getMessage()).endsWith(Errors.INVALID_TRANSACTION_TIMEOUT.message());
+    }
+
+    private Producer<byte[], byte[]> initialized(Map<String, Object> settings) {
+        Producer<byte[], byte[]> producer = newProducer.apply(settings);
         try {
             producer.initTransactions();
             return producer;

@@ -15,7 +15,8 @@ import org.apache.kafka.common.utils.ProducerIdAndEpoch;
  * has no method for it: its {@code initTransactions} aborts the transaction, and consumers of uncommitted records have
  * already seen its records.
  *
- * <p>It uses private members of kafka-clients 3.9; a test on a real broker shows whether they still work.
+ * <p>It uses private members of kafka-clients 3.9, which {@code kafka-internals.txt} of the tests lists; a test on a
+ * real broker shows whether they still work.
  */
 final class ResumedTransaction {
     private ResumedTransaction() {}
@@ -32,10 +33,7 @@ final class ResumedTransaction {
         KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         try {
-            resume(
-                    (TransactionManager)
-                            field(KafkaProducer.class, "transactionManager").get(producer),
-                    owner);
+            resume(producer, owner);
             producer.commitTransaction();
         } catch (ReflectiveOperationException changed) {
             throw Unchecked.thrown(changed);
@@ -44,9 +42,15 @@ final class ResumedTransaction {
         }
     }
 
-    /** Brings a new manager into the state that the owner's had within its transaction. */
-    private static void resume(TransactionManager manager, ProducerIdAndEpoch owner)
+    /**
+     * Brings a new producer into the state that the owner had within its transaction.
+     *
+     * @return the manager of its transactions
+     */
+    static TransactionManager resume(KafkaProducer<byte[], byte[]> producer, ProducerIdAndEpoch owner)
             throws ReflectiveOperationException {
+        TransactionManager manager = (TransactionManager)
+                field(KafkaProducer.class, "transactionManager").get(producer);
         Class<?> states = Class.forName(TransactionManager.class.getName() + "$State");
         Method transition = method("transitionTo", states);
         Method setOwner = method("setProducerIdAndEpoch", ProducerIdAndEpoch.class);
@@ -57,6 +61,7 @@ final class ResumedTransaction {
             transition.invoke(manager, state(states, "IN_TRANSACTION"));
             field(TransactionManager.class, "transactionStarted").setBoolean(manager, true);
         }
+        return manager;
     }
 
     private static Object state(Class<?> states, String name) throws ReflectiveOperationException {

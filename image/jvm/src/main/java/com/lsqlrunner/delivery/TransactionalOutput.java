@@ -60,7 +60,7 @@ public final class TransactionalOutput implements AutoCloseable {
     private TransactionalOutput(Settings settings) {
         this.settings = settings;
         this.admin = Admin.create(settings.connection);
-        this.slots = new ProducerSlots(settings.writer, settings.producer);
+        this.slots = ProducerSlots.ofBrokers(settings.writer, settings.producer);
         this.offsets = TargetOffsets.in(settings.offsets);
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.consumer.OffsetResetStrategy;
@@ -23,7 +24,7 @@ class ContinuousTopicTest {
     private final List<MockConsumer<byte[], byte[]>> consumers = new ArrayList<>();
 
     private ContinuousTopic topic(int tasks, boolean failOnDataLoss) {
-        return new ContinuousTopic(null, STARTS, tasks, failOnDataLoss, () -> {
+        return new ContinuousTopic(null, STARTS, tasks, failOnDataLoss, null, () -> {
             MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE);
             consumers.add(consumer);
             return consumer;
@@ -99,5 +100,35 @@ class ContinuousTopicTest {
         add(1, P0, 3);
         assertTrue(reader.next());
         assertEquals(3L, reader.get().getLong(4));
+    }
+
+    @Test
+    void thePolledPositionIsThatOfTheFastestInsert() {
+        ContinuousTopic topic = topic(1, true);
+        ContinuousTask fast = new ContinuousTask();
+        ContinuousTask slow = new ContinuousTask();
+        topic.reader(topic.addScan(), 0, fast);
+        topic.reader(topic.addScan(), 0, slow);
+        assertEquals(Map.of(), topic.polled());
+        fast.polled(records(P0, 7));
+        slow.polled(records(P0, 3));
+        slow.polled(records(P1, 5));
+        assertEquals(Map.of(P0, 8L, P1, 6L), topic.polled());
+    }
+
+    @Test
+    void withoutTransactionsThePolledPositionsAreNotKept() {
+        ContinuousTopic topic = topic(1, true);
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        add(0, P0, 0);
+        assertTrue(reader.next());
+        assertFalse(topic.isTransactional());
+        assertEquals(Map.of(), topic.polled());
+    }
+
+    private static ConsumerRecords<byte[], byte[]> records(TopicPartition partition, long offset) {
+        return new ConsumerRecords<>(Map.of(
+                partition,
+                List.of(new ConsumerRecord<>(partition.topic(), partition.partition(), offset, null, null))));
     }
 }

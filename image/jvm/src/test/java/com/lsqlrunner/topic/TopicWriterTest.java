@@ -6,8 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.delivery.RecordHeaderNames;
+import com.lsqlrunner.delivery.RecordSender;
+import com.lsqlrunner.delivery.SharedProducers;
+import com.lsqlrunner.delivery.WrittenRecords;
+import com.lsqlrunner.delivery.WrittenRecordsOf;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -16,6 +23,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
@@ -23,6 +31,8 @@ import org.junit.jupiter.api.Test;
 class TopicWriterTest {
     private static final byte[] BATCH = "app/q/7".getBytes(UTF_8);
     private static final RecordColumns COLUMNS = RecordColumns.of(RecordColumns.SCHEMA);
+    private static final RecordColumns IDENTIFIED = RecordColumns.of(
+            RecordColumns.SCHEMA.add("id_high", DataTypes.LongType).add("id_low", DataTypes.LongType));
 
     private final MockProducer<byte[], byte[]> producer =
             new MockProducer<>(true, new ByteArraySerializer(), new ByteArraySerializer());
@@ -55,8 +65,45 @@ class TopicWriterTest {
         return found;
     }
 
+    /** A row with the columns of {@link #IDENTIFIED}. */
+    private static InternalRow withIdentity(InternalRow row, long high, long low) {
+        int fields = RecordColumns.SCHEMA.length();
+        Object[] values = new Object[fields + 2];
+        for (int column = 0; column < fields; column++) {
+            values[column] = row.get(column, RecordColumns.SCHEMA.apply(column).dataType());
+        }
+        values[fields] = high;
+        values[fields + 1] = low;
+        return new GenericInternalRow(values);
+    }
+
+    private TopicWriter identified(WrittenRecords written) {
+        return new TopicWriter(
+                SharedProducers.sender(producer), IDENTIFIED, BATCH, written, BatchAcknowledgements::new);
+    }
+
+    /** A sender that records the calls of its methods. */
+    private static RecordSender recording(List<String> calls) {
+        return new RecordSender() {
+            @Override
+            public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+                calls.add("send");
+            }
+
+            @Override
+            public void commit() {
+                calls.add("commit");
+            }
+
+            @Override
+            public void close() {
+                calls.add("close");
+            }
+        };
+    }
+
     private TopicWriter writer() {
-        return new TopicWriter(producer, COLUMNS, BATCH, "dead", BatchAcknowledgements::new);
+        return new TopicWriter(SharedProducers.sender(producer), COLUMNS, BATCH, null, BatchAcknowledgements::new);
     }
 
     @Test
@@ -90,19 +137,90 @@ class TopicWriterTest {
     }
 
     @Test
-    void aDeadLetterKeepsAllHeaders() {
+    void headersOfAnotherProcessorAreRemovedFromDeadLettersToo() {
         TopicWriter writer = writer();
-        writer.write(row("dead", "k", "v", 1, "lsql.batch", "other/q/1"));
+        writer.write(
+                row("dead", "k", "v", 1, "lsql.id", "1", "trace", "t", "lsql.batch", "other/q/1", "lsql.ids", "2"));
 
         assertEquals(
-                List.of("lsql.batch=other/q/1", "lsql.batch=app/q/7"),
+                List.of("trace=t", "lsql.ids=2", "lsql.batch=app/q/7"),
                 headers(producer.history().get(0)));
+    }
+
+    @Test
+    void theIdentityOfARecordIsItsLastHeader() {
+        TopicWriter writer = identified(null);
+        writer.write(withIdentity(row("a", "k", "v", 1, "lsql.id", "other", "trace", "t"), 258, -1));
+
+        Header[] headers = producer.history().get(0).headers().toArray();
+        assertEquals(
+                List.of("trace", "lsql.batch", "lsql.id"),
+                Stream.of(headers).map(Header::key).toList());
+        assertArrayEquals(new byte[] {0, 0, 0, 0, 0, 0, 1, 2, -1, -1, -1, -1, -1, -1, -1, -1}, headers[2].value());
+    }
+
+    @Test
+    void aRecordWithoutHeadersOfItsOwnHasBatchAndIdentity() {
+        TopicWriter writer = identified(null);
+        writer.write(withIdentity(row("a", "k", "v", 1), 1, 2));
+        writer.write(withIdentity(row("a", "k", "v", 1), 3, 4));
+
+        for (int sent = 0; sent < 2; sent++) {
+            Header[] headers = producer.history().get(sent).headers().toArray();
+            assertEquals(2, headers.length);
+            assertArrayEquals(BATCH, headers[0].value());
+            assertArrayEquals(RecordHeaderNames.identity(1 + 2 * sent, 2 + 2 * sent), headers[1].value());
+        }
+    }
+
+    @Test
+    void whatIsWrittenIsLeftOutAsOftenAsItWasWritten() {
+        WrittenRecords written = WrittenRecordsOf.identities(new long[][] {{1, 1}, {1, 1}, {2, 7}});
+        TopicWriter writer = identified(written);
+        for (int repeated = 0; repeated < 3; repeated++) {
+            writer.write(withIdentity(row("a", "k", "same " + repeated, 1), 1, 1));
+        }
+        writer.write(withIdentity(row("a", "k", "new", 1), 2, 8));
+        writer.write(withIdentity(row("a", "k", "old", 1), 2, 7));
+        writer.write(withIdentity(row("a", "k", "again", 1), 2, 7));
+        WriterCommitMessage message = writer.commit();
+
+        assertEquals(
+                List.of("same 2", "new", "again"),
+                producer.history().stream()
+                        .map(record -> new String(record.value(), UTF_8))
+                        .toList());
+        assertEquals(0, written.remaining());
+        assertEquals(3, TopicWriter.records(new WriterCommitMessage[] {message, null}));
+    }
+
+    @Test
+    void theEndOfATaskCommitsAndClosesItsSender() {
+        List<String> calls = new ArrayList<>();
+        TopicWriter writer = new TopicWriter(recording(calls), COLUMNS, BATCH, null, BatchAcknowledgements::new);
+        writer.write(row("a", "k", "v", 1));
+        writer.commit();
+        writer.close();
+
+        assertEquals(List.of("send", "commit", "close"), calls);
+    }
+
+    @Test
+    void aTaskThatFailsClosesItsSenderWithoutACommit() {
+        List<String> calls = new ArrayList<>();
+        TopicWriter writer = new TopicWriter(recording(calls), COLUMNS, BATCH, null, BatchAcknowledgements::new);
+        writer.write(row("a", "k", "v", 1));
+        writer.abort();
+        writer.close();
+
+        assertEquals(List.of("send", "close"), calls);
     }
 
     @Test
     void recordsOfACaseKeepTheirPartitionAndGetNoBatchHeader() {
         RecordColumns columns = RecordColumns.of(RecordColumns.SCHEMA.add("partition", DataTypes.IntegerType));
-        TopicWriter writer = new TopicWriter(producer, columns, null, null, BatchAcknowledgements::new);
+        TopicWriter writer =
+                new TopicWriter(SharedProducers.sender(producer), columns, null, null, BatchAcknowledgements::new);
         InternalRow row = row("a", "k", "v", 1, "lsql.batch", "x");
         Object[] values = new Object[columns.partition() + 1];
         for (int column = 0; column < columns.partition(); column++) {
@@ -119,7 +237,8 @@ class TopicWriterTest {
     void aCommitFailsIfTheBrokersRefuseARecord() {
         MockProducer<byte[], byte[]> slow =
                 new MockProducer<>(false, new ByteArraySerializer(), new ByteArraySerializer());
-        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null, BatchAcknowledgements::new);
+        TopicWriter writer =
+                new TopicWriter(SharedProducers.sender(slow), COLUMNS, BATCH, null, BatchAcknowledgements::new);
         writer.write(row("a", "k", "v", 1));
         slow.errorNext(new KafkaException("refused"));
 
@@ -132,7 +251,8 @@ class TopicWriterTest {
     void afterARefusalNothingMoreIsSent() {
         MockProducer<byte[], byte[]> slow =
                 new MockProducer<>(false, new ByteArraySerializer(), new ByteArraySerializer());
-        TopicWriter writer = new TopicWriter(slow, COLUMNS, BATCH, null, BatchAcknowledgements::new);
+        TopicWriter writer =
+                new TopicWriter(SharedProducers.sender(slow), COLUMNS, BATCH, null, BatchAcknowledgements::new);
         writer.write(row("a", "k", "v", 1));
         slow.errorNext(new KafkaException("refused"));
 

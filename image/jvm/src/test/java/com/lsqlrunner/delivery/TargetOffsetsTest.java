@@ -1,0 +1,118 @@
+package com.lsqlrunner.delivery;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TargetOffsetsTest {
+    private static final TopicPartition A0 = new TopicPartition("a", 0);
+    private static final TopicPartition A1 = new TopicPartition("a", 1);
+    private static final TopicPartition B0 = new TopicPartition("b", 0);
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void nameFile() {
+        file = folder.resolve("query").resolve("target-offsets");
+    }
+
+    private TargetOffsets offsets() {
+        return TargetOffsets.in(file);
+    }
+
+    private String content() throws IOException {
+        return Files.readString(file);
+    }
+
+    private void write(Path path, String content) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.write(path, content.getBytes(UTF_8));
+    }
+
+    @Test
+    void aMissingFileHasNoOffsets() {
+        assertNull(offsets().of(0));
+        assertNull(offsets().of(Long.MAX_VALUE));
+    }
+
+    @Test
+    void offsetsHoldForTheirBatchAndLaterOnes() {
+        offsets().save(3, Map.of(A0, 10L));
+        assertNull(offsets().of(2));
+        assertEquals(Map.of(A0, 10L), offsets().of(3));
+        assertEquals(Map.of(A0, 10L), offsets().of(300));
+    }
+
+    @Test
+    void theNewestOffsetsThatHoldAreUsed() {
+        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(5, Map.of(A0, 20L, B0, 1L));
+        assertEquals(Map.of(A0, 10L), offsets().of(4));
+        assertEquals(Map.of(A0, 20L, B0, 1L), offsets().of(5));
+    }
+
+    @Test
+    void twoEntriesAreKept() {
+        TargetOffsets offsets = offsets();
+        for (long batch = 1; batch <= 4; batch++) {
+            offsets.save(batch, Map.of(A0, 10 * batch));
+        }
+        assertNull(offsets().of(2));
+        assertEquals(Map.of(A0, 30L), offsets().of(3));
+        assertEquals(Map.of(A0, 40L), offsets().of(4));
+    }
+
+    @Test
+    void newOffsetsOfABatchReplaceThoseOfItAndOfLaterOnes() {
+        TargetOffsets offsets = offsets();
+        offsets.save(3, Map.of(A0, 10L));
+        offsets.save(5, Map.of(A0, 20L));
+        offsets.save(4, Map.of(A0, 15L));
+        assertEquals(Map.of(A0, 15L), offsets.of(5));
+        offsets.save(4, Map.of(A0, 16L));
+        assertEquals(Map.of(A0, 16L), offsets.of(4));
+        assertEquals(Map.of(A0, 10L), offsets.of(3));
+    }
+
+    @Test
+    void theFileNamesTopicsPartitionsAndOffsets() throws IOException {
+        offsets().save(7, Map.of(A1, 2L, B0, 5_000_000_000L, A0, 1L));
+        offsets().save(8, Map.of());
+        assertEquals(
+                "[{\"batch\":7,\"offsets\":{\"a\":{\"0\":1,\"1\":2},\"b\":{\"0\":5000000000}}},"
+                        + "{\"batch\":8,\"offsets\":{}}]",
+                content());
+    }
+
+    @Test
+    void aTornFileOfAWriteThatDidNotEndIsReplaced() throws IOException {
+        offsets().save(3, Map.of(A0, 10L));
+        Path torn = file.resolveSibling("target-offsets.new");
+        write(torn, "[{\"batch\":4,\"offsets\":{\"a\":{\"0\":" + "1".repeat(500));
+        assertEquals(Map.of(A0, 10L), offsets().of(4));
+
+        offsets().save(4, Map.of(A0, 20L));
+        assertEquals(Map.of(A0, 20L), offsets().of(4));
+        assertEquals(false, Files.exists(torn));
+    }
+
+    @Test
+    void aDamagedFileIsAnError() throws IOException {
+        write(file, "[{");
+        assertThrows(UncheckedIOException.class, this::offsets);
+    }
+}

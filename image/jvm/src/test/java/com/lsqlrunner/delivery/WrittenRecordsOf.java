@@ -1,0 +1,15 @@
+package com.lsqlrunner.delivery;
+
+/** Makes {@link WrittenRecords} for tests of other packages. */
+public final class WrittenRecordsOf {
+    private WrittenRecordsOf() {}
+
+    /** Records with these identities: pairs of the two longs. */
+    public static WrittenRecords identities(long[]... identities) {
+        WrittenRecords written = new WrittenRecords();
+        for (long[] identity : identities) {
+            written.add(identity[0], identity[1]);
+        }
+        return written;
+    }
+}

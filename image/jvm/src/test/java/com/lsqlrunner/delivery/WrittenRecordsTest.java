@@ -1,0 +1,108 @@
+package com.lsqlrunner.delivery;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class WrittenRecordsTest {
+    private final WrittenRecords written = new WrittenRecords();
+
+    @Test
+    void nothingIsWrittenAtFirst() {
+        assertEquals(0, written.remaining());
+        assertFalse(written.take(0, 0));
+        assertEquals(Map.of(), written.ends());
+    }
+
+    @Test
+    void equalIdentitiesAreCounted() {
+        written.add(1, 2);
+        written.add(1, 2);
+        written.add(2, 1);
+        assertEquals(3, written.remaining());
+        assertTrue(written.take(1, 2));
+        assertTrue(written.take(1, 2));
+        assertFalse(written.take(1, 2));
+        assertTrue(written.take(2, 1));
+        assertEquals(0, written.remaining());
+    }
+
+    @Test
+    void anIdentityOfZerosIsOneOfMany() {
+        written.add(0, 0);
+        assertTrue(written.take(0, 0));
+        assertFalse(written.take(0, 0));
+        written.add(0, 0);
+        assertTrue(written.take(0, 0));
+    }
+
+    @Test
+    void thousandsOfIdentitiesAreFound() {
+        for (int number = 0; number < 50_000; number++) {
+            written.add(number % 7, number);
+        }
+        assertEquals(50_000, written.remaining());
+        for (int number = 0; number < 50_000; number++) {
+            assertFalse(written.take(7, number));
+            assertTrue(written.take(number % 7, number));
+        }
+        assertEquals(0, written.remaining());
+    }
+
+    @Test
+    void countsStayWhenTheTableGrows() {
+        for (int copy = 0; copy < 3; copy++) {
+            written.add(1, 1);
+        }
+        written.take(1, 1);
+        for (int number = 0; number < 5_000; number++) {
+            written.add(2, number);
+        }
+        assertEquals(5_002, written.remaining());
+        assertTrue(written.take(1, 1));
+        assertTrue(written.take(1, 1));
+        assertFalse(written.take(1, 1));
+    }
+
+    @Test
+    void theResultIsThatOfAMap() {
+        for (int seed = 0; seed < 20; seed++) {
+            compareWithAMap(new Random(seed), new WrittenRecords());
+        }
+    }
+
+    private static void compareWithAMap(Random random, WrittenRecords records) {
+        Map<List<Long>, Integer> model = new HashMap<>();
+        int range = 1 + random.nextInt(200);
+        for (int step = 0; step < 20_000; step++) {
+            // Neighbouring longs, and longs that differ in their upper halves only.
+            long high = (long) random.nextInt(range) << (random.nextBoolean() ? 32 : 0);
+            long low = random.nextInt(range);
+            List<Long> identity = List.of(high, low);
+            if (random.nextInt(3) > 0) {
+                records.add(high, low);
+                model.merge(identity, 1, Integer::sum);
+            } else {
+                assertEquals(model.getOrDefault(identity, 0) > 0, records.take(high, low));
+                model.computeIfPresent(identity, (same, count) -> count == 1 ? null : count - 1);
+            }
+        }
+        assertEquals(model.values().stream().mapToInt(count -> count).sum(), records.remaining());
+    }
+
+    @Test
+    void theEndOfAPartitionIsAfterItsLastRecord() {
+        written.addOfRecord(5L << 32 | 3, 41);
+        written.addOfRecord(-7L << 32 | 3, 40);
+        written.addOfRecord(1, 0);
+        written.add(2, 9);
+        assertEquals(Map.of(3, 42L, 1, 1L), written.ends());
+        assertEquals(4, written.remaining());
+    }
+}
