@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from bench.command import add_limits, add_mode, end_on_signals, say
+from bench.command import add_limits, add_mode, add_variables, end_on_signals, say
 from bench.expected import BenchFailed
 from bench.machine import machine
 from bench.report import SOAK, page, save
-from bench.soak.plan import JUDGED_MINUTES, LEAST_MINUTES
+from bench.soak.plan import JUDGED_MINUTES, LEAST_MINUTES, Fault
 from bench.soak.programs import SOAK_PROGRAMS
 from bench.soak.run import SoakOptions, run
 from ci.tools.image import default_tag
@@ -63,7 +63,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--program", choices=sorted(SOAK_PROGRAMS), action="append", help="may be repeated (default two-windows)"
     )
     parser.add_argument("--rate", type=int, action="append", help="records per second, repeatable (default 1000)")
+    parser.add_argument(
+        "--fault",
+        choices=[each.name.lower() for each in Fault],
+        action="append",
+        help="one that happens, repeatable (default all)",
+    )
     add_mode(parser)
+    add_variables(parser)
     add_limits(parser)
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic at the start (default 4)")
     options = parser.parse_args(arguments)
@@ -81,16 +88,25 @@ def _runs(options: argparse.Namespace) -> list[SoakOptions]:
             mode=options.mode,
             partitions=options.partitions,
             limits=(options.cpus, options.memory_mib),
+            faults=_faults(options),
+            variables=dict(options.set),
         )
         for name in options.program or ["two-windows"]
         for rate in options.rate or [1_000]
     ]
 
 
+def _faults(options: argparse.Namespace) -> list[Fault]:
+    """Those that happen, in the order of a round."""
+    return [each for each in Fault if options.fault is None or each.name.lower() in options.fault]
+
+
 def _conditions(options: argparse.Namespace) -> str:
+    variables = "".join(f" {name}={value}." for name, value in options.set)
     return (
         f"{options.minutes:g} minutes each, one sample every 5 s; {options.partitions} partitions at the start. "
-        f"Container: {options.memory_mib} MiB, {options.cpus:g} CPUs. {machine()}"
+        f"Faults: {', '.join(_faults(options))}. "
+        f"Container: {options.memory_mib} MiB, {options.cpus:g} CPUs.{variables} {machine()}"
     )
 
 

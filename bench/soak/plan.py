@@ -79,10 +79,10 @@ class Phase:
     end_s: float
 
 
-def slots(minutes: float) -> list[Slot]:
-    """One slot without a fault, then rounds of all faults; all slots are equally long."""
+def slots(minutes: float, faults_of_round: Sequence[Fault] = tuple(Fault)) -> list[Slot]:
+    """One slot without a fault, then rounds of faults; all slots are equally long."""
     rounds = max(1, round(minutes / _ROUND_MINUTES))
-    faults: list[Fault | None] = [None, *(list(Fault) * rounds)]
+    faults: list[Fault | None] = [None, *(list(faults_of_round) * rounds)]
     length_s = minutes * 60 / len(faults)
     return [Slot(fault, number * length_s, (number + 1) * length_s) for number, fault in enumerate(faults)]
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,15 @@ from urllib.request import Request, urlopen
 
 from bench.background import Background
 from bench.expected import BenchFailed
+from bench.soak.parts import mapped_mib, reported_mib
 from bench.soak.verdict import PodSample
 from bench.usage import descriptors, private_mib_of, threads
 from devkit.container import MIB, Container
 
 _REQUEST_S = 20
 _POLL_S = 0.1
+_PARTS_EVERY = 6
+"""The processor measures its memory every 30 s, in six samples."""
 _END_S = 90
 
 
@@ -46,12 +50,8 @@ class SoakPod:
 
     def state(self) -> str:
         """The state of the processor; empty while the API does not respond."""
-        try:
-            with urlopen(f"{self._api}/stream", timeout=_REQUEST_S) as answer:
-                stream: dict[str, Any] = json.load(answer)
-        except (OSError, HTTPException):
-            return ""
-        return str(stream["state"])
+        stream = self._stream()
+        return str(stream["state"]) if stream else ""
 
     def reach(self, state: str, deadline_s: float) -> None:
         """Wait for a state of the processor.
@@ -91,6 +91,23 @@ class SoakPod:
             temporary_mib=sum(_file_sizes(self.container.folder / "tmp")) / MIB,
         )
 
+    def memory_parts(self) -> dict[str, float]:
+        """The parts of its memory in MiB; those that are not known while it starts or ends are missing."""
+        stream = self._stream()
+        found = reported_mib(stream) if stream else {}
+        with suppress(OSError, subprocess.CalledProcessError, BenchFailed):
+            found |= mapped_mib(Path(f"/proc/{self._jvm()}/smaps").read_text(encoding="utf-8").splitlines())
+        return found
+
+    def _stream(self) -> dict[str, Any] | None:
+        """The answer to GET /stream; None while the API does not respond."""
+        try:
+            with urlopen(f"{self._api}/stream", timeout=_REQUEST_S) as answer:
+                stream: dict[str, Any] = json.load(answer)
+        except (OSError, HTTPException):
+            return None
+        return stream
+
     def _jvm(self) -> int:
         for pid in self.container.pids():
             with suppress(OSError):
@@ -112,7 +129,8 @@ class Sampler(Background):
         while not self._is_ended.wait(max(0.0, self._begin + number * self._every_s - time.monotonic())):
             sample = self._pod.sample(time.monotonic() - self._begin)
             if sample is not None:
-                self.samples.append(sample)
+                has_parts = number % _PARTS_EVERY == 0
+                self.samples.append(replace(sample, parts=self._pod.memory_parts()) if has_parts else sample)
             number += 1
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.soak.check import Outcome
 from bench.soak.plan import JUDGED_MINUTES, Fault, Phase, phase_at
-from bench.soak.verdict import QUANTITIES, PodSample, Trend, ends, quiet, trend
+from bench.soak.verdict import QUANTITIES, PodSample, Trend, ends, part_changes, quiet, trend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,7 @@ class SoakResult:
                 }
                 for each in self.trends
             ],
+            "parts": [asdict(each) for each in part_changes(self.samples, self.phases)],
             "outcome": _outcome(self.outcome, self.repeated),
             "phases": [_phase(each, self.samples) for each in self.phases],
             "samples": [asdict(each) for each in self.samples],
@@ -115,7 +116,7 @@ def _outcome(outcome: Outcome | None, repeated: Mapping[str, int]) -> dict[str, 
 
 def _phase(phase: Phase, samples: Sequence[PodSample]) -> dict[str, Any]:
     found = quiet(samples, phase)
-    return asdict(phase) | {"medians": {each.field: ends([each.of(sample) for sample in found]) for each in QUANTITIES}}
+    return asdict(phase) | {"medians": {each.name: ends([each.of(sample) for sample in found]) for each in QUANTITIES}}
 
 
 def soak_tables(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -124,6 +125,11 @@ def soak_tables(runs: Sequence[Mapping[str, Any]]) -> str:
         (*_run(run), each["title"], *(f"{each[name]:,.1f}" for name in _FIGURES), each["verdict"])
         for run in runs
         for each in run["trends"]
+    ]
+    parts = [
+        (*_run(run), each["title"], *(f"{each[name]:,.1f}" for name in _FIGURES_OF_PART))
+        for run in runs
+        for each in run.get("parts", ())
     ]
     outcomes = [
         (*_run(run), *(f"{run['outcome'][name]:,}" for name in ("expected", "lost")), _repeated(run["outcome"]))
@@ -138,6 +144,7 @@ def soak_tables(runs: Sequence[Mapping[str, Any]]) -> str:
     failures = [(*_run(run), " ".join(failure.split())) for run in runs for failure in run["failures"]]
     tables = [
         _table(("quantity", "first third", "last third", "most", "growth per hour", "limit per hour", ""), trends),
+        _table(("part of the memory, MiB", "first third", "last third", "most"), parts),
         _table(("results expected", "lost", "written again"), outcomes),
         _table(("phase", "caught up after, s", *(each.title for each in QUANTITIES)), phases),
         _table(("failure",), failures),
@@ -146,6 +153,7 @@ def soak_tables(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 _FIGURES = ("first", "last", "most", "slope_per_h", "limit_per_h")
+_FIGURES_OF_PART = ("first", "last", "most")
 
 
 def _run(run: Mapping[str, Any]) -> tuple[str, str]:
@@ -159,7 +167,7 @@ def _repeated(outcome: Mapping[str, Any]) -> str:
 
 def _medians(medians: Mapping[str, Sequence[float] | None]) -> list[str]:
     """The medians of the first and of the last third of a phase, for each quantity."""
-    return [" → ".join(f"{value:,.1f}" for value in medians[each.field] or ()) for each in QUANTITIES]
+    return [" → ".join(f"{value:,.1f}" for value in medians[each.name] or ()) for each in QUANTITIES]
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

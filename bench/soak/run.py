@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bench.command import say
 from bench.expected import BenchFailed
@@ -12,7 +13,7 @@ from bench.load_engines import runner_container
 from bench.soak.check import Outcome
 from bench.soak.faults import SoakTarget
 from bench.soak.feed import Feeder
-from bench.soak.plan import Phase, Slot, phase, slots
+from bench.soak.plan import Fault, Phase, Slot, phase, slots
 from bench.soak.pod import Sampler, SoakPod, wait_for
 from bench.soak.programs import SoakProgram, SoakTopics
 from bench.soak.results import SoakResult
@@ -40,6 +41,10 @@ class SoakOptions:
     partitions: int
     limits: tuple[float, int]
     """Processors and MiB of the container."""
+    faults: Sequence[Fault] = tuple(Fault)
+    """Of a round."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """More environment variables of the container."""
 
 
 def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
@@ -61,6 +66,7 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
         bootstrap=broker.bootstrap,
         port=port,
         limits=options.limits,
+        variables=options.variables,
     )
     pod = SoakPod(container, port)
     feeder = Feeder(broker.bootstrap, lambda number: program.messages(topics, number), options.rate)
@@ -106,7 +112,7 @@ def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], b
     Raises:
         BenchFailed, ProcessFailed: the processor or the broker does not do what the slot needs.
     """
-    for slot in slots(options.minutes):
+    for slot in slots(options.minutes, options.faults):
         say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
         begin_s = time.monotonic() - begin
         target.inject(slot)

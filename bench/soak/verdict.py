@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from operator import itemgetter
 from statistics import median
 
+from bench.soak.parts import PARTS
 from bench.soak.plan import Phase
 
 _HOUR_S = 3600
@@ -31,13 +32,15 @@ class PodSample:
     checkpoint_files: float
     temporary_mib: float
     """The files in /tmp."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """The parts of the memory in MiB, in one of several samples; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A field of a sample, and how much it may grow."""
 
-    field: str
+    name: str
     title: str
     _: KW_ONLY
     limit_per_h: float
@@ -52,7 +55,7 @@ class Quantity:
 
     def of(self, sample: PodSample) -> float:
         """The value in a sample."""
-        return float(getattr(sample, self.field))
+        return float(getattr(sample, self.name))
 
 
 QUANTITIES = (
@@ -153,24 +156,56 @@ def trend(quantity: Quantity, samples: Sequence[PodSample], phases: Sequence[Pha
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartChange:
+    """How a part of the memory changed in the longest time in which the process was the same. In MiB."""
+
+    title: str
+    first: float
+    """The median of the first third of that time."""
+    last: float
+    most: float
+
+
+def part_changes(samples: Sequence[PodSample], phases: Sequence[Phase]) -> list[PartChange]:
+    """The change of each part, in the order of `PARTS`, without parts that are not known."""
+    levels = [_judged(samples, level) for level in _levels(phases)]
+    longest = max(levels, key=len, default=[])
+    found = []
+    for title in PARTS:
+        values = [sample.parts[title] for sample in longest if title in sample.parts]
+        if change := ends(values):
+            found.append(PartChange(title=title, first=change[0], last=change[1], most=max(values)))
+    return found
+
+
 _BETWEEN_THIRDS = 2 / 3
 """From the middle of the first to the middle of the last third."""
 
 
 def _groups(quantity: Quantity, samples: Sequence[PodSample], phases: Sequence[Phase]) -> list[list[Point]]:
     """The points that are compared with each other: those of a level, or all of what outlives the process."""
-    levels: dict[int, list[Phase]] = defaultdict(list)
-    for phase in phases:
-        levels[0 if quantity.outlives_process else phase.level].append(phase)
     found = []
-    for level in levels.values():
+    for level in [list(phases)] if quantity.outlives_process else _levels(phases):
         if quantity.window_s:  # what a fault uses for a moment is not the least of a window
-            judged = [sample for sample in samples if level[0].quiet_s <= sample.at_s < level[-1].end_s]
+            judged = _judged(samples, level)
         else:
             judged = [sample for phase in level for sample in quiet(samples, phase)]
         points = [(sample.at_s, quantity.of(sample)) for sample in judged if sample.at_s >= quantity.from_s]
         found.append(least(points, quantity.window_s) if quantity.window_s else points)
     return [points for points in found if points]
+
+
+def _levels(phases: Sequence[Phase]) -> list[list[Phase]]:
+    levels: dict[int, list[Phase]] = defaultdict(list)
+    for phase in phases:
+        levels[phase.level].append(phase)
+    return list(levels.values())
+
+
+def _judged(samples: Sequence[PodSample], level: Sequence[Phase]) -> list[PodSample]:
+    """The samples of a level, with those of its faults, without the warm-up."""
+    return [sample for sample in samples if level[0].quiet_s <= sample.at_s < level[-1].end_s]
 
 
 def _duration_s(points: Sequence[Point]) -> float:

@@ -15,6 +15,12 @@ def test_a_run_begins_without_a_fault_and_then_has_rounds_of_all_faults(minutes:
     assert [each.begin_s for each in found[1:]] == [each.end_s for each in found[:-1]]
 
 
+def test_a_round_may_have_some_of_the_faults() -> None:
+    found = slots(80, [Fault.BURST, Fault.STOP])
+
+    assert [each.fault for each in found] == [None, Fault.BURST, Fault.STOP, Fault.BURST, Fault.STOP]
+
+
 @pytest.mark.parametrize("minutes", [3, 10, 20, 120])
 def test_more_than_a_third_of_each_slot_is_quiet(minutes: int) -> None:
     for slot in slots(minutes):

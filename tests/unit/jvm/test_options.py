@@ -33,6 +33,10 @@ def test_the_optimizing_compiler_starts_late_with_either_archive(
     assert "-XX:Tier4InvocationThreshold=200000" in found
 
 
+def test_malloc_returns_free_memory_to_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "-XX:TrimNativeHeapInterval=60000" in arguments(tmp_path, monkeypatch, "classes.aot")
+
+
 def test_options_of_the_user_follow_those_of_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = arguments(tmp_path, monkeypatch, "classes.jsa", "-XX:Tier4InvocationThreshold=5000")
 

@@ -165,6 +165,8 @@ class BatchReports:
     def close(self) -> None:
         """Take no more reports."""
         self._streams.removeListener(self._listener)
+        # The listener in the JVM refers to this object. Neither side could release the other one.
+        del self._listener
 
     def take(self, report: JavaObject) -> None:
         """Emit the event of a batch, unless it was emitted before. Takes a StreamingQueryProgress."""

@@ -1,0 +1,49 @@
+"""A plan that was stopped leaves nothing in the JVM: otherwise each stop and start would cost memory."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from pyspark import SparkContext
+
+from devkit.broker import Broker
+from devkit.in_process import in_process
+from devkit.records import Record
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+
+RUNS = 3
+RELEASED_S = 10
+"""A thread of py4j tells the JVM what Python has released."""
+OF_A_RUN = {"StreamingQueryWrapper", "TopicOutput", "PythonStreamingQueryListenerWrapper"}
+
+
+def referred() -> list[str]:
+    """The simple names of the classes of the objects that the JVM keeps because Python refers to them."""
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    kept = java_class("java.util.ArrayList")(gateway.java_gateway_server.getGateway().getBindings().values())
+    return [each.getClass().getSimpleName() for each in kept if isinstance(each, JavaObject)]
+
+
+def test_plans_that_were_stopped_leave_no_queries_in_the_jvm(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source = topic()
+    counts = f"SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 10s GROUP BY user"
+    sql = f"INSERT INTO {topic()} SELECT STREAM user FROM {source}; INSERT INTO {topic()} {counts}"
+
+    for number in range(RUNS):
+        broker.produce(source, [Record(b"k", json.dumps({"user": "u", "n": number}).encode())])
+        with in_process(engine, broker.bootstrap, sql, f"app-{source}", tmp_path / "state") as running:
+            running.read_to(number + 1)
+        engine.stop()
+
+    deadline = time.monotonic() + RELEASED_S
+    while found := [name for name in referred() if name in OF_A_RUN]:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
