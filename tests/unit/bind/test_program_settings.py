@@ -179,5 +179,40 @@ def test_a_topic_key_can_be_set_for_all_topics_or_for_one(key: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["exactly_once", "exactly_once_beta", "exactly_once_v2"])
-def test_exactly_once_is_not_supported(value: str) -> None:
-    assert error_of(f"SET processing.guarantee={value}").code == "FEATURE_UNSUPPORTED"
+def test_every_name_of_exactly_once_is_the_same_guarantee(value: str) -> None:
+    assert settings_of(f"SET processing.guarantee={value}").guarantee == "exactly_once"
+
+
+def test_a_program_can_choose_at_least_once() -> None:
+    assert settings_of("SET processing.guarantee='at_least_once'").guarantee == "at_least_once"
+
+
+def test_without_a_guarantee_in_the_program_that_of_the_processor_is_used() -> None:
+    assert settings_of("").guarantee is None
+
+
+def test_another_guarantee_is_invalid() -> None:
+    assert error_of("SET processing.guarantee='at_most_once'").code == "SETTING_INVALID"
+
+
+def test_the_commit_interval_is_that_of_kafka_streams_unless_it_is_set() -> None:
+    assert settings_of("").commit_interval_ms == 100
+    assert settings_of("SET commit.interval.ms=1").commit_interval_ms == 1
+    assert settings_of("SET commit.interval.ms='600000'").commit_interval_ms == 600_000
+
+
+@pytest.mark.parametrize("value", ["0", "600001", "-1", "1s"])
+def test_another_commit_interval_is_invalid(value: str) -> None:
+    assert error_of(f"SET commit.interval.ms='{value}'").code == "SETTING_INVALID"
+
+
+@pytest.mark.parametrize("key", ["transaction.timeout.ms", "producer.transaction.timeout.ms"])
+def test_the_timeout_of_transactions_is_passed_to_the_producer(key: str) -> None:
+    settings = settings_of(f"SET `{key}`=30000")
+
+    assert (settings.consumer, settings.producer) == ((), (("transaction.timeout.ms", "30000"),))
+    assert error_of(f"SET `{key}`=soon").code == "SETTING_INVALID"
+
+
+def test_a_program_cannot_set_the_ids_of_its_transactions() -> None:
+    assert error_of("SET transactional.id='mine'").code == "FEATURE_UNSUPPORTED"

@@ -29,12 +29,19 @@ def refused(**environment: str) -> LsqlError:
 def test_settings_have_the_documented_defaults() -> None:
     found = settings()
 
-    assert (found.port, found.state_on_loss, found.state_on_change, found.on_data_loss) == (
+    assert (found.port, found.state_on_loss, found.state_on_change, found.on_data_loss, found.guarantee) == (
         8083,
         "fail",
         "fail",
         "fail",
+        "exactly_once",
     )
+
+
+def test_the_guarantee_is_exactly_once_or_at_least_once() -> None:
+    assert settings(LSQL_GUARANTEE="at_least_once").guarantee == "at_least_once"
+    assert settings(LSQL_GUARANTEE="exactly_once").guarantee == "exactly_once"
+    assert refused(LSQL_GUARANTEE="exactly_once_v2").params["name"] == "LSQL_GUARANTEE"
 
 
 def test_a_program_is_required() -> None:

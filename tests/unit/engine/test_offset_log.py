@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from lsql_runner.engine.offset_log import (
+    FirstBatch,
     PlannedBatch,
     append_committed,
+    first_batch,
     newest_batch,
     newest_committed,
     next_batch_id,
@@ -36,6 +38,32 @@ def test_a_planned_batch_that_has_not_ended_is_not_committed(tmp_path: Path) -> 
 
     assert newest_committed(tmp_path) == 0
     assert next_batch_id(tmp_path) == 2
+
+
+def test_a_new_checkpoint_begins_with_a_batch_that_nobody_has_written(tmp_path: Path) -> None:
+    assert first_batch(tmp_path) == FirstBatch(0, has_begun=False, positions={})
+
+
+def test_the_batch_after_those_that_have_ended_has_not_begun(tmp_path: Path) -> None:
+    append_committed(tmp_path, 0, [{A0: 3}])
+    append_committed(tmp_path, 1, [{A0: 5, A1: 7}, {B0: 1}])
+
+    assert first_batch(tmp_path) == FirstBatch(2, has_begun=False, positions={A0: 5, A1: 7, B0: 1})
+
+
+def test_a_planned_batch_that_has_not_ended_has_begun_where_the_batch_before_it_ended(tmp_path: Path) -> None:
+    append_committed(tmp_path, 0, [{A0: 5}])
+    append_committed(tmp_path, 1, [{A0: 9}])
+    (tmp_path / "commits" / "1").unlink()
+
+    assert first_batch(tmp_path) == FirstBatch(1, has_begun=True, positions={A0: 5})
+
+
+def test_the_first_batch_of_all_may_have_begun(tmp_path: Path) -> None:
+    append_committed(tmp_path, 0, [{A0: 5}])
+    (tmp_path / "commits" / "0").unlink()
+
+    assert first_batch(tmp_path) == FirstBatch(0, has_begun=True, positions={})
 
 
 def test_the_logs_keep_a_hundred_batches(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class FakeSpark:
     def plan(self, monkeypatch: pytest.MonkeyPatch) -> RunningPlan:
         """A running plan with the queries `stateful-0` and `stateful-1`."""
         monkeypatch.setattr(micro_batches, "java_class", lambda _: self.object("trigger", "stop"))
+        monkeypatch.setattr(query, "open_checkpoint", lambda _: None)
         monkeypatch.setattr(query, "BatchReports", lambda *_: self.object("reports", "close"))
         monkeypatch.setattr(query, "start_for_topics", lambda _, of, __, reports: self.running(of.name, reports))
         plan = plan_text(PROGRAM, CATALOG).plan

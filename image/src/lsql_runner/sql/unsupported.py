@@ -57,7 +57,6 @@ KEYS_OF_ENGINE: dict[str, str] = {
     "metric.reporters": "leave it out: metrics are on GET /metrics",
     "security.providers": "leave it out: set SSL_* and SASL_* in the environment",
     "transactional.id": "leave it out: the runner chooses it",
-    "transaction.timeout.ms": "leave it out: there are no transactions in this version",
     "default.deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "deserialization.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",
     "default.production.exception.handler": "SET error.policy='fail', 'continue' or 'dlq'",

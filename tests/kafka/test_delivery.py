@@ -1,0 +1,216 @@
+"""What a start of exactly-once output does with the transactions and records that an earlier process has left.
+
+The transactions of the killed process are those of a producer of librdkafka, which knows nothing about the runner.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException, Producer
+from pyspark.sql import functions as F
+
+from devkit.broker import Broker
+from devkit.process import Process
+from devkit.records import Record
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.identity import HIGH, LOW
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.engine.schema import HEADERS
+from lsql_runner.engine.topic_writer import BATCH_HEADER, IDENTITY_HEADER
+from lsql_runner.jvm.java_entries import TOPIC_OUTPUT, TOPIC_SINK
+from lsql_runner.kafka.connection import KafkaConnection
+from tests.conftest import TopicFactory
+
+pytestmark = pytest.mark.timeout(120)
+
+BATCH = 7
+
+LEFT_OPEN = """
+import json, struct, sys, time
+from confluent_kafka import Producer
+bootstrap, target, transactional_id, batch, identities = sys.argv[1:]
+producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": transactional_id})
+producer.init_transactions(30)
+producer.begin_transaction()
+for identity in json.loads(identities):
+    headers = [("lsql.batch", batch.encode()), ("lsql.id", struct.pack(">qq", *identity))]
+    producer.produce(target, b"lost %d" % identity[1], b"k", headers=headers)
+producer.flush(30)
+print("written", flush=True)
+time.sleep(600)
+"""
+"""A process that writes records within a transaction, and waits to be killed."""
+
+
+class Query:
+    """The output of a query to one target, in the engine."""
+
+    def __init__(self, engine: SparkEngine, bootstrap: str, target: str, folder: Path) -> None:
+        self.name = f"app-{target}/q"
+        self.writer = f"app-{target}/0123abcd/q/"
+        self.batch = f"{self.writer}{BATCH}"
+        self._engine = engine
+        self._kafka = KafkaConnection(bootstrap)
+        self._target = target
+        self._offsets = folder / "target-offsets"
+        self._options = self._kafka.spark() | {"output": self.name, "writer": self.writer, "commit.interval.ms": "100"}
+
+    def remember_offset(self, offset: int) -> None:
+        """The search for records of the batch begins here."""
+        self._offsets.write_text(json.dumps([{"batch": BATCH, "offsets": {self._target: {"0": offset}}}]))
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """The output, ready to write BATCH again."""
+        _ = self._engine.session
+        targets, connection = [self._target], self._kafka.java()
+        output = java_class(TOPIC_OUTPUT).openTransactional(
+            self.name, self.writer, targets, str(self._offsets), self._options, connection, BATCH, True, None
+        )
+        try:
+            yield
+        finally:
+            output.close()
+
+    def write(self, lows: Iterable[int]) -> None:
+        """Write records with the identities (1, low) in one task."""
+        rows = self._engine.session.range(0, 1, 1, 1).select(F.explode(F.array(*map(F.lit, lows))).alias("low"))
+        records = rows.select(
+            F.lit(self._target).alias("topic"),
+            F.lit(b"k").alias("key"),
+            F.concat(F.lit("again "), F.col("low").cast("string")).cast("binary").alias("value"),
+            F.lit(0).cast("long").alias("ts"),
+            F.lit(None).cast(HEADERS).alias("headers"),
+            F.lit(1).cast("long").alias(HIGH),
+            F.col("low").cast("long").alias(LOW),
+        )
+        records.write.format(TOPIC_SINK).options(**self._options).mode("append").save()
+
+
+@pytest.fixture
+def target(topic: TopicFactory) -> str:
+    return topic("out")
+
+
+@pytest.fixture
+def query(engine: SparkEngine, broker: Broker, target: str, tmp_path: Path) -> Query:
+    return Query(engine, broker.bootstrap, target, tmp_path)
+
+
+def transactional(broker: Broker, transactional_id: str) -> Producer:
+    """A producer with an open transaction."""
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": transactional_id})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    return producer
+
+
+def produce(producer: Producer, target: str, batch: str, low: int, value: bytes) -> None:
+    headers = [(BATCH_HEADER, batch.encode()), (IDENTITY_HEADER, struct.pack(">qq", 1, low))]
+    producer.produce(target, value, b"k", headers=headers)
+    producer.flush(30)
+
+
+def leave_open(broker: Broker, target: str, query: Query, slot: int, lows: Iterable[int]) -> None:
+    """Write records with the identities (1, low) in a transaction of another process, and kill it."""
+    identities = json.dumps([(1, low) for low in lows])
+    arguments = [broker.bootstrap, target, f"{query.writer}{slot}", query.batch, identities]
+    process = Process(
+        [sys.executable, "-c", LEFT_OPEN, *arguments], name="lost", probe=lambda: "written" in process.output()
+    )
+    with process:
+        process.kill()
+
+
+def values(broker: Broker, target: str) -> list[bytes | None]:
+    return [record.value for record in broker.consume_all(target, isolation="read_committed")]
+
+
+def test_a_transaction_that_a_killed_process_has_left_open_is_committed_and_its_records_are_left_out(
+    broker: Broker, target: str, query: Query
+) -> None:
+    leave_open(broker, target, query, 0, [10, 11])
+    leave_open(broker, target, query, 1, [12])
+    query.remember_offset(0)
+    assert values(broker, target) == []
+
+    with query.opened():
+        assert values(broker, target) == [b"lost 10", b"lost 11", b"lost 12"]
+        query.write([9, 10, 11, 12, 13])
+
+    assert values(broker, target) == [b"lost 10", b"lost 11", b"lost 12", b"again 9", b"again 13"]
+    assert values(broker, target) == [record.value for record in broker.consume_all(target)]
+
+
+def test_a_process_that_still_runs_cannot_write_any_more(broker: Broker, target: str, query: Query) -> None:
+    old = transactional(broker, f"{query.writer}0")
+    produce(old, target, query.batch, 10, b"before")
+    query.remember_offset(0)
+
+    with query.opened():
+        assert values(broker, target) == [b"before"]
+        with pytest.raises(KafkaException, match="fenced"):
+            produce(old, target, query.batch, 11, b"after")
+
+    assert [record.value for record in broker.consume_all(target)] == [b"before"]
+
+
+def test_only_committed_records_of_the_batch_after_the_remembered_offset_are_left_out(
+    broker: Broker, target: str, query: Query
+) -> None:
+    aborted = transactional(broker, f"aborted-{target}")
+    produce(aborted, target, query.batch, 10, b"aborted")
+    aborted.abort_transaction(30)
+    others = [query.batch, f"{query.writer}6", f"app-{target}/0123abcd/other/7", f"app-{target}/99999999/q/7"]
+    for name, low in zip(others, (11, 12, 13, 14), strict=True):
+        identity = (IDENTITY_HEADER, struct.pack(">qq", 1, low))
+        broker.produce(target, [Record(b"k", name.encode(), headers=((BATCH_HEADER, name.encode()), identity))])
+    start = broker.end_offsets(target)[0]
+    broker.produce(target, [Record(b"k", b"found", headers=((BATCH_HEADER, query.batch.encode()), identity))])
+    query.remember_offset(start)
+
+    with query.opened():
+        query.write([10, 11, 12, 13, 14])
+
+    assert values(broker, target)[len(others) :] == [b"found", *(b"again %d" % low for low in (10, 11, 12, 13))]
+
+
+def test_the_open_transaction_of_another_producer_delays_the_start_until_it_ends(
+    broker: Broker, target: str, query: Query
+) -> None:
+    other = transactional(broker, f"other-{target}")
+    other.produce(target, b"other", b"k")
+    other.flush(30)
+    leave_open(broker, target, query, 0, [10])
+    query.remember_offset(0)
+
+    def start() -> None:
+        with query.opened():
+            query.write([10, 11])
+
+    with ThreadPoolExecutor(1) as thread:
+        starting = thread.submit(start)
+        with pytest.raises(NotInTime):
+            starting.result(3)
+        other.commit_transaction(30)
+        starting.result(20)
+
+    assert values(broker, target) == [b"other", b"lost 10", b"again 11"]
+
+
+def test_brokers_that_allow_only_short_transactions_are_accepted(engine: SparkEngine, tmp_path: Path) -> None:
+    with Broker({"transaction.max.timeout.ms": "60000"}) as short:
+        short.create_topic("out")
+        query = Query(engine, short.bootstrap, "out", tmp_path)
+        with query.opened():
+            query.write([1])
+        assert values(short, "out") == [b"again 1"]
