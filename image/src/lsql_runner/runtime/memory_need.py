@@ -29,7 +29,7 @@ def needed_mib(plan: Plan, settings: Settings) -> int:
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:
-    """The buffers of the clients of a plan. Each task has a consumer for each topic, and with exactly-once a producer."""
+    """The buffers of a plan's clients: a task has a consumer for each topic and, with exactly-once, a producer."""
     threads = settings.threads or cores()
     topics = sum(query.read_count if query.continuous else len(query.sources) for query in plan.queries)
     return network_buffers(heap_mib, topics * threads, len(plan.queries) * threads)
