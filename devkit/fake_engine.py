@@ -35,6 +35,7 @@ class FakeEngine:
         jobs: every job that was started.
         running: the job that runs now.
         start_error: the next starts raise it.
+        warnings: the result of the next starts.
         error: the error that ended the running job.
         jvm: how the JVM ended; None while it runs.
         jvm_memory: the result of `memory` while the JVM runs.
@@ -48,6 +49,7 @@ class FakeEngine:
         self.jobs: list[Job] = []
         self.running: Job | None = None
         self.start_error: Exception | None = None
+        self.warnings: tuple[str, ...] = ()
         self.error: LsqlError | None = None
         self.jvm: str | None = None
         self.jvm_memory: JvmMemory | None = MEMORY
@@ -121,13 +123,14 @@ class FakeEngine:
     def reason_of(self, error: BaseException) -> str:
         return str(error).partition("\n")[0]
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         if self.start_error is not None:
             raise self.start_error
         for query in job.plan.queries:
             open_checkpoint(job.checkpoints / query.name)
         self.jobs.append(job)
         self.running, self.error = job, None
+        return self.warnings
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]

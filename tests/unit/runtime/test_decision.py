@@ -344,6 +344,22 @@ def test_a_changed_program_gives_a_warning() -> None:
     assert decision_of(HAD_STATE).warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("committed", "warnings"),
+    [
+        pytest.param({P0: 5, P1: 3}, 0, id="the same"),
+        pytest.param({P0: 6, P1: 3}, 0, id="a batch may have been running"),
+        pytest.param({P0: 7, P1: 3}, 1, id="ahead by more than a batch"),
+        pytest.param({P0: 7, P1: 1}, 1, id="one partition ahead"),
+    ],
+)
+def test_a_checkpoint_that_is_older_than_the_group_is_a_warning(committed: dict[Partition, int], warnings: int) -> None:
+    decision = decision_of(replace(HAD_STATE, committed=committed))
+
+    assert len(decision.warnings) == warnings
+    assert all("older than the position of the consumer group" in warning for warning in decision.warnings)
+
+
 def test_a_schema_is_registered_with_its_kind_and_text() -> None:
     action = decision_of(Case(AVRO)).actions[0]
 

@@ -45,6 +45,16 @@ class SavedCheckpoint:
 _IDENTITY = "metadata"
 
 
+def renew_identity(checkpoint: Path) -> None:
+    """Give a checkpoint another run id. Its state and positions stay.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
+    sync_folder(checkpoint)
+
+
 def begin_checkpoint(checkpoint: Path) -> None:
     """Begin an empty checkpoint, unless it exists. Afterwards its identity is on the disk.
 
@@ -55,8 +65,8 @@ def begin_checkpoint(checkpoint: Path) -> None:
     """
     if not exists(checkpoint):
         checkpoint.mkdir(parents=True, exist_ok=True)
-        _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
-        for folder in (checkpoint, checkpoint.parent, checkpoint.parent.parent):
+        renew_identity(checkpoint)
+        for folder in (checkpoint.parent, checkpoint.parent.parent):
             sync_folder(folder)
 
 

@@ -114,8 +114,10 @@ class Engine(Protocol):
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         """Start a job. Each query continues from its checkpoint, or begins at the offsets of `job.source`.
+
+        Returns warnings for people.
 
         Raises:
             LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, SINK_UNREACHABLE, SINK_REFUSED,

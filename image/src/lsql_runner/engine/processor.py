@@ -100,7 +100,7 @@ class SparkEngine:
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         session = self.session
         activate(session)
         if job.registry is not None:
@@ -109,6 +109,7 @@ class SparkEngine:
         reset_ticks()
         self._job = job
         self._running = RunningPlan(session, job)
+        return self._running.warnings
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
         if self._state_stores_mib is None:

@@ -99,12 +99,29 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
         first_batches=frozenset(name for name in starts if not ended.get(name)),
-        warnings=(*warnings, *_memory_warnings(situation)),
+        warnings=(*warnings, *_restored(situation.committed, checkpoints), *_memory_warnings(situation)),
         actions=(
             *_missing_resources(situation),
             *_state_changes(situation, continued, generation, checkpoints, starts, settings),
         ),
         later=_later(situation.saved, generation),
+    )
+
+
+def _restored(committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]) -> tuple[str, ...]:
+    """A warning for each checkpoint that is older than the position of the group.
+
+    The group gets a position after the batch has ended in all checkpoints.
+    """
+    older = (
+        name
+        for name, checkpoint in checkpoints.items()
+        if any(committed.get(partition, 0) > offset for partition, offset in checkpoint.planned.items())
+    )
+    return tuple(
+        f"The checkpoint of the query {name} is older than the position of the consumer group: the volume was restored "
+        "from a snapshot, or the position was moved. The results since then are written again."
+        for name in older
     )
 
 
