@@ -37,6 +37,7 @@ PINNED = Pinned(
     ),
     schemas={"orders": ORDERS},
     generation=3,
+    state_partitions=4,
     versions={"pyspark": "4.2.0"},
     starts={"stateful-0": {Partition("orders", 1): 7}, "stateless": {}},
 )

@@ -35,6 +35,9 @@ DEFAULT_PACE_MS = 200
 DEFAULT_STATEFUL_PACE_MS = 500
 """Of a query with state, whose batches cost twice as much (decision 0023)."""
 
+MAX_PARTITIONS = 256
+"""Of state. Each partition has a RocksDB store for each operator, and a file for each batch."""
+
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
 the runner chooses; it chooses batches."""
@@ -56,6 +59,8 @@ class ProgramSettings:
     mode: ProcessingMode = "auto"
     pace_ms: int | None = None
     """The least time between the beginnings of two batches of a query, except with a backlog; None for the default."""
+    state_partitions: int | None = None
+    """Into how many partitions the state of each operator is divided; None for the default."""
     consumer: tuple[tuple[str, str], ...] = ()
     producer: tuple[tuple[str, str], ...] = ()
     rocksdb: tuple[tuple[str, int], ...] = ()
@@ -211,4 +216,5 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
         settings, mode=cast(ProcessingMode, one_of(s, "auto", "batch", "continuous"))
     ),
     "processing.pace": lambda settings, s: replace(settings, pace_ms=duration_ms(s)),
+    "state.partitions": lambda settings, s: replace(settings, state_partitions=whole_number(s, 1, MAX_PARTITIONS)),
 }

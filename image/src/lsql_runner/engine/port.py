@@ -85,6 +85,8 @@ class Job:
     """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
+    state_partitions: int = 1
+    """Into how many partitions new state of each operator is divided. State in a checkpoint keeps its partitions."""
     registry: RegistryConnection | None = None
     """The schema registry with the schemas of the records."""
     rocksdb: tuple[tuple[str, int], ...] = ()

@@ -154,6 +154,7 @@ def job_of(
         output=output,
         checkpoints=checkpoints,
         on_batch=on_batch,
+        state_partitions=prepared.state_partitions,
         registry=settings.registry,
         rocksdb=bound.rocksdb,
         sinks=sinks,
