@@ -99,6 +99,22 @@ def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> Non
     state.close()
 
 
+@pytest.mark.parametrize("key", ["starts", "state_partitions"])
+def test_a_program_json_of_an_earlier_build_is_refused(tmp_path: Path, key: str) -> None:
+    state = StateDir(tmp_path, "app")
+    state.pin(PINNED)
+    file = state.path / "program.json"
+    document = json.loads(file.read_text())
+    del document[key]
+    file.write_text(json.dumps(document))
+
+    with pytest.raises(LsqlError) as caught:
+        state.saved()
+
+    assert caught.value.code == "STATE_UNREADABLE"
+    state.close()
+
+
 def test_a_fingerprint_without_a_version_is_refused(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     state.pin(PINNED)
