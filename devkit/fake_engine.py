@@ -28,6 +28,10 @@ MEMORY = JvmMemory(
 )
 
 
+KEPT = 100
+"""The number of batches that a checkpoint keeps."""
+
+
 class FakeEngine:
     """Runs a batch only when a test calls `run_batches`.
 
@@ -76,7 +80,7 @@ class FakeEngine:
         records = sum(ends[place] - position[place] for place in position)
         if not records:
             return 0
-        append_committed(job.checkpoints / query.name, batch, [ends])
+        append_committed(job.checkpoints / query.name, batch, [ends], KEPT)
         stores = tuple(
             StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
             for store in query.stores

@@ -161,7 +161,7 @@ def test_a_stop_is_saved_for_the_next_process(tmp_path: Path) -> None:
 def test_a_checkpoint_exists_once_it_was_begun(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     checkpoint = state.checkpoints(1) / "query"
-    append_committed(checkpoint, 0, [{Partition("t", 0): 5}])
+    append_committed(checkpoint, 0, [{Partition("t", 0): 5}], 100)
     assert not state.saved().checkpoints
     assert state.saved().generations == {1}
 
@@ -177,7 +177,7 @@ def test_a_checkpoint_has_the_positions_after_its_last_batches(tmp_path: Path) -
     state.begin_checkpoint(1, "query")
     checkpoint = state.checkpoints(1) / "query"
     for batch in range(2):
-        append_committed(checkpoint, batch, [{Partition("t", 0): batch + 5}])
+        append_committed(checkpoint, batch, [{Partition("t", 0): batch + 5}], 100)
     (checkpoint / "commits/1").unlink()
 
     assert state.saved().checkpoints[1, "query"] == SavedCheckpoint(
