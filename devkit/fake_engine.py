@@ -28,6 +28,10 @@ MEMORY = JvmMemory(
 )
 
 
+KEPT = 100
+"""The number of batches that a checkpoint keeps."""
+
+
 class FakeEngine:
     """Runs a batch only when a test calls `run_batches`.
 
@@ -35,6 +39,7 @@ class FakeEngine:
         jobs: every job that was started.
         running: the job that runs now.
         start_error: the next starts raise it.
+        warnings: the result of the next starts.
         error: the error that ended the running job.
         jvm: how the JVM ended; None while it runs.
         jvm_memory: the result of `memory` while the JVM runs.
@@ -48,6 +53,7 @@ class FakeEngine:
         self.jobs: list[Job] = []
         self.running: Job | None = None
         self.start_error: Exception | None = None
+        self.warnings: tuple[str, ...] = ()
         self.error: LsqlError | None = None
         self.jvm: str | None = None
         self.jvm_memory: JvmMemory | None = MEMORY
@@ -74,7 +80,7 @@ class FakeEngine:
         records = sum(ends[place] - position[place] for place in position)
         if not records:
             return 0
-        append_committed(job.checkpoints / query.name, batch, [ends])
+        append_committed(job.checkpoints / query.name, batch, [ends], KEPT)
         stores = tuple(
             StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
             for store in query.stores
@@ -121,13 +127,14 @@ class FakeEngine:
     def reason_of(self, error: BaseException) -> str:
         return str(error).partition("\n")[0]
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         if self.start_error is not None:
             raise self.start_error
         for query in job.plan.queries:
             open_checkpoint(job.checkpoints / query.name)
         self.jobs.append(job)
         self.running, self.error = job, None
+        return self.warnings
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]

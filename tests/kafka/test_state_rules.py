@@ -93,6 +93,22 @@ def test_the_state_of_another_program_is_kept_until_it_is_reset(count: Count) ->
     assert count.written("total") == [None, None, 3]
 
 
+def test_state_keeps_its_partitions_when_the_program_does_not_set_them(count: Count, tmp_path: Path) -> None:
+    select, key = "SUM(speed) AS total", "SET state.partitions=3;"
+    count.feed(1)
+    with count.run(select, before=key, LSQL_STATE_ON_CHANGE="reset") as running:
+        running.read_to(3)
+    count.feed(1)
+
+    with count.run(select) as running:
+        running.read_to(4)
+
+    [stateful] = tmp_path.glob("state/*/2/stateful-0")
+    assert {path.name for path in (stateful / "state/0").iterdir() if path.name.isdigit()} == {"0", "1", "2"}
+    assert count.written("total")[-2:] == [3, 6]
+    assert refusal(count.run(select, before="SET state.partitions=4;")).code == "STATE_INCOMPATIBLE"
+
+
 def test_an_insert_in_front_starts_with_empty_state_and_the_other_continues(count: Count) -> None:
     other = f"{count.target}-other"
     count.broker.create_topic(other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import uuid
 from collections import Counter
@@ -128,6 +129,34 @@ def test_a_process_killed_during_a_batch_writes_each_row_once(
     assert {key.split(":")[1] for key in keys} == newest.keys()
     assert json.loads(redis.command("GET", f"{source.table}:7")) == {"id": "7", "n": newest["7"]}
     assert runner.traces() == []
+
+
+def test_a_volume_restored_from_a_snapshot_loses_no_row(broker: Broker, postgres: Postgres, tmp_path: Path) -> None:
+    source = NumberedSource(broker)
+    sql = f"INSERT INTO shop.{source.table} SELECT n FROM {source.topic} AUTOCREATE"
+    source.produce(10)
+    runner = Runner(broker.bootstrap, sql, f"old-{source.topic}", tmp_path / "state", **variables(postgres))
+    with runner:
+        runner.read_to(source.produced, DEADLINE_S)
+        runner.stop()
+        shutil.copytree(tmp_path / "state", tmp_path / "snapshot")
+        runner.start()
+        for _ in range(4):
+            source.produce(2)
+            runner.read_to(source.produced, DEADLINE_S)
+        runner.stop()
+        shutil.rmtree(tmp_path / "state")
+        shutil.copytree(tmp_path / "snapshot", tmp_path / "state")
+        source.produce(2)
+
+        runner.start()
+        warnings = runner.read_to(source.produced, DEADLINE_S)["warnings"]
+
+    assert any("The sink has later batches" in warning for warning in warnings)
+    assert any("older than the position of the consumer group" in warning for warning in warnings)
+    written = Counter(row["n"] for row in postgres.rows(source.table))
+    assert written.keys() == set(range(source.produced))
+    assert max(written.values()) == 2
 
 
 def test_rows_are_written_once_after_an_outage_of_the_server(broker: Broker, tmp_path: Path) -> None:

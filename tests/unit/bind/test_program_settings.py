@@ -40,6 +40,12 @@ def test_the_pace_is_a_duration() -> None:
     assert error_of("SET processing.pace=fast").code == "SETTING_INVALID"
 
 
+def test_state_has_as_many_partitions_as_the_program_sets() -> None:
+    assert settings_of("SET state.partitions=4").state_partitions == 4
+    assert error_of("SET state.partitions=0").code == "SETTING_INVALID"
+    assert error_of("SET state.partitions=257").code == "SETTING_INVALID"
+
+
 def test_by_default_a_query_with_state_begins_fewer_batches() -> None:
     settings = settings_of("")
 

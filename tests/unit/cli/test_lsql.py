@@ -36,7 +36,7 @@ def test_validate_and_explain_show_the_memory_that_the_program_needs() -> None:
     validated, explained = lsql("validate", sql=sql, LSQL_THREADS="2"), lsql("explain", sql=sql, LSQL_THREADS="2")
 
     assert validated.stdout.splitlines()[1] == "The program needs about 656 MiB of memory."
-    assert explained.stdout.splitlines()[-1] == "needs about 656 MiB of memory"
+    assert explained.stdout.splitlines()[-2:] == ["keeps its state in 2 partitions", "needs about 656 MiB of memory"]
 
 
 def test_a_container_that_is_too_small_for_the_program_is_refused() -> None:

@@ -6,6 +6,7 @@ from lsql_runner.engine.offset_log import (
     FirstBatch,
     PlannedBatch,
     append_committed,
+    delete_old_batches,
     first_batch,
     newest_batch,
     newest_committed,
@@ -24,7 +25,7 @@ def test_an_empty_checkpoint_has_no_batch(tmp_path: Path) -> None:
 
 
 def test_an_appended_batch_is_planned_and_committed(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5, A1: 7}, {B0: 1}])
+    append_committed(tmp_path, 0, [{A0: 5, A1: 7}, {B0: 1}], 100)
 
     assert newest_batch(tmp_path) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
     assert newest_committed(tmp_path) == 0
@@ -32,8 +33,8 @@ def test_an_appended_batch_is_planned_and_committed(tmp_path: Path) -> None:
 
 
 def test_a_planned_batch_that_has_not_ended_is_not_committed(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}])
-    append_committed(tmp_path, 1, [{A0: 9}])
+    append_committed(tmp_path, 0, [{A0: 5}], 100)
+    append_committed(tmp_path, 1, [{A0: 9}], 100)
     (tmp_path / "commits" / "1").unlink()
 
     assert newest_committed(tmp_path) == 0
@@ -66,11 +67,21 @@ def test_the_first_batch_of_all_may_have_begun(tmp_path: Path) -> None:
     assert first_batch(tmp_path) == FirstBatch(0, has_begun=True, positions={})
 
 
-def test_the_logs_keep_a_hundred_batches(tmp_path: Path) -> None:
+def test_the_logs_keep_a_number_of_batches(tmp_path: Path) -> None:
     for number in range(150):
-        append_committed(tmp_path, number, [{A0: number}])
+        append_committed(tmp_path, number, [{A0: number}], 100)
 
     for folder in ("offsets", "commits"):
         assert {path.name for path in (tmp_path / folder).iterdir()} == {str(number) for number in range(50, 150)}
     assert planned_batch(tmp_path, 149) == PlannedBatch(0, {A0: 149})
     assert planned_batch(tmp_path, 49) is None
+
+
+def test_more_batches_than_are_kept_are_deleted(tmp_path: Path) -> None:
+    for number in range(9, 12):
+        append_committed(tmp_path, number, [{A0: number}], 100)
+
+    delete_old_batches(tmp_path, 2)
+
+    for folder in ("offsets", "commits"):
+        assert {path.name for path in (tmp_path / folder).iterdir()} == {"10", "11"}

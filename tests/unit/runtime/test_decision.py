@@ -17,6 +17,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.runtime.actions import PinProgram, RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
+from lsql_runner.runtime.memory_need import state_partitions
 from lsql_runner.runtime.registry_schemas import unregistered_schemas
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
@@ -76,10 +77,13 @@ def pinned(case: Case) -> Pinned | None:
         generation=case.generation,
         versions={},
         starts=case.starts,
+        state_partitions=2,
     )
 
 
 def decision_of(case: Case) -> StartDecision:
+    environment = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
+    settings = read_settings({**environment, "LSQL_THREADS": "8"})
     planned = plan_text(case.sql, CATALOG)
     schemas = tuple(
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
@@ -92,13 +96,13 @@ def decision_of(case: Case) -> StartDecision:
         schemas=schemas,
         committed=case.committed,
         resets=RESETS,
+        new_state_partitions=state_partitions(planned.bound.settings.state_partitions, None, settings),
         saved=saved,
         versions={},
         needed_mib=case.needed_mib,
         memory_limit_mib=case.container_mib,
     )
-    settings = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
-    return decide(situation, read_settings(settings))
+    return decide(situation, settings)
 
 
 BEGUN = SavedCheckpoint()
@@ -342,6 +346,56 @@ def test_a_changed_program_gives_a_warning() -> None:
 
     assert "The program changed" in warning
     assert decision_of(HAD_STATE).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("committed", "warnings"),
+    [
+        pytest.param({P0: 5, P1: 3}, 0, id="the same"),
+        pytest.param({P0: 6, P1: 3}, 0, id="a batch may have been running"),
+        pytest.param({P0: 7, P1: 3}, 1, id="ahead by more than a batch"),
+        pytest.param({P0: 7, P1: 1}, 1, id="one partition ahead"),
+    ],
+)
+def test_a_checkpoint_that_is_older_than_the_group_is_a_warning(committed: dict[Partition, int], warnings: int) -> None:
+    decision = decision_of(replace(HAD_STATE, committed=committed))
+
+    assert len(decision.warnings) == warnings
+    assert all("older than the position of the consumer group" in warning for warning in decision.warnings)
+
+
+@pytest.mark.parametrize(
+    ("case", "partitions"),
+    [
+        pytest.param(Case(COUNT), 8, id="first start: one for each thread"),
+        pytest.param(Case(f"SET state.partitions=4; {COUNT}"), 4, id="first start with a key"),
+        pytest.param(HAD_STATE, 2, id="a pod with more cores keeps its partitions"),
+        pytest.param(replace(HAD_STATE, sql=f"SET state.partitions=2; {COUNT}"), 2, id="the key names what there is"),
+        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 8, id="a new generation"),
+        pytest.param(
+            replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}", on_change="reset"), 4, id="another key, reset"
+        ),
+        pytest.param(
+            Case(f"SET state.partitions=4; {FILTER}", old=FILTER, checkpoints={(1, "stateless"): READ}),
+            4,
+            id="no state",
+        ),
+    ],
+)
+def test_state_keeps_its_partitions(case: Case, partitions: int) -> None:
+    decision = decision_of(case)
+
+    pin = decision.actions[-1]
+    assert isinstance(pin, PinProgram)
+    assert (decision.state_partitions, pin.pinned.state_partitions) == (partitions, partitions)
+
+
+def test_another_number_of_partitions_is_refused_with_the_key() -> None:
+    with pytest.raises(LsqlError) as caught:
+        decision_of(replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}"))
+
+    assert caught.value.code == "STATE_INCOMPATIBLE"
+    assert caught.value.params["change"] == "SET state.partitions is 4, and the state has 2 partitions"
 
 
 def test_a_schema_is_registered_with_its_kind_and_text() -> None:

@@ -94,6 +94,14 @@ def test_the_position_after_a_restart_is_that_of_the_checkpoints(counted: FakeRu
     assert counted.brokers.group_positions(APP_ID, [P0]) == {P0: 2}
 
 
+def test_a_warning_of_the_engine_is_a_warning_of_the_processor(counted: FakeRuntime) -> None:
+    counted.engine.warnings = ("The sink has later batches.",)
+
+    with counted.process() as again:
+        again.turn()
+        assert again.status.warnings[-1] == "The sink has later batches."
+
+
 def test_a_deleted_checkpoint_is_lost_state(counted: FakeRuntime) -> None:
     (counted.folder / APP_ID / "1/stateful-0/metadata").unlink()
 

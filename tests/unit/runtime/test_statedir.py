@@ -37,6 +37,7 @@ PINNED = Pinned(
     ),
     schemas={"orders": ORDERS},
     generation=3,
+    state_partitions=4,
     versions={"pyspark": "4.2.0"},
     starts={"stateful-0": {Partition("orders", 1): 7}, "stateless": {}},
 )
@@ -98,6 +99,22 @@ def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> Non
     state.close()
 
 
+@pytest.mark.parametrize("key", ["starts", "state_partitions"])
+def test_a_program_json_of_an_earlier_build_is_refused(tmp_path: Path, key: str) -> None:
+    state = StateDir(tmp_path, "app")
+    state.pin(PINNED)
+    file = state.path / "program.json"
+    document = json.loads(file.read_text())
+    del document[key]
+    file.write_text(json.dumps(document))
+
+    with pytest.raises(LsqlError) as caught:
+        state.saved()
+
+    assert caught.value.code == "STATE_UNREADABLE"
+    state.close()
+
+
 def test_a_fingerprint_without_a_version_is_refused(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     state.pin(PINNED)
@@ -144,7 +161,7 @@ def test_a_stop_is_saved_for_the_next_process(tmp_path: Path) -> None:
 def test_a_checkpoint_exists_once_it_was_begun(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     checkpoint = state.checkpoints(1) / "query"
-    append_committed(checkpoint, 0, [{Partition("t", 0): 5}])
+    append_committed(checkpoint, 0, [{Partition("t", 0): 5}], 100)
     assert not state.saved().checkpoints
     assert state.saved().generations == {1}
 
@@ -160,7 +177,7 @@ def test_a_checkpoint_has_the_positions_after_its_last_batches(tmp_path: Path) -
     state.begin_checkpoint(1, "query")
     checkpoint = state.checkpoints(1) / "query"
     for batch in range(2):
-        append_committed(checkpoint, batch, [{Partition("t", 0): batch + 5}])
+        append_committed(checkpoint, batch, [{Partition("t", 0): batch + 5}], 100)
     (checkpoint / "commits/1").unlink()
 
     assert state.saved().checkpoints[1, "query"] == SavedCheckpoint(

@@ -35,3 +35,24 @@ def test_the_topic_of_a_table_is_compacted_unless_the_program_sets_another_polic
 ) -> None:
     planned = plan_text(f"SET autocreate=true; {program}", CATALOG)
     assert target_request(planned, "o").config == config
+
+
+@pytest.mark.parametrize(
+    ("settings", "config"),
+    [
+        pytest.param("", (), id="the brokers choose"),
+        pytest.param("SET defaults.topic.replication=1;", (("min.insync.replicas", "1"),), id="one replica"),
+        pytest.param("SET defaults.topic.replication=2;", (("min.insync.replicas", "1"),), id="two replicas"),
+        pytest.param("SET defaults.topic.replication=3;", (("min.insync.replicas", "2"),), id="three replicas"),
+        pytest.param("SET topic.o.replication=5;", (("min.insync.replicas", "2"),), id="of one topic"),
+        pytest.param(
+            "SET defaults.topic.replication=3; SET topic.o.min.insync.replicas=3;",
+            (("min.insync.replicas", "3"),),
+            id="the program chooses",
+        ),
+    ],
+)
+def test_a_result_is_on_two_of_three_replicas(settings: str, config: tuple[tuple[str, str], ...]) -> None:
+    planned = plan_text(f"SET defaults.topic.autocreate=true; {settings} INSERT INTO o SELECT STREAM g FROM t", CATALOG)
+
+    assert target_request(planned, "o").config == config

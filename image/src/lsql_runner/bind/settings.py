@@ -40,6 +40,9 @@ Guarantee = Literal["at_least_once", "exactly_once"]
 DEFAULT_COMMIT_INTERVAL_MS = 100
 """That of Kafka Streams with exactly-once."""
 
+MAX_PARTITIONS = 256
+"""Of state. Each partition has a RocksDB store for each operator, and a file for each batch."""
+
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
 the runner chooses; it chooses `continuous`."""
@@ -65,6 +68,8 @@ class ProgramSettings:
     """With exactly-once: the longest time for which consumers of committed records wait for a record."""
     pace_ms: int | None = None
     """The least time between the beginnings of two batches of a query, except with a backlog; None for the default."""
+    state_partitions: int | None = None
+    """Into how many partitions the state of each operator is divided; None for the default."""
     consumer: tuple[tuple[str, str], ...] = ()
     producer: tuple[tuple[str, str], ...] = ()
     rocksdb: tuple[tuple[str, int], ...] = ()
@@ -220,4 +225,5 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
         settings, mode=cast(ProcessingMode, one_of(s, "auto", "batch", "continuous"))
     ),
     "processing.pace": lambda settings, s: replace(settings, pace_ms=duration_ms(s)),
+    "state.partitions": lambda settings, s: replace(settings, state_partitions=whole_number(s, 1, MAX_PARTITIONS)),
 }

@@ -24,9 +24,16 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.compile import compile_with_errors
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.offset_log import append_committed, first_batch, next_batch_id, run_id
+from lsql_runner.engine.offset_log import (
+    append_committed,
+    delete_old_batches,
+    first_batch,
+    next_batch_id,
+    run_id,
+)
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.progress import failure_counts
+from lsql_runner.engine.retention import KEPT_MS
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
@@ -41,6 +48,9 @@ from lsql_runner.plan.queries import Query
 
 SAVE_S = 1.0
 """How often progress is saved. After a kill, at most the records of this time are written again."""
+
+_KEPT = round(KEPT_MS / (SAVE_S * 1000))
+"""The number of batches that the logs keep."""
 
 _CANCEL_MS = 10_000
 """The time within which canceled tasks have to end."""
@@ -128,6 +138,7 @@ class _ProgressLog:
         self.batch_id = next_batch_id(checkpoint)
         self._topics: list[str] = []
         self._saved_at = time.monotonic()
+        delete_old_batches(checkpoint, _KEPT)
 
     def add_source(self, topic: str) -> Path:
         """Add a topic, in the order in which the query reads its topics; the folder of its first offsets."""
@@ -149,7 +160,7 @@ class _ProgressLog:
         if positions == self._positions and not progress["failedRecords"]:
             return  # where the query began
         sources = [{p: offset for p, offset in positions.items() if p.topic == topic} for topic in self._topics]
-        append_committed(self._checkpoint, self.batch_id, sources)
+        append_committed(self._checkpoint, self.batch_id, sources, _KEPT)
         self._positions = positions
         now = time.monotonic()
         self._on_batch(

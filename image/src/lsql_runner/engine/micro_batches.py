@@ -24,6 +24,7 @@ from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.engine.offset_log import run_id
 from lsql_runner.engine.port import Job, Sinks, qualified_name
 from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.retention import tune_retention
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import sink_rows
@@ -45,6 +46,7 @@ _POLL_S = 0.01
 def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: BatchReports) -> MicroBatchQuery:
     """Start a query that writes to topics."""
     tune_emission(spark, query)
+    tune_retention(spark, query, job)
     records = compile_query(query, stream_reader(spark, job.source, query.name), output_context(job.output))
     name = qualified_name(job.output.app_id, query.name)
     options = writer_options(query.name, job.output, run_id(job.checkpoints / query.name))
@@ -58,6 +60,7 @@ def start_for_sink(
 ) -> MicroBatchQuery:
     """Start a query that writes to a sink. `output` is its SINK_WRITER."""
     tune_emission(spark, query)
+    tune_retention(spark, query, job)
     rows = sink_rows(write, shared(stream_reader(spark, job.source, query.name)))
     writer = _stream_writer(rows, query, job)
     writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function

@@ -45,6 +45,16 @@ class SavedCheckpoint:
 _IDENTITY = "metadata"
 
 
+def renew_identity(checkpoint: Path) -> None:
+    """Give a checkpoint another run id. Its state and positions stay.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
+    sync_folder(checkpoint)
+
+
 def begin_checkpoint(checkpoint: Path) -> None:
     """Begin an empty checkpoint, unless it exists. Afterwards its identity is on the disk.
 
@@ -55,8 +65,8 @@ def begin_checkpoint(checkpoint: Path) -> None:
     """
     if not exists(checkpoint):
         checkpoint.mkdir(parents=True, exist_ok=True)
-        _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
-        for folder in (checkpoint, checkpoint.parent, checkpoint.parent.parent):
+        renew_identity(checkpoint)
+        for folder in (checkpoint.parent, checkpoint.parent.parent):
             sync_folder(folder)
 
 
@@ -127,10 +137,6 @@ def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
     return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
 
 
-_KEPT = 100
-"""The number of batches that the logs keep, as with Spark."""
-
-
 def newest_committed(checkpoint: Path) -> int | None:
     """The id of the last batch that has ended; None before the first. The batch after it may have been planned."""
     return max(_numbers(checkpoint / "commits"), default=None)
@@ -161,13 +167,26 @@ def next_batch_id(checkpoint: Path) -> int:
     return max(_numbers(checkpoint / "offsets"), default=-1) + 1
 
 
-def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[Partition, int]]) -> None:
+def batch_count(checkpoint: Path) -> int:
+    """The number of batches in a checkpoint that have ended."""
+    return len(_numbers(checkpoint / "commits"))
+
+
+def delete_old_batches(checkpoint: Path, kept: int) -> None:
+    """Delete all batches but the newest ones from the logs of a checkpoint of a query without state."""
+    for folder in ("offsets", "commits"):
+        for number in sorted(_numbers(checkpoint / folder))[:-kept]:
+            (checkpoint / folder / str(number)).unlink()
+
+
+def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[Partition, int]], kept: int) -> None:
     """Log a batch that has ended.
 
     Args:
         checkpoint: of a query without state.
         batch_id: of the batch; the result of `next_batch_id` before the first.
         sources: the positions after the batch, for each source in the order of the query.
+        kept: the number of batches that the logs keep.
 
     Raises:
         OSError: the volume is full or read-only.
@@ -176,14 +195,14 @@ def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[
     offsets = ["v1", json.dumps(metadata), *(json.dumps(by_topic(source)) for source in sources)]
     commit = ["v2", json.dumps({"nextBatchWatermarkMs": 0, "stateUniqueIds": {}})]
     for folder, lines in (("offsets", offsets), ("commits", commit)):
-        _append(checkpoint / folder, batch_id, "\n".join(lines))
+        _append(checkpoint / folder, batch_id, "\n".join(lines), kept)
 
 
-def _append(folder: Path, number: int, text: str) -> None:
+def _append(folder: Path, number: int, text: str, kept: int) -> None:
     """Write an entry of a log atomically, and delete an old one."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / str(number), text)
-    (folder / str(number - _KEPT)).unlink(missing_ok=True)
+    (folder / str(number - kept)).unlink(missing_ok=True)
 
 
 def _write(file: Path, text: str) -> None:

@@ -89,6 +89,8 @@ class Job:
     """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
+    state_partitions: int = 1
+    """Into how many partitions new state of each operator is divided. State in a checkpoint keeps its partitions."""
     registry: RegistryConnection | None = None
     """The schema registry with the schemas of the records."""
     rocksdb: tuple[tuple[str, int], ...] = ()
@@ -118,8 +120,10 @@ class Engine(Protocol):
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         """Start a job. Each query continues from its checkpoint, or begins at the offsets of `job.source`.
+
+        Returns warnings for people.
 
         Raises:
             LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, SINK_UNREACHABLE, SINK_REFUSED,

@@ -101,21 +101,22 @@ class SparkEngine:
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason
 
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> tuple[str, ...]:
         session = self.session
         activate(session)
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
+        session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
         reset_ticks()
         self._job = job
         self._running = RunningPlan(session, job)
+        return self._running.warnings
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
         if self._state_stores_mib is None:
             return None
-        partitions = int(self.session.conf.get("spark.sql.shuffle.partitions") or 1)
-        return store_memory(self._state_stores_mib, partitions * store_count(job.plan))
+        return store_memory(self._state_stores_mib, job.state_partitions * store_count(job.plan))
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]

@@ -14,11 +14,16 @@ from lsql_runner.engine.offset_log import open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
-from lsql_runner.engine.sink_writer import sink_writer
+from lsql_runner.engine.sink_writer import continue_marks, sink_writer
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
 
 _STOP_DEADLINE_S = 30.0
+
+_RESTORED = (
+    "The sink has later batches of the query {query} than its checkpoint: the volume was restored from a snapshot. "
+    "The rows since the snapshot are written again."
+)
 
 
 class RunningPlan:
@@ -37,6 +42,12 @@ class RunningPlan:
         }
         for query in job.plan.queries:
             open_checkpoint(job.checkpoints / query.name)
+        self.warnings = tuple(
+            _RESTORED.format(query=name)
+            for name, writer in sink_writers.items()
+            if continue_marks(writer, job.checkpoints / name)
+        )
+        """What the start has found that a person should know."""
         self._reports = BatchReports(spark, job)
         self._queries: list[RunningQuery] = []
         try:

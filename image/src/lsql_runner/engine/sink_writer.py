@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import uuid
+from pathlib import Path
+
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.java_errors import errors_of
+from lsql_runner.engine.offset_log import next_batch_id, renew_identity, run_id
 from lsql_runner.engine.port import Sinks, qualified_name
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
 from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
+
+
+def continue_marks(writer: JavaObject, checkpoint: Path) -> bool:
+    """Give a checkpoint a new run id if its sink has marks of later batches. Returns whether it has.
+
+    The marks say which batches are written. A checkpoint that is older, for example on a volume that was restored from
+    a snapshot, numbers its next batches like batches that are marked, and their rows would be left out. Marks of
+    another run id are ignored.
+
+    Raises:
+        Py4JJavaError: the server does not answer or refuses this client.
+    """
+    # A batch is planned in the checkpoint before its rows are written.
+    if writer.newestBatch(str(uuid.UUID(run_id(checkpoint)))) < next_batch_id(checkpoint):
+        return False
+    renew_identity(checkpoint)
+    return True
 
 
 def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, sinks: Sinks) -> JavaObject:

@@ -128,6 +128,14 @@ class ProgramPlanned:
     sinks: tuple[SinkUse, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class WarningRaised:
+    """A start has found something that a person should know."""
+
+    at_ms: int
+    text: str
+
+
 Event = (
     StateChanged
     | BatchEnded
@@ -139,6 +147,7 @@ Event = (
     | JvmGone
     | ProgramPlanned
     | MemoryMeasured
+    | WarningRaised
 )
 
 Listener = Callable[[Event], None]

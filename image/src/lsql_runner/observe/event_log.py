@@ -19,6 +19,7 @@ from lsql_runner.events.processor import (
     ProgramPlanned,
     QueryDied,
     StateChanged,
+    WarningRaised,
 )
 from lsql_runner.events.state import State
 
@@ -93,6 +94,10 @@ class EventLog:
         )
         for text in event.warnings:
             self._log.warning("warning", text=text)
+
+    @_write.register
+    def _(self, event: WarningRaised) -> None:
+        self._log.warning("warning", text=event.text)
 
     @_write.register
     def _(self, event: BatchEnded) -> None:

@@ -46,9 +46,7 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     unmatched = [query for query in current.stateful if query.name not in matches]
     changes = tuple(state_changes(lost, unmatched))
     if changes:
-        return Continuation(
-            plan=plan, fingerprint=current, changes=changes, added=tuple(query.name for query in plan.queries)
-        )
+        return discontinued(plan, *changes)
     renamed = _renamed(plan, current, pinned, matches)
     result = fingerprint(renamed)
     added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
@@ -56,6 +54,12 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     return Continuation(
         plan=renamed, fingerprint=result, changes=(), added=added, dropped=tuple(dict.fromkeys((*removed, *added)))
     )
+
+
+def discontinued(plan: Plan, *changes: Detail) -> Continuation:
+    """A plan that continues nothing, for these reasons, and keeps its names."""
+    added = tuple(query.name for query in plan.queries)
+    return Continuation(plan=plan, fingerprint=fingerprint(plan), changes=changes, added=added)
 
 
 def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:

@@ -11,9 +11,10 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.pipeline import PlannedProgram
-from lsql_runner.plan.continuation import Continuation, continue_from
+from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.plan.queries import Plan, Query
+from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.runtime.actions import (
     Action,
     BeginCheckpoints,
@@ -43,6 +44,8 @@ class Situation:
     """By source partition: where `auto.offset.reset` begins."""
     saved: SavedState
     """The content of the state directory."""
+    new_state_partitions: int
+    """Into how many partitions new state is divided: `SET state.partitions`, or the number of threads."""
     versions: Mapping[str, str]
     """Versions of the software, by package."""
     needed_mib: int
@@ -58,6 +61,8 @@ class StartDecision:
     plan: Plan
     """The plan, with the names of the checkpoints that its queries continue."""
     generation: int
+    state_partitions: int
+    """Into how many partitions the state of each operator is divided."""
     start_offsets: Mapping[str, Mapping[Partition, int]]
     """By query and source partition: the first offset for an empty checkpoint."""
     positions: Mapping[str, Mapping[Partition, int]]
@@ -83,8 +88,10 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     continued = (
         Continuation(plan=plan, fingerprint=fingerprint(plan))
         if pinned is None
-        else continue_from(plan, pinned.fingerprint)
+        else _continuation(situation.planned, pinned)
     )
+    keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.changes
+    partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
     generation, warnings = _generation(situation, continued, settings)
     checkpoints = _checkpoints(situation.saved, continued, generation)
     rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
@@ -96,15 +103,55 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     return StartDecision(
         plan=continued.plan,
         generation=generation,
+        state_partitions=partitions,
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
         first_batches=frozenset(name for name in starts if not ended.get(name)),
-        warnings=(*warnings, *_memory_warnings(situation)),
+        warnings=(*warnings, *_restored(situation.committed, checkpoints), *_memory_warnings(situation)),
         actions=(
             *_missing_resources(situation),
-            *_state_changes(situation, continued, generation, checkpoints, starts, settings),
+            *_state_changes(
+                continued,
+                begun=tuple(name for name in starts if name not in checkpoints),
+                pinned=Pinned(
+                    sql=settings.sql,
+                    fingerprint=continued.fingerprint,
+                    schemas={source.topic: source for source in continued.plan.sources},
+                    generation=generation,
+                    state_partitions=partitions,
+                    versions=dict(situation.versions),
+                    starts=starts,
+                ),
+            ),
         ),
         later=_later(situation.saved, generation),
+    )
+
+
+def _continuation(planned: PlannedProgram, pinned: Pinned) -> Continuation:
+    """How the program continues the state of a pinned one."""
+    continued = continue_from(planned.plan, pinned.fingerprint)
+    wanted = planned.bound.settings.state_partitions
+    if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:
+        return continued
+    change = STATE_CHANGES("STATE_PARTITIONS", was=pinned.state_partitions, now=wanted)
+    return discontinued(planned.plan, *continued.changes, change)
+
+
+def _restored(committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]) -> tuple[str, ...]:
+    """A warning for each checkpoint that is older than the position of the group.
+
+    The group gets a position after the batch has ended in all checkpoints.
+    """
+    older = (
+        name
+        for name, checkpoint in checkpoints.items()
+        if any(committed.get(partition, 0) > offset for partition, offset in checkpoint.planned.items())
+    )
+    return tuple(
+        f"The checkpoint of the query {name} is older than the position of the consumer group: the volume was restored "
+        "from a snapshot, or the position was moved. The results since then are written again."
+        for name in older
     )
 
 
@@ -215,29 +262,13 @@ def _missing_resources(situation: Situation) -> tuple[Action, ...]:
     return (*registrations, *(CreateTopic(target_request(situation.planned, topic)) for topic in missing))
 
 
-def _state_changes(
-    situation: Situation,
-    continued: Continuation,
-    generation: int,
-    checkpoints: Collection[str],
-    starts: Mapping[str, Mapping[Partition, int]],
-    settings: Settings,
-) -> tuple[Action, ...]:
+def _state_changes(continued: Continuation, *, begun: tuple[str, ...], pinned: Pinned) -> tuple[Action, ...]:
     """The actions on the state directory: delete and begin checkpoints, save the program.
 
     The program is saved last. After a crash before that, the next start begins the checkpoints again.
     """
-    begun = tuple(query.name for query in continued.plan.queries if query.name not in checkpoints)
-    drops = (DropCheckpoint(generation, query) for query in continued.dropped if query not in begun)
-    pinned = Pinned(
-        sql=settings.sql,
-        fingerprint=continued.fingerprint,
-        schemas={source.topic: source for source in continued.plan.sources},
-        generation=generation,
-        versions=dict(situation.versions),
-        starts=starts,
-    )
-    begins = (BeginCheckpoints(generation, begun),) if begun else ()
+    drops = (DropCheckpoint(pinned.generation, query) for query in continued.dropped if query not in begun)
+    begins = (BeginCheckpoints(pinned.generation, begun),) if begun else ()
     return (*drops, *begins, PinProgram(pinned))
 
 

@@ -13,7 +13,7 @@ from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.memory_need import needed_mib
+from lsql_runner.runtime.memory_need import needed_mib, state_partitions
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
@@ -37,8 +37,11 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
         LsqlError: as `plan_from_environment`.
     """
     settings = read_settings(environment)
-    plan = _planned(settings).plan
-    return f"{explain(plan)}needs about {needed_mib(plan, settings)} MiB of memory\n"
+    planned = _planned(settings)
+    plan = planned.plan
+    partitions = state_partitions(planned.bound.settings.state_partitions, None, settings)
+    state = f"keeps its state in {partitions} partitions\n" if plan.stateful else ""
+    return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions)} MiB of memory\n"
 
 
 def _planned(settings: Settings) -> PlannedProgram:
@@ -90,6 +93,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
 def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
     """The situation on brokers that have only the topics that the program does not create; there is no state."""
     bound = planned.bound.settings
+    partitions = state_partitions(bound.state_partitions, None, settings)
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
     return Situation(
         planned=planned,
@@ -99,7 +103,8 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
         resets={},
         saved=SavedState(Path()),
         versions=versions(),
-        needed_mib=needed_mib(planned.plan, settings),
+        new_state_partitions=partitions,
+        needed_mib=needed_mib(planned.plan, settings, partitions),
     )
 
 

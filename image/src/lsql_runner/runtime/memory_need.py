@@ -8,6 +8,7 @@ from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import store_count
+from lsql_runner.runtime.statedir import Pinned
 
 
 def second_jvm_mib(settings: Settings) -> int:
@@ -17,14 +18,30 @@ def second_jvm_mib(settings: Settings) -> int:
     return SECOND_JVM_MIB
 
 
-def needed_mib(plan: Plan, settings: Settings) -> int:
-    """The smallest memory limit in MiB of a container that runs the plan.
+def state_partitions(wanted: int | None, pinned: Pinned | None, settings: Settings) -> int:
+    """Into how many partitions the state of each operator is divided.
+
+    State that exists keeps its partitions, whatever the number of cores is now.
+
+    Args:
+        wanted: the value of `SET state.partitions`; None if the program does not set it.
+        pinned: the program to which the state belongs, if there is state.
+        settings: of the processor.
+    """
+    if wanted is not None:
+        return wanted
+    if pinned is not None and pinned.fingerprint.stateful:
+        return pinned.state_partitions
+    return settings.threads or cores()
+
+
+def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
+    """The smallest memory limit in MiB of a container that runs the plan with a number of state partitions.
 
     It is enough for the state in RocksDB, which is on disk, but not for one very large group: COLLECT of a million
     records, or a session with all records of a day, is in the heap as a whole.
     """
-    threads = settings.threads or cores()
-    stores = store_count(plan) * threads
+    stores = store_count(plan) * partitions
     return needed_limit_mib(len(plan.queries), stores, second_jvm_mib(settings), settings.heap_mib)
 
 

@@ -11,7 +11,7 @@ from lsql_runner.container.budget import NetworkBuffers, budget
 from lsql_runner.engine.port import Job, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.processor import LateRecordsDropped
+from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
 from lsql_runner.runtime.actions import Action
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
@@ -46,7 +46,9 @@ class PlanRun:
         try:
             memory = dependencies.identity.memory or budget(None)
             buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
-            self._engine.start(job_of(prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended))
+            job = job_of(prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended)
+            for text in self._engine.start(job):
+                machine.emit(WarningRaised(dependencies.now_ms(), text))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())
         except BaseException:
             self.halt()
@@ -154,6 +156,7 @@ def job_of(
         output=output,
         checkpoints=checkpoints,
         on_batch=on_batch,
+        state_partitions=prepared.state_partitions,
         registry=settings.registry,
         rocksdb=bound.rocksdb,
         sinks=sinks,

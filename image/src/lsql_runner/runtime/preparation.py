@@ -26,7 +26,7 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
-from lsql_runner.runtime.memory_need import needed_mib
+from lsql_runner.runtime.memory_need import needed_mib, state_partitions
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
@@ -40,6 +40,7 @@ class PreparedProgram:
 
     planned: PlannedProgram
     generation: int
+    state_partitions: int
     start_offsets: Mapping[str, Mapping[Partition, int]]
     """By query and source partition: the first offset for an empty checkpoint."""
     positions: Mapping[str, Mapping[Partition, int]]
@@ -136,6 +137,7 @@ def find_situation(
             brokers.check_create(target_request(planned, topic))
     partitions = source_partitions(planned.plan) if with_positions else []
     committed = brokers.group_positions(settings.app_id, partitions)
+    wanted = planned.bound.settings.state_partitions
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
         planned=planned,
@@ -145,7 +147,8 @@ def find_situation(
         resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
         saved=saved,
         versions=versions(),
-        needed_mib=needed_mib(planned.plan, settings),
+        new_state_partitions=state_partitions(wanted, None, settings),
+        needed_mib=needed_mib(planned.plan, settings, state_partitions(wanted, saved.pinned, settings)),
     )
 
 
@@ -199,6 +202,7 @@ def _prepared(
     return PreparedProgram(
         planned=planned,
         generation=decision.generation,
+        state_partitions=decision.state_partitions,
         start_offsets=decision.start_offsets,
         positions=decision.positions,
         first_batches=decision.first_batches,

@@ -45,6 +45,8 @@ class Pinned:
     fingerprint: Fingerprint
     schemas: dict[str, TopicSchema]
     generation: int
+    state_partitions: int
+    """Into how many partitions the state of each operator is divided."""
     versions: dict[str, str]
     starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
     """By query: the first offset of each source partition in its checkpoint."""
@@ -135,6 +137,7 @@ class StateDir:
                 "fingerprint": pinned.fingerprint.as_json(),
                 "schemas": as_declaration(pinned.schemas),
                 "generation": pinned.generation,
+                "state_partitions": pinned.state_partitions,
                 "versions": pinned.versions,
                 "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
             },
@@ -226,6 +229,7 @@ def _pinned(path: Path) -> Pinned | None:
             fingerprint=Fingerprint.from_json(document["fingerprint"]),
             schemas=declared_topics(document["schemas"]),
             generation=int(document["generation"]),
+            state_partitions=int(document["state_partitions"]),
             versions=dict(document["versions"]),
             starts={query: from_topics(starts) for query, starts in document["starts"].items()},
         )

@@ -24,6 +24,7 @@ from lsql_runner.events.processor import (
     StateChanged,
     StoreReport,
     TopicUse,
+    WarningRaised,
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.rates import WINDOW_MS, Rates
@@ -229,6 +230,11 @@ def _(event: ProgramPlanned, status: Status) -> Status:
         continuous=event.continuous,
         warnings=status.warnings + new,
     )
+
+
+@status_after.register
+def _(event: WarningRaised, status: Status) -> Status:
+    return status if event.text in status.warnings else replace(status, warnings=(*status.warnings, event.text))
 
 
 @status_after.register

@@ -6,6 +6,9 @@ from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.pipeline import PlannedProgram
 
 _CLEANUP = "cleanup.policy"
+_IN_SYNC = "min.insync.replicas"
+_REPLICAS_FOR_TWO = 3
+"""With two replicas in sync of three, one broker may fail without stopping the processor or losing its results."""
 
 
 def compacted_targets(planned: PlannedProgram) -> frozenset[str]:
@@ -19,6 +22,9 @@ def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
 
     A table has one row for each key, so its topic is compacted unless the program sets another policy. Windowed results
     always have new keys: their topics have the brokers' default retention.
+
+    The producer waits for all replicas in sync. If the program sets the replication, the topic refuses records that
+    only one of three replicas would have. Otherwise the brokers choose both.
     """
     settings = planned.bound.settings.topic(topic)
     config = settings.config
@@ -26,4 +32,6 @@ def target_request(planned: PlannedProgram, topic: str) -> TopicRequest:
     is_table = bool(written) and all(rows.of_table and not rows.windowed for rows in written)
     if is_table and _CLEANUP not in dict(config):
         config = (*config, (_CLEANUP, "compact"))
+    if settings.replication is not None and _IN_SYNC not in dict(config):
+        config = (*config, (_IN_SYNC, "2" if settings.replication >= _REPLICAS_FOR_TWO else "1"))
     return TopicRequest(topic, settings.partitions, settings.replication, config)

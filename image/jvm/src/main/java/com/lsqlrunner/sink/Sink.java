@@ -21,6 +21,17 @@ public interface Sink {
     void write(SinkTable table, Task task, Iterator<SinkRow> rows);
 
     /**
+     * The newest batch of which rows are marked as written; -1 for none, or if rows may be written again.
+     *
+     * @param writer as in {@link Task}
+     * @param run as in {@link Task}
+     * @throws SinkException the server does not answer or refuses this client
+     */
+    default long newestBatch(SinkTable table, String writer, String run) {
+        return -1;
+    }
+
+    /**
      * A task of a batch.
      *
      * @param writer {@code <app id>/<query>}

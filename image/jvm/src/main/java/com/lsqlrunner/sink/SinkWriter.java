@@ -68,6 +68,11 @@ public final class SinkWriter extends StoppableWriter {
         Sinks.of(kind, jars, settings).prepare(table);
     }
 
+    /** See {@link Sink#newestBatch}. */
+    public long newestBatch(String run) {
+        return Sinks.of(kind, jars, settings).newestBatch(table, writer, run);
+    }
+
     @Override
     protected void write(Dataset<Row> rows, long batchId) {
         String run = rows.sparkSession().sparkContext().getLocalProperty(QUERY_ID);

@@ -6,6 +6,8 @@ import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
 import java.sql.Connection;
 import java.sql.Driver;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Iterator;
 import java.util.Map;
@@ -50,6 +52,28 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
                 throw SqlErrors.beforeRows(error);
             }
         });
+    }
+
+    @Override
+    public long newestBatch(SinkTable table, String writer, String run) {
+        if (table.upsert()) {
+            return -1;
+        }
+        long[] newest = new long[1];
+        pool.use(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(new Statements(table).newestBatch())) {
+                statement.setString(1, writer);
+                statement.setString(2, run);
+                try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    newest[0] = rows.getLong(1);
+                }
+                connection.commit();
+            } catch (SQLException error) {
+                throw SqlErrors.beforeRows(error);
+            }
+        });
+        return newest[0];
     }
 
     @Override

@@ -74,6 +74,11 @@ final class Statements {
                 + " SET run = excluded.run, batch = excluded.batch WHERE known.run <> excluded.run OR known.batch < excluded.batch";
     }
 
+    /** The newest batch that a writer has marked for a checkpoint; -1 for none. */
+    String newestBatch() {
+        return "SELECT COALESCE(MAX(batch), -1) FROM " + marks() + " WHERE writer = ? AND run = ?";
+    }
+
     private static String type(String type) {
         return switch (type) {
             case "int" -> "integer";

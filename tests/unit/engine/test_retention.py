@@ -1,0 +1,44 @@
+"""How many batches a checkpoint keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lsql_runner.engine.offset_log import append_committed
+from lsql_runner.engine.retention import kept_batches, kept_by
+from lsql_runner.events.batches import Partition
+from tests.unit.plan.test_fingerprint import planned
+
+COUNT = "INSERT INTO counts SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
+
+
+@pytest.mark.parametrize(
+    ("pace_ms", "files", "size", "kept"),
+    [
+        pytest.param(500, 4, 10_000, 300, id="at the pace of queries with state, as many as can be listed"),
+        pytest.param(10_000, 4, 10_000, 100, id="a slow pace: not less than Spark keeps"),
+        pytest.param(4_000, 4, 10_000, 150, id="ten minutes"),
+        pytest.param(0, 4, 0, 300, id="no pace"),
+        pytest.param(500, 40, 10_000, 200, id="many files"),
+        pytest.param(500, 4, 256 << 10, 256, id="large batches"),
+        pytest.param(500, 4, 5 << 20, 100, id="very large batches"),
+    ],
+)
+def test_a_checkpoint_keeps_ten_minutes_within_bounds(pace_ms: int, files: int, size: int, kept: int) -> None:
+    assert kept_batches(pace_ms, files, size) == kept
+
+
+def test_the_size_of_a_batch_is_measured_when_the_query_starts(tmp_path: Path) -> None:
+    [query] = planned(COUNT).queries
+    assert kept_by(query, tmp_path, 500, 2) == 100
+    for batch in range(120):
+        append_committed(tmp_path, batch, [{Partition("t", 0): batch}], 200)
+    assert kept_by(query, tmp_path, 500, 2) == 300
+
+    (tmp_path / "state").mkdir()
+    with (tmp_path / "state/1.changelog").open("wb") as file:
+        file.truncate(120 * 512 << 10)
+
+    assert 120 <= kept_by(query, tmp_path, 500, 2) <= 128
