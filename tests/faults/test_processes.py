@@ -110,6 +110,34 @@ def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
 
 
+@pytest.mark.parametrize("suite", [GROUPS, JOINS], ids=lambda suite: suite.name)
+def test_a_kill_before_the_first_batch_of_one_query_and_after_that_of_another(
+    broker: Broker, tmp_path: Path, suite: Suite
+) -> None:
+    held = tmp_path / "held"
+    rule = Rule(
+        class_name="org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog",
+        method="add",
+        condition='$0.metadataPath().toString().endsWith("/stateful-1/offsets")',
+        action=f'openTrace("held", "{held}"); delay(120000)',
+    )
+    point = Point(name="first-batch-held", rule=rule, suites=(), repeats=Repeats.NEVER)
+    with Scenario(broker, suite, tmp_path) as scenario:
+        scenario.feed(BACKLOG)
+        agent = scenario.agent(point)
+        agent.armed.touch()
+        runner = scenario.start(agent)
+        wait_until(held.exists)
+        runner.wait_for(lambda stream: stream["recordsIn"] > 0)
+        jvm = runner.jvm_pid()
+        os.kill(jvm, signal.SIGKILL)
+        scenario.await_end(jvm)
+        scenario.start()
+        scenario.catch_up()
+
+        assert scenario.check("killed before the first batch of a query").total == 0
+
+
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp_path: Path, suite: Suite) -> None:
     """Its node does not respond, its volume is attached to another node, and the node comes back.

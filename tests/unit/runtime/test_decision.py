@@ -49,6 +49,8 @@ class Case:
     generation: int = 1
     generations: frozenset[int] = frozenset()
     checkpoints: frozenset[tuple[int, str]] = frozenset()
+    not_begun: frozenset[tuple[int, str]] = frozenset()
+    """Checkpoints without a batch."""
     committed: Mapping[Partition, int] = field(default_factory=dict)
     registered: bool = False
     incompatibility: str | None = None
@@ -76,7 +78,13 @@ def decision_of(case: Case) -> StartDecision:
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
         for schema in unregistered_schemas(planned.plan)
     )
-    saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations or frozenset({case.generation}))
+    saved = SavedState(
+        STATE,
+        pinned(case),
+        case.checkpoints,
+        case.generations or frozenset({case.generation}),
+        case.checkpoints | case.not_begun,
+    )
     situation = Situation(
         planned=planned,
         topics=frozenset(case.topics),
@@ -149,6 +157,12 @@ def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> N
     [
         pytest.param(Case(FILTER, committed={P0: 5}), 1, {P0: 5}, id="stateless without checkpoint"),
         pytest.param(HAD_STATE, 1, {P0: 5}, id="restart"),
+        pytest.param(
+            replace(HAD_STATE, checkpoints=frozenset(), not_begun=HAD_STATE.checkpoints, committed={P0: 0}),
+            1,
+            {P0: 0},
+            id="ended before the first batch",
+        ),
         pytest.param(replace(HAD_STATE, checkpoints=frozenset(), on_loss="reset"), 1, {P0: 5}, id="state lost, reset"),
         pytest.param(replace(HAD_STATE, checkpoints=frozenset(), on_loss="rebuild"), 1, {}, id="state lost, rebuild"),
         pytest.param(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,9 +41,7 @@ def refused(runtime: FakeRuntime) -> LsqlError:
 
 
 def lose_state(runtime: FakeRuntime) -> None:
-    for file in (runtime.folder / APP_ID / "1").rglob("*"):
-        if file.is_file():
-            file.unlink()
+    shutil.rmtree(runtime.folder / APP_ID / "1")
 
 
 def change_aggregate(runtime: FakeRuntime) -> None:

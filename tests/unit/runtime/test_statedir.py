@@ -84,6 +84,16 @@ def test_a_pinned_program_is_read_back(tmp_path: Path) -> None:
     state.close()
 
 
+def test_a_pinned_program_has_folders_for_its_state_before_the_first_batch(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+
+    state.pin(PINNED)
+
+    saved = state.saved()
+    assert (set(saved.folders), set(saved.checkpoints)) == ({(3, "stateful-0")}, set())
+    state.close()
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"sql": 1, "fingerprint": 2}', "null", '{"sql": "", "x": 1}'])
 def test_an_unreadable_program_json_is_refused(tmp_path: Path, text: str) -> None:
     state = StateDir(tmp_path, "app")

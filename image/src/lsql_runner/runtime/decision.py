@@ -128,7 +128,9 @@ def _start_offsets(
     """
     saved = situation.saved
     expected = [query.name for query in plan.queries if query.stateful and query.name not in added]
-    lost = any((generation, name) not in saved.checkpoints for name in expected)
+    # A start makes the folders. A query whose folder is empty has not begun: the previous process ended before its
+    # first batch, and the group has the positions at which it begins, or those of other queries.
+    lost = any((generation, name) not in saved.folders for name in expected)
     same_generation = saved.pinned is None or generation == saved.pinned.generation
     if not lost or not situation.committed or not same_generation:
         return situation.committed

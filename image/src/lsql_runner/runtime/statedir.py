@@ -48,6 +48,8 @@ class SavedState:
     """Generation and query of every checkpoint in which a batch was planned."""
     generations: frozenset[int] = frozenset()
     """All generations that have a folder."""
+    folders: frozenset[tuple[int, str]] = frozenset()
+    """Generation and query of every folder of a checkpoint, also of those in which no batch was planned yet."""
 
 
 def state_path(root: Path, app_id: str) -> Path:
@@ -63,11 +65,13 @@ def saved_state(path: Path) -> SavedState:
     """
     folders = [folder for folder in path.iterdir() if folder.name.isdigit()] if path.is_dir() else []
     generations = [folder for folder in folders if folder.is_dir()]
+    queries = [query for generation in generations for query in generation.iterdir()]
     return SavedState(
         path,
         _pinned(path),
-        frozenset((int(g.name), q.name) for g in generations for q in g.iterdir() if _has_batch(q)),
+        frozenset((int(query.parent.name), query.name) for query in queries if _has_batch(query)),
         frozenset(int(generation.name) for generation in generations),
+        frozenset((int(query.parent.name), query.name) for query in queries),
     )
 
 
@@ -110,7 +114,13 @@ class StateDir:
         return saved_state(self.path)
 
     def pin(self, pinned: Pinned) -> None:
-        """Write program.json."""
+        """Write program.json, after the folders of queries with state: a query without one has lost its state.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        for query in pinned.fingerprint.stateful:
+            self._make_folder(self.checkpoints(pinned.generation) / query.name)
         self._write(
             "program.json",
             {
@@ -151,6 +161,12 @@ class StateDir:
         self._write("control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms})
 
     # --- files ---
+
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(folder), reason=error.strerror or str(error)) from None
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
         """Write a file atomically: after a crash, it has the old or the new content."""
