@@ -7,8 +7,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -17,7 +17,7 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.process import ProcessFailed
-from devkit.runner import Runner
+from devkit.runner import Runner, has_ended
 from tests.faults.points import POINTS, Guarantee, Point, Repeats, Rule
 from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
 from tests.faults.results import Group, Kind, every_one_of
@@ -168,6 +168,45 @@ def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp
         outcome = scenario.check("a suspended processor continued", forgiven=forgiven)
     if REQUIRED is Guarantee.AT_LEAST_ONCE:
         assert outcome.total > 0
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_suspended_jvm_whose_worker_was_killed_continues_after_the_next_start(
+    broker: Broker, tmp_path: Path, suite: Suite
+) -> None:
+    """The next start is refused, or the JVM writes nothing more: it has the same state directory."""
+    with Scenario(broker, suite, tmp_path) as scenario:
+        first = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        jvm, worker = first.jvm_pid(), first.worker_pid()
+        with scenario.light_load(20), suspended(jvm):
+            first.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
+            os.kill(jvm, signal.SIGSTOP)
+            os.kill(worker, signal.SIGKILL)
+            assert first.wait(30) == ENDED
+            second = scenario.prepare()
+            try:
+                second.start().wait_for(lambda stream: stream["recordsIn"] > 0)
+            except ProcessFailed:
+                assert "STATE_DIR_IN_USE" in second.output()
+            os.kill(jvm, signal.SIGCONT)
+            wait_until(lambda: has_ended(jvm))
+            if not second.running:
+                scenario.start()
+        scenario.catch_up()
+
+        scenario.check("a suspended JVM continued")
+
+
+@contextmanager
+def suspended(pid: int) -> Iterator[None]:
+    """A process that is suspended in the block and has ended after it."""
+    try:
+        yield
+    finally:
+        if not has_ended(pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def continues(runner: Runner) -> bool:
