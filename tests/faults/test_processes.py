@@ -7,8 +7,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -17,7 +17,7 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.process import ProcessFailed
-from devkit.runner import Runner
+from devkit.runner import Runner, has_ended
 from tests.faults.points import POINTS, Guarantee, Point, Repeats, Rule
 from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
 from tests.faults.results import Group, Kind, every_one_of
@@ -110,6 +110,34 @@ def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
 
 
+@pytest.mark.parametrize("suite", [GROUPS, JOINS], ids=lambda suite: suite.name)
+def test_a_kill_before_the_first_batch_of_one_query_and_after_that_of_another(
+    broker: Broker, tmp_path: Path, suite: Suite
+) -> None:
+    held = tmp_path / "held"
+    rule = Rule(
+        class_name="org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog",
+        method="add",
+        condition='$0.metadataPath().toString().endsWith("/stateful-1/offsets")',
+        action=f'openTrace("held", "{held}"); delay(120000)',
+    )
+    point = Point(name="first-batch-held", rule=rule, suites=(), repeats=Repeats.NEVER)
+    with Scenario(broker, suite, tmp_path) as scenario:
+        scenario.feed(BACKLOG)
+        agent = scenario.agent(point)
+        agent.armed.touch()
+        runner = scenario.start(agent)
+        wait_until(held.exists)
+        runner.wait_for(lambda stream: stream["recordsIn"] > 0)
+        jvm = runner.jvm_pid()
+        os.kill(jvm, signal.SIGKILL)
+        scenario.await_end(jvm)
+        scenario.start()
+        scenario.catch_up()
+
+        assert scenario.check("killed before the first batch of a query").total == 0
+
+
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp_path: Path, suite: Suite) -> None:
     """Its node does not respond, its volume is attached to another node, and the node comes back.
@@ -140,6 +168,45 @@ def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp
         outcome = scenario.check("a suspended processor continued", forgiven=forgiven)
     if REQUIRED is Guarantee.AT_LEAST_ONCE:
         assert outcome.total > 0
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_suspended_jvm_whose_worker_was_killed_continues_after_the_next_start(
+    broker: Broker, tmp_path: Path, suite: Suite
+) -> None:
+    """The next start is refused, or the JVM writes nothing more: it has the same state directory."""
+    with Scenario(broker, suite, tmp_path) as scenario:
+        first = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        jvm, worker = first.jvm_pid(), first.worker_pid()
+        with scenario.light_load(20), suspended(jvm):
+            first.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
+            os.kill(jvm, signal.SIGSTOP)
+            os.kill(worker, signal.SIGKILL)
+            assert first.wait(30) == ENDED
+            second = scenario.prepare()
+            try:
+                second.start().wait_for(lambda stream: stream["recordsIn"] > 0)
+            except ProcessFailed:
+                assert "STATE_DIR_IN_USE" in second.output()
+            os.kill(jvm, signal.SIGCONT)
+            wait_until(lambda: has_ended(jvm))
+            if not second.running:
+                scenario.start()
+        scenario.catch_up()
+
+        scenario.check("a suspended JVM continued")
+
+
+@contextmanager
+def suspended(pid: int) -> Iterator[None]:
+    """A process that is suspended in the block and has ended after it."""
+    try:
+        yield
+    finally:
+        if not has_ended(pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def continues(runner: Runner) -> bool:

@@ -1,4 +1,4 @@
-"""How many batches a checkpoint keeps: ten minutes, within bounds of batches, files and bytes (decision 0028).
+"""How many batches a checkpoint keeps: ten minutes, within bounds of batches, files and bytes (decision 0029).
 
 A restart needs the last batch only. The earlier ones keep a copy of the volume complete that takes minutes to make.
 """
