@@ -2,9 +2,8 @@ package com.lsqlrunner.delivery;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -31,8 +30,12 @@ final class ProducerSlots {
     private final Map<String, Object> settings;
     private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
-    private final Set<Integer> taken = new HashSet<>();
+
+    /** Those of running tasks; null while one is being opened. */
+    private final Map<Integer, Producer<byte[], byte[]>> taken = new HashMap<>();
+
     private boolean hasFailed;
+    private boolean isClosed;
 
     /** A producer and its number. */
     record Slot(int number, Producer<byte[], byte[]> producer) {}
@@ -76,26 +79,47 @@ final class ProducerSlots {
     Slot take() {
         int number = 0;
         synchronized (this) {
-            if (hasFailed) {
+            if (hasFailed || isClosed) {
                 // A new producer with the id of the failed one would abort its transaction.
                 throw new KafkaException("a producer of the query has failed");
             }
             if (!free.isEmpty()) {
                 Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
-                taken.add(first.getKey());
+                taken.put(first.getKey(), first.getValue());
                 return new Slot(first.getKey(), first.getValue());
             }
-            while (!taken.add(number)) {
+            while (taken.containsKey(number)) {
                 number++;
             }
+            taken.put(number, null);
         }
-        return new Slot(number, open(number));
+        try {
+            return opened(number, open(number));
+        } catch (RuntimeException failed) {
+            synchronized (this) {
+                taken.remove(number); // it has no transaction; numbers that brokers know have no gaps
+            }
+            throw failed;
+        }
+    }
+
+    private synchronized Slot opened(int number, Producer<byte[], byte[]> producer) {
+        if (isClosed) {
+            producer.close(Duration.ZERO);
+            throw new KafkaException("the query has ended");
+        }
+        taken.put(number, producer);
+        return new Slot(number, producer);
     }
 
     /** Returns a producer without an open transaction. */
     synchronized void release(Slot slot) {
         taken.remove(slot.number);
-        free.put(slot.number, slot.producer);
+        if (isClosed) {
+            slot.producer.close(Duration.ZERO);
+        } else {
+            free.put(slot.number, slot.producer);
+        }
     }
 
     /** Closes a producer whose transaction is open. The next start of the query commits it. */
@@ -144,15 +168,17 @@ final class ProducerSlots {
     }
 
     /**
-     * Closes the producers that no task uses.
+     * Closes the producers, also those of tasks that are still running: records that they sent after the commit of
+     * their transaction would belong to none.
      *
      * @return whether a transaction may be open: a producer has failed, or a task still has one
      */
     synchronized boolean close() {
         boolean mayBeOpen = hasFailed || !taken.isEmpty();
-        hasFailed = true; // a task that is still running gets no producer any more
+        isClosed = true;
         free.values().forEach(producer -> producer.close(Duration.ZERO));
         free.clear();
+        taken.values().stream().filter(Objects::nonNull).forEach(producer -> producer.close(Duration.ZERO));
         return mayBeOpen;
     }
 }
