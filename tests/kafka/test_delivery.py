@@ -115,7 +115,10 @@ def transactional(broker: Broker, transactional_id: str) -> Producer:
 
 
 def produce(producer: Producer, target: str, batch: str, low: int, value: bytes) -> None:
-    headers = [(BATCH_HEADER, batch.encode()), (IDENTITY_HEADER, struct.pack(">qq", 1, low))]
+    headers: list[tuple[str, str | bytes | None]] = [
+        (BATCH_HEADER, batch.encode()),
+        (IDENTITY_HEADER, struct.pack(">qq", 1, low)),
+    ]
     producer.produce(target, value, b"k", headers=headers)
     producer.flush(30)
 

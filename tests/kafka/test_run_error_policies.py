@@ -48,6 +48,10 @@ DEEP = [
 ]
 
 
+OF_A_PROCESSOR = ("lsql.batch", "lsql.id")
+"""The headers of the records that a processor writes."""
+
+
 def poison(count: int) -> list[bytes]:
     """The same bad records in each run."""
     found: list[bytes] = [*DEEP]
@@ -71,11 +75,12 @@ def declared(topic: str, **schema: object) -> str:
 
 
 def mixed(bad: Sequence[bytes]) -> list[Record]:
-    """A good record after each that may be bad. Keys and headers are random bytes."""
+    """A good record after each that may be bad. Keys and headers are random bytes; a processor wrote the bad ones."""
     source = random.Random(3)
     records = []
     for number, value in enumerate(bad):
-        headers = (("h", source.randbytes(5)), ("h", None), ("", b""), ("lsql.batch", b"another"))
+        own = (("h", source.randbytes(5)), ("h", None), ("", b""), ("lsql.ids", b"own"))
+        headers = (own[0], ("lsql.id", b"upstream"), *own[1:], ("lsql.batch", b"another"))
         key = None if number % 7 == 0 else source.randbytes(number % 4)
         records.append(Record(key, value, headers=headers, partition=0, timestamp_ms=1_700_000_000_000 + number))
         records.append(Record(b"good", good(number), partition=0))
@@ -108,11 +113,14 @@ def test_bad_records_become_unchanged_dead_letters_and_the_processor_continues(
             source_record.value,
             source_record.timestamp_ms,
         )
-        assert dead_letter.headers[: len(source_record.headers)] == source_record.headers
-        assert [name for name, _ in dead_letter.headers[len(source_record.headers) :]] == [
+        kept = tuple(header for header in source_record.headers if header[0] not in OF_A_PROCESSOR)
+        assert dead_letter.headers[: len(kept)] == kept
+        assert [name for name, _ in dead_letter.headers[len(kept) :]] == [
             *(f"lsql.error.{n}" for n in ("topic", "partition", "offset", "code", "message", "processor", "time")),
-            "lsql.batch",
+            *OF_A_PROCESSOR,
         ]
+        assert (error_headers["lsql.batch"] or b"").startswith(f"app-{dead}/".encode())
+        assert len(error_headers["lsql.id"] or b"") == 16
         assert (error_headers["lsql.error.topic"], error_headers["lsql.error.partition"]) == (source.encode(), b"0")
         assert error_headers["lsql.error.processor"] == f"app-{dead}".encode()
         assert b"\n" not in (error_headers["lsql.error.message"] or b"")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 import uuid
@@ -58,6 +59,7 @@ class Filter:
         return sorted(json.loads(record.value or b"")["id"] for record in self.broker.consume_all(self.target))
 
     def count(self) -> int:
+        """The number of records in the target, and of the markers of their transactions."""
         return sum(self.broker.end_offsets(self.target).values())
 
     def expected(self) -> list[int]:
@@ -85,8 +87,21 @@ def test_each_record_keeps_its_key_value_headers_and_timestamp(filtering: Filter
     assert first.key == b"key-5"
     assert json.loads(first.value or b"") == {"id": 5, "n": 5}
     assert first.timestamp_ms == EPOCH_MS + 5
-    assert first.headers == (("trace", b"t"), ("lsql.batch", f"{filtering.app_id}/stateless/0".encode()))
+    names, headers = [name for name, _ in first.headers], dict(first.headers)
+    assert names == ["trace", "lsql.batch", "lsql.id"]
+    assert headers["trace"] == b"t"
+    app_id, run, query, batch = (headers["lsql.batch"] or b"").decode().split("/")
+    assert (app_id, query, batch) == (filtering.app_id, "stateless", "0")
+    assert re.fullmatch("[0-9a-f]{8}", run)
     assert filtering.written() == filtering.expected()
+
+
+def test_each_record_has_an_identity_of_its_own(filtering: Filter) -> None:
+    records = filtering.broker.consume_all(filtering.target)
+
+    identities = {dict(record.headers)["lsql.id"] for record in records}
+    assert len(identities) == len(records) > 0
+    assert {len(identity or b"") for identity in identities} == {16}
 
 
 def test_the_records_of_a_key_keep_their_order(filtering: Filter) -> None:
@@ -212,32 +227,33 @@ def test_without_its_state_directory_it_continues_at_the_position_of_the_consume
     assert sorted(value["id"] for value in values(broker, target)) == [n for n in range(200) if n % 10 > 4]
 
 
-def test_a_jvm_killed_during_a_batch_ends_the_process_and_the_next_start_repeats_the_batch(
+def test_a_jvm_killed_during_a_batch_ends_the_process_and_the_next_start_completes_the_batch(
     filtering: Filter,
 ) -> None:
     runner = filtering.runner
     before = filtering.expected()
     runner.post("/stop")
     runner.reach("stopped")
+    count = filtering.count()
     filtering.feed(BACKLOG)  # while it is stopped, so that it reads all of it in one batch
     runner.post("/start")
-    wait_until(lambda: filtering.count() > len(before))
+    wait_until(lambda: filtering.count() > count)
     os.kill(runner.jvm_pid(), signal.SIGKILL)
-    assert filtering.count() < len(filtering.expected())
     assert jvm_gone_was_reported(runner)
     assert runner.wait(15) == 3
     assert runner.traces() == []
+    assert len(before) < len(filtering.written()) < len(filtering.expected())
 
     runner.start()
     filtering.catch_up()
 
     records = filtering.broker.consume_all(filtering.target)
     ids = Counter(json.loads(record.value or b"")["id"] for record in records)
-    assert ids.keys() == set(filtering.expected())
-    twice = {number for number, times in ids.items() if times == 2}
-    assert ids.total() - len(ids) == len(twice) > 0
-    batches = {dict(r.headers)["lsql.batch"] for r in records if json.loads(r.value or b"")["id"] in twice}
-    assert len(batches) == 1  # both copies have the same batch in their header
+    assert ids == Counter(filtering.expected())
+    added = ids.keys() - set(before)
+    batches = {dict(r.headers)["lsql.batch"] for r in records if json.loads(r.value or b"")["id"] in added}
+    assert len(batches) == 1  # the records of both processes have the same batch in their header
+    assert filtering.written() == sorted(json.loads(r.value or b"")["id"] for r in committed(filtering))
 
 
 def test_a_new_field_is_part_of_a_star_and_can_be_named_after_a_restart(
@@ -263,6 +279,10 @@ def test_a_new_field_is_part_of_a_star_and_can_be_named_after_a_restart(
         assert uses[source].value_type == "struct<id: long, color: string>"
         assert uses[source].schema_origin == "pinned"
     assert values(broker, target)[2:] == [{"color": "blue", "number": 3}]
+
+
+def committed(filtering: Filter) -> list[Record]:
+    return filtering.broker.consume_all(filtering.target, isolation="read_committed")
 
 
 def values(broker: Broker, topic: str) -> list[dict[str, Any]]:

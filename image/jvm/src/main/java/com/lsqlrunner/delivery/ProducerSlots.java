@@ -3,6 +3,7 @@ package com.lsqlrunner.delivery;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -29,8 +30,12 @@ final class ProducerSlots {
     private final Map<String, Object> settings;
     private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
+
+    /** Those of running tasks; null while one is being opened. */
     private final Map<Integer, Producer<byte[], byte[]>> taken = new HashMap<>();
+
     private boolean hasFailed;
+    private boolean isClosed;
 
     /** A producer and its number. */
     record Slot(int number, Producer<byte[], byte[]> producer) {}
@@ -72,23 +77,45 @@ final class ProducerSlots {
 
     /** Takes a producer that no other task uses. */
     Slot take() {
+        int number = 0;
         synchronized (this) {
-            if (hasFailed) {
+            if (hasFailed || isClosed) {
                 // A new producer with the id of the failed one would abort its transaction.
                 throw new KafkaException("a producer of the query has failed");
             }
-            Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
-            int number = first == null ? taken.size() : first.getKey();
-            Producer<byte[], byte[]> producer = first == null ? open(number) : first.getValue();
-            taken.put(number, producer);
-            return new Slot(number, producer);
+            if (!free.isEmpty()) {
+                Map.Entry<Integer, Producer<byte[], byte[]>> first = free.pollFirstEntry();
+                taken.put(first.getKey(), first.getValue());
+                return new Slot(first.getKey(), first.getValue());
+            }
+            while (taken.containsKey(number)) {
+                number++;
+            }
+            taken.put(number, null);
         }
+        try {
+            return opened(number, open(number));
+        } catch (RuntimeException failed) {
+            synchronized (this) {
+                taken.remove(number); // it has no transaction; numbers that brokers know have no gaps
+            }
+            throw failed;
+        }
+    }
+
+    private synchronized Slot opened(int number, Producer<byte[], byte[]> producer) {
+        if (isClosed) {
+            producer.close(Duration.ZERO);
+            throw new KafkaException("the query has ended");
+        }
+        taken.put(number, producer);
+        return new Slot(number, producer);
     }
 
     /** Returns a producer without an open transaction. */
     synchronized void release(Slot slot) {
         taken.remove(slot.number);
-        if (hasFailed) {
+        if (isClosed) {
             slot.producer.close(Duration.ZERO);
         } else {
             free.put(slot.number, slot.producer);
@@ -141,16 +168,17 @@ final class ProducerSlots {
     }
 
     /**
-     * Closes all producers, also those of tasks that are still running.
+     * Closes the producers, also those of tasks that are still running: records that they sent after the commit of
+     * their transaction would belong to none.
      *
      * @return whether a transaction may be open: a producer has failed, or a task still has one
      */
     synchronized boolean close() {
         boolean mayBeOpen = hasFailed || !taken.isEmpty();
-        hasFailed = true; // a task that is still running gets no producer any more
+        isClosed = true;
         free.values().forEach(producer -> producer.close(Duration.ZERO));
-        taken.values().forEach(producer -> producer.close(Duration.ZERO));
         free.clear();
+        taken.values().stream().filter(Objects::nonNull).forEach(producer -> producer.close(Duration.ZERO));
         return mayBeOpen;
     }
 }

@@ -72,9 +72,27 @@ class ProducerSlotsTest {
     }
 
     @Test
-    void aTaskThatStillWritesMayHaveAnOpenTransaction() {
+    void aTaskThatStillWritesMayHaveAnOpenTransactionAndCannotWriteAnyMore() {
         slots.take();
         assertTrue(slots.close());
+        assertTrue(producers.opened().get(0).closed());
+    }
+
+    @Test
+    void aTaskMayReturnItsProducerAfterTheEnd() {
+        Slot slot = slots.take();
+        slots.close();
+        slots.release(slot);
+        assertTrue(producers.opened().get(0).closed());
+        assertThrows(KafkaException.class, slots::take);
+    }
+
+    @Test
+    void theNumberOfAProducerThatTheBrokersRefuseIsUsedAgain() {
+        producers.refuseTimeoutsOver(0, new TransactionalIdAuthorizationException("not allowed"));
+        assertThrows(TransactionalIdAuthorizationException.class, slots::take);
+        producers.refuseTimeoutsOver(900_000, null);
+        assertEquals(0, slots.take().number());
     }
 
     @Test
