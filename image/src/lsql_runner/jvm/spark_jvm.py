@@ -271,8 +271,8 @@ reaches the threshold within a second; processing three million records took a f
 
 
 _RETURN_FREED_MEMORY = "-XX:TrimNativeHeapInterval=60000"
-"""Every minute malloc returns its free pages to the kernel. It keeps them otherwise: a compilation of C2 uses up to
-28 MiB for a second, and state stores and compiled code leave gaps. Ignored where malloc is not that of glibc."""
+"""Every minute malloc returns its free pages to the kernel. It keeps them otherwise, for example up to 28 MiB of
+compilations that have ended (decision 0024). It takes some milliseconds."""
 
 
 _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTReplayTraining")
