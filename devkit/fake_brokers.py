@@ -5,13 +5,15 @@ It passes the suite in tests/contract, as the real clients do on a real broker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader
-from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.reasons import RIGHTS
+from lsql_runner.kafka.rights import missing_rights
 
 KeyValue = tuple[bytes | None, bytes | None]
 SERVERS = "fake:9092"
@@ -36,6 +38,8 @@ class FakeBrokers(RangeReader):
         changes: a description of each topic that was created or deleted through the port, in order.
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
+        rights: the operations that are allowed on topics, as `READ`; everything on topics that are not in it.
+        transactional_prefixes: the transactional ids that are allowed begin with one of them; None allows all.
     """
 
     def __init__(self) -> None:
@@ -43,6 +47,8 @@ class FakeBrokers(RangeReader):
         self.changes: list[str] = []
         self.sampled: list[str] = []
         self.topic_refusal: str | None = None
+        self.rights: dict[str, set[str]] = {}
+        self.transactional_prefixes: set[str] | None = None
         self._topics: dict[str, FakeTopic] = {}
         self._positions: dict[str, dict[Partition, int]] = {}
 
@@ -159,6 +165,19 @@ class FakeBrokers(RangeReader):
             )
             for name, config in configs.items()
         }
+
+    # --- AccessChecks ---
+
+    def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
+        self._raise_outage()
+        found = {name: allowed for name, allowed in self.rights.items() if name in self._topics}
+        if (missing := missing_rights(rights, found)) is not None:
+            raise LsqlError("BROKER_REFUSED", servers=SERVERS, reason=missing)
+
+    def check_transactional_id(self, name: str) -> None:
+        self._raise_outage()
+        if self.transactional_prefixes is not None and not name.startswith(tuple(self.transactional_prefixes)):
+            raise LsqlError("BROKER_REFUSED", servers=SERVERS, reason=RIGHTS("TRANSACTIONAL_ID", name=name))
 
     def close(self) -> None:
         pass

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import pytest
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.ports import Brokers, RawRecord, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import Brokers, RawRecord, Right, TopicLimits, TopicRequest
 
 DEADLINE_S = 30.0
 MISSING_TOPIC = "there-is-no-such-topic"
@@ -182,6 +182,66 @@ class TopicAdminContract:
         assert subject.brokers.limits([]) == {}
 
 
+class ClientWithRights(Protocol):
+    """Brokers whose client has only the rights that were granted to it."""
+
+    brokers: Brokers
+
+    def topic(self) -> str:
+        """Creates a topic without rights on it, and returns its name."""
+
+    def allow_topic(self, name: str, right: Right) -> None:
+        """Grants a right on a topic."""
+
+    def allow_transactional_ids(self, prefix: str) -> None:
+        """Grants Write on all transactional ids with a prefix."""
+
+
+class AccessChecksContract:
+    """The fixture `limited` is a ClientWithRights."""
+
+    def test_each_missing_right_on_a_topic_is_named(self, limited: ClientWithRights) -> None:
+        first, second = limited.topic(), limited.topic()
+        needed: dict[str, list[Right]] = {first: ["Read", "Write"], second: ["Write"]}
+
+        def found() -> Mapping[str, object]:
+            return missing(lambda: limited.brokers.check_topics(needed))
+
+        assert found() == {"rights": "Read, Write", "topic": first}
+        limited.allow_topic(first, "Write")
+        assert found() == {"rights": "Read", "topic": first}
+        limited.allow_topic(first, "Read")
+        assert found() == {"rights": "Write", "topic": second}
+        limited.allow_topic(second, "Write")
+        limited.brokers.check_topics(needed)
+
+    def test_a_topic_that_does_not_exist_is_not_checked(self, limited: ClientWithRights) -> None:
+        name = unused_name("created-later")
+        limited.allow_topic(name, "Write")
+
+        limited.brokers.check_topics({name: ["Read", "Write"]})
+        limited.brokers.check_topics({})
+
+    def test_a_transactional_id_is_refused_until_its_prefix_is_allowed(self, limited: ClientWithRights) -> None:
+        app = unused_name("app")
+        name = f"{app}/validate"
+
+        assert missing(lambda: limited.brokers.check_transactional_id(name)) == {"name": name}
+        limited.allow_transactional_ids(f"{app}/")
+        limited.brokers.check_transactional_id(name)
+        limited.brokers.check_transactional_id(name)
+
+
+def missing(check: Callable[[], None]) -> Mapping[str, object]:
+    """The missing rights that a refused check names."""
+    with pytest.raises(LsqlError) as caught:
+        check()
+    reason = caught.value.params["reason"]
+    assert caught.value.code == "BROKER_REFUSED"
+    assert isinstance(reason, Detail)
+    return reason.params
+
+
 class UnreachableBrokersContract:
     """The fixture `unreachable` has brokers that do not respond."""
 
@@ -191,6 +251,8 @@ class UnreachableBrokersContract:
             lambda: unreachable.create(TopicRequest("t")),
             lambda: unreachable.check_create(TopicRequest("t")),
             lambda: unreachable.ends([Partition("t", 0)]),
+            lambda: unreachable.check_topics({"t": ["Read"]}),
+            lambda: unreachable.check_transactional_id("t"),
         ]
         for request in requests:
             with pytest.raises(LsqlError) as caught:

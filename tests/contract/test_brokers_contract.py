@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from devkit.fake_brokers import FakeBrokers
+from lsql_runner.kafka.ports import Right
 from tests.contract.brokers_contract import (
+    AccessChecksContract,
     GroupPositionsContract,
     TopicAdminContract,
     TopicReaderContract,
@@ -53,6 +55,34 @@ class TestGroupPositions(GroupPositionsContract):
 
 
 class TestTopicAdmin(TopicAdminContract):
+    pass
+
+
+class FakeClientWithRights:
+    def __init__(self) -> None:
+        self.brokers = FakeBrokers()
+        self.brokers.transactional_prefixes = set()
+
+    def topic(self) -> str:
+        name = f"topic-{uuid.uuid4().hex[:8]}"
+        self.brokers.add_topic(name)
+        self.brokers.rights[name] = set()
+        return name
+
+    def allow_topic(self, name: str, right: Right) -> None:
+        self.brokers.rights.setdefault(name, set()).add(right.upper())
+
+    def allow_transactional_ids(self, prefix: str) -> None:
+        assert self.brokers.transactional_prefixes is not None
+        self.brokers.transactional_prefixes.add(prefix)
+
+
+@pytest.fixture
+def limited() -> FakeClientWithRights:
+    return FakeClientWithRights()
+
+
+class TestAccessChecks(AccessChecksContract):
     pass
 
 

@@ -322,3 +322,27 @@ def test_a_missing_topic_is_refused_with_its_position(broker: Broker, tmp_path: 
     assert "nowhere SELECT" in output
     assert "^^^^^^^" in output
     assert runner.traces() == []
+
+
+@pytest.mark.parametrize("mode", ["batch", "continuous"])
+def test_a_batch_that_runs_again_draws_the_same_values(
+    mode: str, broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """The processor ends before the end of its first batch is on the disk."""
+    source, target, app_id = topic(), topic(), f"draw-{uuid.uuid4().hex[:8]}"
+    broker.produce(source, [Record(b"k", b'{"id":1}')] * 5)
+    sql = (
+        f"SET processing.guarantee='at_least_once'; SET processing.mode='{mode}';"
+        f"INSERT INTO {target} SELECT STREAM UUID() AS u, RANDINT() AS r FROM {source}"
+    )
+    with in_process(engine, broker.bootstrap, sql, app_id, tmp_path) as running:
+        running.read_to(5)
+    [commits] = tmp_path.rglob("commits")
+    for file in commits.iterdir():
+        file.unlink()
+
+    with in_process(engine, broker.bootstrap, sql, app_id, tmp_path) as running:
+        running.wait_for(lambda _: len(broker.consume_all(target)) >= 10)
+
+    values = [record.value for record in broker.consume_all(target)]
+    assert Counter(Counter(values).values()) == {2: 5}

@@ -148,7 +148,10 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-USUAL_TOOLS = ("git", "cd", "curl", "export", "helm", "kubectl", "kafka-consumer-groups", "keytool", "openssl")
+USUAL_TOOLS = (
+    *("git", "cd", "curl", "export", "helm", "kubectl", "keytool", "openssl"),
+    *("kafka-acls", "kafka-consumer-groups"),
+)
 
 
 def exists(command: str) -> bool:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from devkit.spark_rows import conf
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall, RandomBits
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
@@ -333,6 +333,7 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
         constant = row.signature.parameter(position).constant
         args.append(operators.convert(arg if constant else literals.replace(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(bound) :] if p.optional]
+    args += [RandomBits(number, expr.span) for number in range(row.random_bits)]
     return FunctionCall(function=row.name, lowering=row.lowering, args=tuple(args), type=matched.result, nullable=True)
 
 

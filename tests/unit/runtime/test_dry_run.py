@@ -91,3 +91,13 @@ def test_a_target_that_the_brokers_refuse_is_refused(runtime: FakeRuntime) -> No
         validated(runtime)
 
     assert caught.value.code == "TOPIC_REFUSED"
+
+
+def test_missing_rights_are_refused(runtime: FakeRuntime) -> None:
+    runtime.brokers.transactional_prefixes = set()
+
+    with pytest.raises(LsqlError) as caught:
+        validated(runtime)
+
+    assert caught.value.code == "BROKER_REFUSED"
+    assert f"{APP_ID}/validate" in str(caught.value.params["reason"])

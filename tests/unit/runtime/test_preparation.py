@@ -110,6 +110,63 @@ def test_a_start_whose_topic_setting_is_refused_changes_nothing(tmp_path: Path) 
     assert snapshot(runtime) == before
 
 
+TRANSACTION_REFUSED = f"the ACLs do not allow Write on the transactional id {APP_ID}/validate"
+
+
+def limit_reading(runtime: FakeRuntime) -> None:
+    runtime.brokers.rights["t"] = {"DESCRIBE"}
+
+
+def limit_target(runtime: FakeRuntime, *rights: str) -> None:
+    runtime.brokers.add_topic("o")
+    runtime.brokers.rights["o"] = set(rights)
+
+
+def limit_dead_letters(runtime: FakeRuntime) -> None:
+    runtime.brokers.add_topic("dead")
+    runtime.brokers.rights["dead"] = {"READ"}
+    runtime.sql = f"{DEAD_LETTERS} {COUNT}"
+
+
+def limit_transactions(runtime: FakeRuntime) -> None:
+    runtime.brokers.transactional_prefixes = {"another/"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        (limit_reading, "the ACLs do not allow Read on the topic t"),
+        (lambda r: limit_target(r, "READ"), "the ACLs do not allow Write on the topic o"),
+        (lambda r: limit_target(r, "WRITE"), "the ACLs do not allow Read on the topic o"),
+        (limit_dead_letters, "the ACLs do not allow Write on the topic dead"),
+        (limit_transactions, TRANSACTION_REFUSED),
+    ],
+    ids=["read-source", "write-target", "read-target", "write-dead-letters", "transactions"],
+)
+def test_a_start_without_a_right_changes_nothing(
+    tmp_path: Path, limit: Callable[[FakeRuntime], None], reason: str
+) -> None:
+    runtime = runtime_with(tmp_path)
+    limit(runtime)
+    before = snapshot(runtime)
+
+    with runtime.process() as running:
+        error = running.status.last_error
+
+    assert error is not None
+    assert (error.code, error.params["reason"]) == ("BROKER_REFUSED", reason)
+    assert snapshot(runtime) == before
+
+
+def test_at_least_once_needs_neither_transactions_nor_read_on_targets(tmp_path: Path) -> None:
+    runtime = runtime_with(tmp_path, f"SET processing.guarantee='at_least_once'; {COUNT}")
+    limit_target(runtime, "WRITE")
+    limit_transactions(runtime)
+
+    with runtime.process() as running:
+        assert running.status.last_error is None
+
+
 def test_a_start_without_the_registry_changes_nothing(tmp_path: Path) -> None:
     runtime = runtime_with(tmp_path)
     runtime.registry.outage = LsqlError("REGISTRY_UNREACHABLE", urls="http://r", reason="no answer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
-from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue
+from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue, RandomBits
 from lsql_runner.bind.functions.lowering import Native
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
@@ -127,7 +127,12 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Funct
         "custom": all(a.nullable for a in args),
     }[row.nulls]
     return FunctionCall(
-        function=row.name, lowering=row.lowering, args=args + defaults, type=result, nullable=nullable, nulls=row.nulls
+        function=row.name,
+        lowering=row.lowering,
+        args=(*args, *defaults, *(RandomBits(number, expr.span) for number in range(row.random_bits))),
+        type=result,
+        nullable=nullable,
+        nulls=row.nulls,
     )
 
 

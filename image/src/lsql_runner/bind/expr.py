@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 
 from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.bind.functions.spec import Nulls
-from lsql_runner.types import BYTES, DataType, Field, Struct
+from lsql_runner.spans import Span
+from lsql_runner.types import BYTES, LONG, DataType, Field, Struct
 
 ScalarValue = str | int | float | bool | None
 
@@ -60,6 +61,31 @@ class OperatorCall:
     nullable: bool
 
 
+@dataclass(frozen=True, slots=True)
+class RandomBits:
+    """64 bits that look random; the last arguments of a call of RANDINT() or UUID().
+
+    Of a record they are the same each time that the record is processed, in an INSERT without state or below the first
+    operator with state.
+    """
+
+    number: int
+    """0 for the first of a call."""
+    span: Span = field(compare=False)
+    """The call in the program."""
+    _: KW_ONLY
+    call: int = 0
+    """The place of the call among all those of the program, which `plan.random_values` counts."""
+
+    @property
+    def type(self) -> DataType:
+        return LONG
+
+    @property
+    def nullable(self) -> bool:
+        return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall:
     """A call of a scalar function."""
@@ -70,6 +96,11 @@ class FunctionCall:
     type: DataType
     nullable: bool
     nulls: Nulls = "propagate"
+
+    @property
+    def written_args(self) -> tuple[Expr, ...]:
+        """The arguments in the program, and the defaults of those that it leaves out."""
+        return tuple(arg for arg in self.args if not isinstance(arg, RandomBits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +171,18 @@ class AggregateCall:
     """The maximum number of values in the result, for aggregates that return an array."""
 
 
-Expr = ColumnRef | Const | OperatorCall | FunctionCall | Convert | CaseWhen | StructValue | HeaderValue | AggregateCall
+Expr = (
+    ColumnRef
+    | Const
+    | RandomBits
+    | OperatorCall
+    | FunctionCall
+    | Convert
+    | CaseWhen
+    | StructValue
+    | HeaderValue
+    | AggregateCall
+)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

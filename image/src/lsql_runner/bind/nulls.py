@@ -167,8 +167,8 @@ def as_written(expr: Expr) -> str:
             return ("_key" if column == "key" else column.removeprefix("lateral_")) + steps
         case HeaderValue(name):
             return f"_header.{name}"
-        case FunctionCall(function=function, lowering=_, args=args):
-            return f"{function}({', '.join(as_written(arg) for arg in args)})"
+        case FunctionCall(function=function, lowering=_):
+            return f"{function}({', '.join(as_written(arg) for arg in expr.written_args)})"
         case Convert(operand):
             return as_written(operand)
         case Const(value):

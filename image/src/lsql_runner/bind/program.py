@@ -15,6 +15,7 @@ from lsql_runner.bind.error_policies import check_dead_letter_topic
 from lsql_runner.bind.implicit_tables import implicit_tables, implicit_tables_inside
 from lsql_runner.bind.nulls import output_type
 from lsql_runner.bind.output_formats import output_serde, with_schema
+from lsql_runner.bind.random_calls import refuse_random_state
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
@@ -122,6 +123,8 @@ def _bind_insert(
         raise LsqlError("TARGET_IS_WITH_QUERY", insert.target.span, name=insert.target.name)
     sink = sink_of(insert, context.catalog)
     select = context.bind(insert.select, tables, inside_insert=bool(insert.tables))
+    if context.settings.guarantee != "at_least_once":
+        refuse_random_state(select)
     if sink is not None:
         if context.settings.errors.handles_errors:
             raise unsupported("error policy of sink", insert.target.span)

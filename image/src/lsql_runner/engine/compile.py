@@ -60,7 +60,7 @@ def compile_with_errors(query: Query, read: Reader, context: OutputContext) -> D
 def _compile_dead_letters(write: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:
     """The dead letters of the records that are removed before a stateful operator, with error columns."""
     dead_letters: list[DataFrame] = []
-    source = source_of(write, read, dead_letter_collector(write, context, dead_letters))
+    source = source_of(write, read, dead_letter_collector(write, context, dead_letters), run=context.run)
     compile_node(write.input, replace(source, group_rules=None))
     return dead_letters
 
@@ -88,7 +88,7 @@ def compile_write(
     Args:
         name: of the INSERT, unique in its query: a result of `insert_names`.
     """
-    relation = compile_node(write.input, source_of(write, read))
+    relation = compile_node(write.input, source_of(write, read, run=context.run))
     needs_key = write.topic in context.compacted
     if needs_key and write.input.of_table:
         relation = drop_rows_without_key(relation, write.topic, f"key-{name}")

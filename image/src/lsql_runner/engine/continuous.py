@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -69,7 +70,8 @@ class ContinuousQuery:
         self._output = open_output(query, job, options)
         self._java = java_class(CONTINUOUS_QUERY).open(self.name)
         try:
-            records = compile_with_errors(query, self._reader(spark, query, job), output_context(job.output))
+            context = replace(output_context(job.output), run=run)
+            records = compile_with_errors(query, self._reader(spark, query, job), context)
             self._java.start(records._jdf, options)
         except (Py4JError, PySparkException) as error:  # `death` reports it, as an error of a batch
             self._failure = error

@@ -46,6 +46,8 @@ class OutputContext:
     """Compacted topics: they accept no record without a key."""
     with_identities: bool = False
     """Whether records have IDENTITY_COLUMNS."""
+    run: str = ""
+    """The run id of the checkpoint of the query; empty without a checkpoint."""
 
     def identities(self, identity: RowIdentity, insert: str) -> list[Column]:
         """The columns with the identity of a row, if records have it. `insert` is a name of the INSERT."""

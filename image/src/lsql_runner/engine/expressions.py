@@ -17,9 +17,11 @@ from lsql_runner.bind.expr import (
     FunctionCall,
     HeaderValue,
     OperatorCall,
+    RandomBits,
     StructValue,
 )
 from lsql_runner.engine.call import call
+from lsql_runner.engine.identity import RECORD
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
@@ -98,6 +100,13 @@ def _exact(result: Column, kind: DataType) -> Column:
 @column.register
 def _(expr: FunctionCall, columns: Columns) -> Column:
     return to_column(expr.lowering, [column(arg, columns) for arg in expr.args])
+
+
+@column.register
+def _(expr: RandomBits, columns: Columns) -> Column:
+    record = columns.get(RECORD)
+    # Xxhash distributes equally. A result of state has no identity for all time: its values are other ones each time.
+    return F.xxhash64(F.lit(2 * expr.call + expr.number), call("uuid") if record is None else record)
 
 
 @column.register

@@ -19,6 +19,9 @@ from lsql_runner.engine.schema import LONG
 HIGH, LOW = IDENTITY_COLUMNS = ("id_high", "id_low")
 """The columns of TOPIC_SINK with an identity."""
 
+RECORD = "record_identity"
+"""The name of `RowIdentity.record` among the columns of expressions."""
+
 _POSITION_BITS = 11
 """Positions of nested LATERALs are shifted by this number of bits against each other."""
 
@@ -30,6 +33,16 @@ class RowIdentity:
     columns: tuple[Column, ...]
     of_record: bool = False
     """The columns are partition and offset of the source record, then the positions of its array elements."""
+    run: str = ""
+    """The run id of the checkpoint of the query; empty without a checkpoint."""
+
+    @property
+    def record(self) -> Column | None:
+        """A STRUCT that distinguishes the row from those of all queries; None if it is no record of a source.
+
+        It is the same each time that the query reads the record.
+        """
+        return F.struct(F.lit(self.run), *self.columns) if self.of_record else None
 
     def unnested(self, position: Column) -> RowIdentity:
         """The identity of an element of an array of the row.

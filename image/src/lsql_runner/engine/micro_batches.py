@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 
@@ -47,9 +47,11 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     """Start a query that writes to topics."""
     tune_emission(spark, query)
     tune_retention(spark, query, job)
-    records = compile_query(query, stream_reader(spark, job.source, query.name), output_context(job.output))
+    run = run_id(job.checkpoints / query.name)
+    context = replace(output_context(job.output), run=run)
+    records = compile_query(query, stream_reader(spark, job.source, query.name), context)
     name = qualified_name(job.output.app_id, query.name)
-    options = writer_options(query.name, job.output, run_id(job.checkpoints / query.name))
+    options = writer_options(query.name, job.output, run)
     output = open_output(query, job, options)
     streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()
     return MicroBatchQuery(spark=spark, name=name, streaming=streaming, output=output, reports=reports)
@@ -61,7 +63,8 @@ def start_for_sink(
     """Start a query that writes to a sink. `output` is its SINK_WRITER."""
     tune_emission(spark, query)
     tune_retention(spark, query, job)
-    rows = sink_rows(write, shared(stream_reader(spark, job.source, query.name)))
+    run = run_id(job.checkpoints / query.name)
+    rows = sink_rows(write, shared(stream_reader(spark, job.source, query.name)), run)
     writer = _stream_writer(rows, query, job)
     writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
     name = qualified_name(job.output.app_id, query.name)

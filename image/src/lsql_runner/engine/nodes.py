@@ -44,6 +44,8 @@ class Source:
     group_rules: str | None = None
     """The handled errors of groups and joined pairs; None if they all stop the query."""
     handle_failed_groups: FailedRowHandler | None = None
+    run: str = ""
+    """The run id of the checkpoint of the query; empty without a checkpoint."""
 
     def after_operator(self, relation: Relation) -> Relation:
         """The result of a stateful operator: its rows are groups or joined pairs, no longer records."""
@@ -54,19 +56,22 @@ class Source:
         )
 
 
-def source_of(write: Write, read: Reader, handle_failed_records: FailedRowHandler | None = None) -> Source:
+def source_of(
+    write: Write, read: Reader, handle_failed_records: FailedRowHandler | None = None, *, run: str = ""
+) -> Source:
     """The source of an INSERT, with its error policies.
 
     Args:
         handle_failed_records: called before a stateful operator reads the records; `failed_row_filter` by default.
+        run: the run id of the checkpoint of the query.
     """
     if isinstance(write, WriteSink):
-        return Source(read=read)
+        return Source(read=read, run=run)
     policies = write.errors
     if not write.stateful:
         record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
-        return Source(read=read, record_rules=record_rules if policies.handles_errors else None)
-    source = Source(read=read)
+        return Source(read=read, record_rules=record_rules if policies.handles_errors else None, run=run)
+    source = Source(read=read, run=run)
     if policies.read != "fail":
         source = replace(
             source,
@@ -107,7 +112,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
         frame=frame,
         decoded=decoded,
         undecoded=undecoded,
-        identity=RowIdentity((F.col("partition"), F.col("offset")), of_record=True),
+        identity=RowIdentity((F.col("partition"), F.col("offset")), of_record=True, run=source.run),
         upsert=upsert,
         origin=origin,
         handle_failed_rows=source.handle_failed_records,

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.expr import Expr
+from lsql_runner.bind.expr import Expr, RandomBits, walk
 from lsql_runner.engine.attempts import Origin, attempt, known_not_null
 from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.identity import RowIdentity
+from lsql_runner.engine.identity import RECORD, RowIdentity
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.usage import narrowed, paths_into
 
@@ -65,13 +65,17 @@ class Relation:
     """Called with the rows before a stateful operator reads them; not None if there is an origin."""
 
     def columns_for(self, exprs: Iterable[Expr]) -> dict[str, Column]:
-        """All decoded columns, and `key` and `value` decoded as far as the expressions read them."""
+        """All decoded columns, `key` and `value` decoded as far as the expressions read them, and RECORD if random
+        values are derived from it."""
         expressions = list(exprs)
         columns = dict(self.decoded)
         for name, part in self.undecoded.items():
             paths = paths_into(name, expressions)
             if paths:
                 columns[name] = decode(part.raw, part.serde, narrowed(part.serde.type, paths))
+        record = self.identity.record
+        if record is not None and any(isinstance(part, RandomBits) for expr in expressions for part in walk(expr)):
+            columns[RECORD] = record
         return columns
 
     def whole(self, name: str) -> Column:

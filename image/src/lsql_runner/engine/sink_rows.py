@@ -38,9 +38,15 @@ TableColumn = tuple[str, str, Column]
 """A column of a table: its name, its type in com.lsqlrunner.sink.SinkTable, its value."""
 
 
-def sink_rows(write: WriteSink, read: Reader) -> DataFrame:
-    """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`."""
-    relation, values, deleted = _evaluated(write, read)
+def sink_rows(write: WriteSink, read: Reader, run: str = "") -> DataFrame:
+    """The rows of a sink: topic, partition, offset (null for results of an aggregate), deleted, then `row_columns`.
+
+    Args:
+        write: the INSERT.
+        read: reads topics.
+        run: the run id of the checkpoint of the query.
+    """
+    relation, values, deleted = _evaluated(write, read, run)
     record_id = [
         relation.decoded.get(name, F.lit(None).cast(kind)).alias(name)
         for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
@@ -83,14 +89,14 @@ def _struct(write: WriteSink) -> Struct:
     return kind
 
 
-def _evaluated(write: WriteSink, read: Reader) -> tuple[Relation, dict[str, Column], Column]:
+def _evaluated(write: WriteSink, read: Reader, run: str = "") -> tuple[Relation, dict[str, Column], Column]:
     """The relation of the projection, its columns by name, and whether the row is deleted.
 
     The columns are computed one by one, not read from the projected value: that is null for a tombstone, a deleted row
     and a deleted group, but the columns of the table's key are still needed.
     """
     project = write.input
-    below = compile_node(project.input, source_of(write, read))
+    below = compile_node(project.input, source_of(write, read, run=run))
     relation = compile_project(project, below)
     read_columns = below.columns_for(node_exprs(project))
     part = project.value

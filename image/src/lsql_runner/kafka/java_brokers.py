@@ -6,7 +6,7 @@ The JVM runs com.lsqlrunner.kafka.BrokerRequests, which documents the lines of J
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +28,9 @@ from lsql_runner.jvm.java_error import JavaError, read_error
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaTimeoutError
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
-from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
-from lsql_runner.kafka.reasons import REASONS
+from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.reasons import REASONS, RIGHTS
+from lsql_runner.kafka.rights import missing_rights
 
 _START_S = 60.0
 _HEAP_MIB = 64
@@ -149,6 +150,20 @@ class JavaBrokers(RangeReader):
         rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
         self._request({"ask": "commit", "group": group, "positions": rows})
 
+    def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
+        found = self._request({"ask": "rights", "topics": list(rights)})
+        if (missing := missing_rights(rights, dict(found))) is not None:
+            raise self._refused(missing)
+
+    def check_transactional_id(self, name: str) -> None:
+        answer = self._answer({"ask": "transactional_id", "name": name})[-1]
+        if "error" not in answer:
+            return
+        error = read_error(answer["error"])
+        if error.condition == BROKER_RIGHTS_MISSING:
+            raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name))
+        raise self._failed(error)
+
     def close(self) -> None:
         self._closed = True
         if (process := self._process) is not None:
@@ -244,8 +259,11 @@ class JavaBrokers(RangeReader):
         if error.condition == BROKER_SETTINGS_INVALID:
             return LsqlError("KAFKA_SETTINGS_INVALID", reason=error.reason)
         if error.condition in (BROKER_LOGIN_REFUSED, BROKER_RIGHTS_MISSING):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=error.reason)
+            return self._refused(error.reason)
         return self._unreachable(error.reason or REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}"))
+
+    def _refused(self, reason: str) -> LsqlError:
+        return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason)
 
     def _unreachable(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)

@@ -6,13 +6,13 @@ BROKER_REFUSED.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 import stamina
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     ConfigResource,
@@ -26,9 +26,10 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
-from lsql_runner.kafka.ports import RawRecord, TopicLimits, TopicRequest
-from lsql_runner.kafka.reasons import REASONS
+from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
+from lsql_runner.kafka.rights import missing_rights
 
 # If structlog is installed, stamina logs retries through it by default. structlog prints to stdout until it is
 # configured, that is, into the output of commands.
@@ -144,6 +145,42 @@ class LibrdkafkaBrokers(RangeReader):
         offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
         self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
+    def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
+        if not rights:
+            return
+        futures = self._admin.describe_topics(
+            TopicCollection(list(rights)),
+            include_authorized_operations=True,
+            request_timeout=self._request_timeout_s,
+        )
+        found: dict[str, set[str]] = {}
+        for topic, future in futures.items():
+            try:
+                allowed = future.result(self._request_timeout_s * 2).authorized_operations
+            except (KafkaException, TimeoutError) as error:
+                code = error.args[0].code() if isinstance(error, KafkaException) else None
+                if code == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                    found[topic] = set()
+                elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise self._failed(error) from None
+            else:
+                if allowed:  # whoever may describe a topic has at least this right: brokers without it report nothing
+                    found[topic] = {operation.name for operation in allowed}
+        if (missing := missing_rights(rights, found)) is not None:
+            raise self._refused(missing)
+
+    def check_transactional_id(self, name: str) -> None:
+        settings = {"transactional.id": name, "transaction.timeout.ms": MAX_TRANSACTION_MS, "error_cb": self._on_error}
+        producer = Producer({**self._connection.librdkafka(), **settings})
+        try:
+            producer.init_transactions(self._request_timeout_s)
+        except KafkaException as error:
+            code = error.args[0].code()
+            if code == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+                raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name)) from None
+            if code != KafkaError.INVALID_TRANSACTION_TIMEOUT:
+                raise self._failed(error) from None
+
     def close(self) -> None:
         with self._lock:
             while self._consumers:
@@ -245,9 +282,12 @@ class LibrdkafkaBrokers(RangeReader):
         # them.
         self._previous_admin, self._admin = self._admin, self._new_admin()
         if cause is not None and is_refusal(cause):
-            return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=refusal_reason(cause))
+            return self._refused(refusal_reason(cause))
         timeout = REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}")
         return self._unreachable(timeout if cause is None else cause.str())
+
+    def _refused(self, reason: str) -> LsqlError:
+        return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason)
 
     def _unreachable(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)
@@ -263,6 +303,8 @@ _COORDINATOR_LOADING = {
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 }
+MAX_TRANSACTION_MS = 2_147_483_647
+"""A time-out of transactions that brokers refuse after they have checked the rights: so they store nothing."""
 _TRANSPORT = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,

@@ -6,9 +6,9 @@ implementation in memory. tests/contract runs one suite on all three.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from lsql_runner.events.batches import Partition
 
@@ -112,7 +112,29 @@ class TopicAdmin(Protocol):
         only serve to detect records that are too large earlier than the producer does."""
 
 
-class Brokers(TopicReader, GroupPositions, TopicAdmin, Protocol):
+Right = Literal["Read", "Write"]
+"""An operation that an ACL allows on a topic. Both include Describe."""
+
+
+class AccessChecks(Protocol):
+    """Checks rights of the client before it uses them. Writes no record.
+
+    Raises:
+        LsqlError: BROKER_UNREACHABLE, or BROKER_REFUSED if a right is missing, from every method.
+    """
+
+    def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
+        """Check rights on topics, by topic. Topics that do not exist are not checked, and nothing is on brokers that do
+        not report rights."""
+
+    def check_transactional_id(self, name: str) -> None:
+        """Check that the client may write transactions with a transactional id.
+
+        A producer with this id cannot write any more afterwards.
+        """
+
+
+class Brokers(TopicReader, GroupPositions, TopicAdmin, AccessChecks, Protocol):
     """One connection to the brokers, for all callers."""
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Reasons of BROKER_UNREACHABLE, apart from the errors of the clients."""
+"""Reasons of BROKER_UNREACHABLE and of missing rights, apart from the errors of the clients."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ REASONS = DetailTable(
         "JVM_GONE": "the JVM of the Kafka client ended: {reason}",
     }
 )
+RIGHTS = DetailTable(
+    {
+        "TOPIC": "the ACLs do not allow {rights} on the topic {topic}",
+        "TRANSACTIONAL_ID": "the ACLs do not allow Write on the transactional id {name}",
+    }
+)
+"""Why the brokers would refuse the client: which rights it does not have."""
 EXITS = DetailTable(
     {
         "TIMEOUT": "it did not answer in time and was killed",

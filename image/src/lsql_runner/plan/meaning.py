@@ -194,7 +194,7 @@ def _(expr: OperatorCall, columns: ColumnMeanings) -> Value:
 
 @_meaning.register
 def _(expr: FunctionCall, columns: ColumnMeanings) -> Value:
-    return ["call", expr.function, [_meaning(arg, columns) for arg in expr.args], describe(expr.type)]
+    return ["call", expr.function, [_meaning(arg, columns) for arg in expr.written_args], describe(expr.type)]
 
 
 @_meaning.register

@@ -28,6 +28,7 @@ from lsql_runner.plan.queries import (
     with_continuous_queries,
     with_dead_letters,
 )
+from lsql_runner.plan.random_values import number_random_values
 from lsql_runner.plan.rules import RULES
 from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES
@@ -38,6 +39,7 @@ def plan_program(program: BoundProgram) -> Plan:
     namer = _StoreNamer()
     errors = program.settings.errors
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
+    plan = number_random_values(plan)
     for rule in RULES:
         plan = rule(plan)
     plan = with_dead_letters(plan)

@@ -55,7 +55,7 @@ def _(expr: OperatorCall) -> str:
 
 @show.register
 def _(expr: FunctionCall) -> str:
-    return f"{expr.function}({', '.join(show(arg) for arg in expr.args)})"
+    return f"{expr.function}({', '.join(show(arg) for arg in expr.written_args)})"
 
 
 @show.register

@@ -18,7 +18,7 @@ from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.memory_need import buffers_of
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.runtime.preparation import PreparedProgram
+from lsql_runner.runtime.preparation import PreparedProgram, delivers_exactly_once
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
@@ -146,7 +146,7 @@ def job_of(
         producer=bound.producer,
         dead_letter_topic=prepared.plan.dead_letter_topic,
         limits=prepared.limits,
-        exactly_once=(bound.guarantee or settings.guarantee) == "exactly_once",
+        exactly_once=delivers_exactly_once(prepared.planned, settings),
         commit_interval_ms=bound.commit_interval_ms,
     )
     checkpoints = state.checkpoints(prepared.generation)

@@ -118,6 +118,13 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "an outer join of streams with an aggregate of a stream",
         "write the aggregate to a topic, and join the topic with a second processor",
     ),
+    "random state": _feature(
+        "{function}() where it changes the state of an aggregate or a join",
+        "write it in the SELECT list above the aggregate or join, write the records with it to a topic, or SET "
+        "processing.guarantee='at_least_once'",
+        "`RANDINT()` and `UUID()` where they change the state of an aggregate or a join: below it, in its key, its "
+        "condition or HAVING",
+    ),
     # --- tables ---
     "window of table": _feature(
         "a window over a table (a SELECT without STREAM reads a table)",

@@ -153,13 +153,15 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("RANDINT() -> int"),
-        lowering=CastTo(native("-", native("floor", native("*", native("rand"), 4294967296.0)), 2147483648), INT),
-        doc="Returns a random whole number from -2147483648 to 2147483647, another one for each record.",
+        lowering=CastTo(native("shiftright", Arg(0), 32), INT),
+        doc="Returns a random whole number from -2147483648 to 2147483647, another one for each record. Without an "
+        "aggregate or a join, a batch that runs again has the same numbers.",
         example="RANDINT()",
         result="-?[0-9]{1,10}",
         group=GROUP,
         nulls="never",
         deterministic=False,
+        random_bits=1,
     ),
     Function(
         signature=signature("ROUND(value: number) -> long"),

@@ -105,6 +105,8 @@ class Function:
     aliases: tuple[str, ...] = ()
     deterministic: bool = True
     """If False, calls with the same arguments return different values, and `result` is a regular expression."""
+    random_bits: int = 0
+    """How many random LONGs the lowering has as arguments, after those of the signature."""
     constraints: tuple[Constraint, ...] = ()
     variants: tuple[Function, ...] = ()
     """The same function with other parameters. They are tried in this order if the arguments do not fit this row."""

@@ -43,6 +43,15 @@ def json_text(value: Lowering) -> Native:
     return native("regexp_replace", native("to_json", native("array", value), options), r"\A\[|\]\z", "")
 
 
+def _uuid(high: Lowering, low: Lowering) -> Native:
+    """The UUID of version 4 with the bits of two LONGs, except for those of version and variant."""
+    version = native("|", native("&", high, ~0xF000), 0x4000)
+    variant = native("|", native("&", low, (1 << 62) - 1), -(1 << 63))
+    first, second = (lower(native("lpad", native("hex", bits), 16, "0")) for bits in (version, variant))
+    groups = ((first, 1, 8), (first, 9, 4), (first, 13, 4), (second, 1, 4), (second, 5, 12))
+    return native("concat_ws", "-", *(native("substr", *group) for group in groups))
+
+
 def _not_empty(pad: Lowering) -> Native:
     """The text to pad with; a blank instead of empty text."""
     return native("if", native("=", pad, ""), " ", pad)
@@ -247,13 +256,14 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("UUID() -> string"),
-        lowering=native("uuid"),
-        doc="Returns a random UUID of 36 characters, another one for each record. A batch that runs again has other "
-        "UUIDs.",
+        lowering=_uuid(Arg(0), Arg(1)),
+        doc="Returns a random UUID (version 4) of 36 characters, another one for each record. Without an aggregate or "
+        "a join, a batch that runs again has the same UUIDs.",
         example="UUID()",
-        result='"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"',
+        result='"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"',
         group=GROUP,
         nulls="never",
         deterministic=False,
+        random_bits=2,
     ),
 )

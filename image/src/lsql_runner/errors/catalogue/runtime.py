@@ -15,8 +15,8 @@ RUNTIME: dict[str, ErrorKind] = {
     ),
     "BROKER_REFUSED": ErrorKind(
         "The brokers at {servers} refused the client: {reason}.",
-        "Grant the client access to its topics and its consumer group, or correct its credentials. The processor "
-        "retries.",
+        "Grant the client access to its topics, its consumer group and its transactional ids, or correct its "
+        "credentials. The processor retries.",
         exit_code=EXIT_RUNTIME,
         recovery=Recovery.RETRY,
         is_shared=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, walk
+from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, RandomBits, walk
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.plan.nodes import Filter, PlanNode, Unnest
 from lsql_runner.plan.queries import Plan
@@ -13,7 +13,7 @@ from lsql_runner.types import BOOLEAN
 
 
 def filter_before_unnest(plan: Plan) -> Plan:
-    """Move the AND-ed conditions that do not read the LATERAL alias below the Unnest."""
+    """Move the AND-ed conditions that are the same for all elements of an array below the Unnest."""
     return rewrite_nodes(plan, _push)
 
 
@@ -45,4 +45,7 @@ def conjunction(conditions: list[Expr]) -> Expr:
 
 
 def _reads(expr: Expr, column: str) -> bool:
-    return any(isinstance(part, ColumnRef) and part.name == column for part in walk(expr))
+    """Whether an expression depends on the element: it reads the LATERAL alias, or is random."""
+    return any(
+        isinstance(part, RandomBits) or (isinstance(part, ColumnRef) and part.name == column) for part in walk(expr)
+    )

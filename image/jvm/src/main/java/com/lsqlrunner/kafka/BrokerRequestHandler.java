@@ -9,9 +9,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
@@ -19,6 +21,7 @@ import org.apache.kafka.clients.admin.DeleteConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DeleteTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.FenceProducersOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
@@ -31,9 +34,11 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -94,6 +99,8 @@ final class BrokerRequestHandler {
             case "positions" -> responses.ok(positions(request));
             case "commit" -> responses.ok(commit(request));
             case "read" -> read(request, responses);
+            case "rights" -> responses.ok(rights(list(request.get("topics"))));
+            case "transactional_id" -> responses.ok(checkTransactionalId((String) request.get("name")));
             default -> throw new IllegalArgumentException("unknown request " + request.get("ask"));
         }
     }
@@ -250,6 +257,52 @@ final class BrokerRequestHandler {
             reader.read(ranges, responses);
         }
         responses.ok(null);
+    }
+
+    /**
+     * The operations that the client may perform on topics, as {@code [topic, [operation, ...]]}; without topics that
+     * do not exist, and without those whose rights the brokers do not report.
+     */
+    private List<Object> rights(List<?> topics) throws Exception {
+        Collection<String> names = topics.stream().map(String::valueOf).collect(Collectors.toList());
+        Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
+                        TopicCollection.ofTopicNames(names),
+                        new DescribeTopicsOptions()
+                                .includeAuthorizedOperations(true)
+                                .timeoutMs(timeoutMs))
+                .topicNameValues();
+        List<Object> rows = new ArrayList<>();
+        for (Map.Entry<String, KafkaFuture<TopicDescription>> topic : described.entrySet()) {
+            try {
+                Set<AclOperation> allowed = await(topic.getValue()).authorizedOperations();
+                if (allowed != null) {
+                    rows.add(List.of(
+                            topic.getKey(), allowed.stream().map(Enum::name).collect(Collectors.toList())));
+                }
+            } catch (TopicAuthorizationException refused) {
+                rows.add(List.of(topic.getKey(), List.of()));
+            } catch (UnknownTopicOrPartitionException missing) {
+                // A topic that does not exist has no rights.
+            }
+        }
+        return rows;
+    }
+
+    /**
+     * Succeeds if the client may write transactions with an id. The time-out of its transactions is longer than brokers
+     * allow: they refuse it after they have checked the rights, and store nothing.
+     */
+    private Object checkTransactionalId(String name) throws Exception {
+        try {
+            admin.fenceProducers(List.of(name), new FenceProducersOptions().timeoutMs(Integer.MAX_VALUE))
+                    .all()
+                    .get(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException error) {
+            if (!(error.getCause() instanceof InvalidTxnTimeoutException)) {
+                throw error;
+            }
+        }
+        return null;
     }
 
     /** The result of a future, or the exception with which it failed. */

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM currency, COUNT(*) AS n FROM payments WHERE RANDINT() > 0 GROUP BY currency
