@@ -46,22 +46,22 @@ def test_a_new_checkpoint_begins_with_a_batch_that_nobody_has_written(tmp_path: 
 
 
 def test_the_batch_after_those_that_have_ended_has_not_begun(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 3}])
-    append_committed(tmp_path, 1, [{A0: 5, A1: 7}, {B0: 1}])
+    append_committed(tmp_path, 0, [{A0: 3}], 100)
+    append_committed(tmp_path, 1, [{A0: 5, A1: 7}, {B0: 1}], 100)
 
     assert first_batch(tmp_path) == FirstBatch(2, has_begun=False, positions={A0: 5, A1: 7, B0: 1})
 
 
 def test_a_planned_batch_that_has_not_ended_has_begun_where_the_batch_before_it_ended(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}])
-    append_committed(tmp_path, 1, [{A0: 9}])
+    append_committed(tmp_path, 0, [{A0: 5}], 100)
+    append_committed(tmp_path, 1, [{A0: 9}], 100)
     (tmp_path / "commits" / "1").unlink()
 
     assert first_batch(tmp_path) == FirstBatch(1, has_begun=True, positions={A0: 5})
 
 
 def test_the_first_batch_of_all_may_have_begun(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}])
+    append_committed(tmp_path, 0, [{A0: 5}], 100)
     (tmp_path / "commits" / "0").unlink()
 
     assert first_batch(tmp_path) == FirstBatch(0, has_begun=True, positions={})
