@@ -120,7 +120,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param records the number of records that it has written
      */
     public void batchEnded(long batch, long records) {
-        written = null;
+        forgetWritten();
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
@@ -130,6 +130,17 @@ public final class TransactionalOutput implements AutoCloseable {
             } catch (KafkaException unreachable) {
                 // The older offsets are correct as well.
             }
+        }
+    }
+
+    /**
+     * Releases the records that are written already when no batch can write them again. Without state, an earlier process
+     * may have written records of several batches, because it ran without batches.
+     */
+    private void forgetWritten() {
+        WrittenRecords found = written;
+        if (found != null && (found.ends().isEmpty() || found.remaining() == 0)) {
+            written = null;
         }
     }
 
