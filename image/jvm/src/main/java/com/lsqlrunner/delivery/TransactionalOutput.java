@@ -134,8 +134,8 @@ public final class TransactionalOutput implements AutoCloseable {
     }
 
     /**
-     * Releases the records that are written already when no batch can write them again. Without state, an earlier process
-     * may have written records of several batches, because it ran without batches.
+     * Releases the records that are written already when no batch can write them again. Without state, an earlier
+     * process may have written records of several batches, because it ran without batches.
      */
     private void forgetWritten() {
         WrittenRecords found = written;
