@@ -75,7 +75,8 @@ def test_records_of_a_key_keep_their_order_key_headers_and_timestamp(
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
 
 
-def test_a_kill_loses_and_repeats_nothing(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("later", ["continuous", "batch"])
+def test_a_kill_loses_and_repeats_nothing(broker: Broker, topic: TopicFactory, tmp_path: Path, later: str) -> None:
     source, target = topic(partitions=4), topic()
     sql = f"{CONTINUOUS} INSERT INTO {target} SELECT STREAM * FROM {source}"
     broker.produce(source, records(range(1_000)))
@@ -87,8 +88,9 @@ def test_a_kill_loses_and_repeats_nothing(broker: Broker, topic: TopicFactory, t
         while sum(broker.end_offsets(target).values()) < 3_000:
             assert time.monotonic() < deadline
         runner.kill()
-        runner.start()
-        runner.read_to(3_000)
+    later_sql = sql.replace("continuous", later, 1)
+    with Runner(broker.bootstrap, later_sql, f"app-{target}", tmp_path) as restarted:
+        restarted.read_to(3_000)
 
     assert ids(broker, target) == Counter(range(3_000))
 

@@ -284,8 +284,9 @@ def test_timestamp_and_headers_are_compared_only_if_the_case_gives_them() -> Non
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", record(b"a", b'{"b":1}', h=b"x")) != []
 
 
-def test_the_batch_header_is_not_compared() -> None:
-    written = ActualRecord(topic="o", key=b"a", value=b'{"b":1}', timestamp_ms=0, headers=(("lsql.batch", b"app/q/1"),))
+def test_the_headers_of_the_processor_are_not_compared() -> None:
+    headers = (("lsql.batch", b"app/q/1"), ("lsql.id", b"\0" * 16))
+    written = ActualRecord(topic="o", key=b"a", value=b'{"b":1}', timestamp_ms=0, headers=headers)
     assert compared("[{key: a, value: {b: 1}, headers: {}}]", written) == []
 
 

@@ -25,7 +25,7 @@ from lsql_runner.errors import DetailTable, LsqlError, render, report
 from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, Format
 from lsql_runner.plan.queries import Plan, WriteSink
 
-NOT_COMPARED = ("lsql.batch", "lsql.error.processor", "lsql.error.time")
+NOT_COMPARED = ("lsql.batch", "lsql.id", "lsql.error.processor", "lsql.error.time")
 """Headers whose values differ between runs."""
 _REASONS = DetailTable(
     {

@@ -45,7 +45,8 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
             options,
             job.output.kafka.java(),
             first.batch_id,
-            first.has_begun or query.continuous,
+            # A query without batches writes records before it plans the batch that they belong to.
+            first.has_begun or not query.stateful,
             None if query.stateful else _least_positions(first),
         )
     except Py4JError as error:

@@ -120,16 +120,28 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param records the number of records that it has written
      */
     public void batchEnded(long batch, long records) {
-        written = null;
+        forgetWritten();
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
-        if (unsavedRecords > 0 && isDue) {
+        // What is found in the targets and not written again yet is before their present ends.
+        if (unsavedRecords > 0 && isDue && written == null) {
             try {
                 saveOffsets(batch + 1, ends());
             } catch (KafkaException unreachable) {
                 // The older offsets are correct as well.
             }
+        }
+    }
+
+    /**
+     * Releases the records that are written already when no batch can write them again. Without state, an earlier
+     * process may have written records of several batches, because it ran without batches.
+     */
+    private void forgetWritten() {
+        WrittenRecords found = written;
+        if (found != null && (found.ends().isEmpty() || found.remaining() == 0)) {
+            written = null;
         }
     }
 
