@@ -83,7 +83,7 @@ def decision_of(case: Case) -> StartDecision:
         pinned(case),
         case.checkpoints,
         case.generations or frozenset({case.generation}),
-        case.checkpoints | case.not_begun,
+        folders=case.checkpoints | case.not_begun,
     )
     situation = Situation(
         planned=planned,

@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ class SavedState:
     """Generation and query of every checkpoint in which a batch was planned."""
     generations: frozenset[int] = frozenset()
     """All generations that have a folder."""
-    folders: frozenset[tuple[int, str]] = frozenset()
+    folders: frozenset[tuple[int, str]] = field(default=frozenset(), kw_only=True)
     """Generation and query of every folder of a checkpoint, also of those in which no batch was planned yet."""
 
 
@@ -71,7 +71,7 @@ def saved_state(path: Path) -> SavedState:
         _pinned(path),
         frozenset((int(query.parent.name), query.name) for query in queries if _has_batch(query)),
         frozenset(int(generation.name) for generation in generations),
-        frozenset((int(query.parent.name), query.name) for query in queries),
+        folders=frozenset((int(query.parent.name), query.name) for query in queries),
     )
 
 
