@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -226,6 +227,10 @@ class Scenario:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for runner in self.starts:
+            if runner.running:
+                # A JVM that has just started can outlive its worker.
+                with suppress(AssertionError, ProcessLookupError):
+                    os.kill(runner.jvm_pid(), signal.SIGKILL)
             runner.kill()
 
     # --- the check ---

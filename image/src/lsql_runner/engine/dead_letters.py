@@ -7,7 +7,7 @@ If errors are handled, output rows have three more columns than those of `compil
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -46,6 +46,7 @@ class OutputContext:
     """Compacted topics: they accept no record without a key."""
     with_identities: bool = False
     """Whether records have IDENTITY_COLUMNS."""
+    _: KW_ONLY
     run: str = ""
     """The run id of the checkpoint of the query; empty without a checkpoint."""
 
