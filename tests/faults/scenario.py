@@ -29,10 +29,10 @@ POLL_S = 0.02
 ENDED = 3
 """The exit code of a processor whose JVM or worker was killed."""
 _SETTINGS = {
-    Guarantee.AT_LEAST_ONCE: "",
+    Guarantee.AT_LEAST_ONCE: f"SET processing.guarantee='{Guarantee.AT_LEAST_ONCE}';",
     Guarantee.EXACTLY_ONCE: f"SET processing.guarantee='{Guarantee.EXACTLY_ONCE}';",
 }
-REQUIRED = Guarantee(os.environ.get("GUARANTEE") or Guarantee.AT_LEAST_ONCE)
+REQUIRED = Guarantee(os.environ.get("GUARANTEE") or Guarantee.EXACTLY_ONCE)
 """The guarantee of this run of the tests."""
 FORGIVEN = {
     Guarantee.AT_LEAST_ONCE: frozenset({Kind.DOUBLED}),

@@ -22,8 +22,7 @@ HIGH, LOW = IDENTITY_COLUMNS = ("id_high", "id_low")
 RECORD = "record_identity"
 """The name of `RowIdentity.record` among the columns of expressions."""
 
-_POSITION_BITS = 11
-"""Positions of nested LATERALs are shifted by this number of bits against each other."""
+_UPPER_32 = -1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,13 @@ class RowIdentity:
         if not self.of_record:
             return tuple(F.xxhash64(F.lit(seed), *self.columns) for seed in (tag, ~tag))  # type: ignore[return-value]
         partition, offset, *positions = self.columns
-        high = F.lit(_signed(tag << 32)).bitwiseOR(partition.cast(LONG))
-        for depth, position in enumerate(positions):
-            # No two elements of one array have the same identity.
-            high = high.bitwiseXOR(F.shiftleft(position.cast(LONG), 32 + depth * _POSITION_BITS))
-        return high, offset.cast(LONG)
+        upper = F.lit(_signed(tag << 32))
+        if len(positions) == 1:
+            # No two elements of the array have the same identity.
+            upper = upper.bitwiseXOR(F.shiftleft(positions[0].cast(LONG), 32))
+        elif positions:
+            upper = F.xxhash64(F.lit(tag), *positions).bitwiseAND(F.lit(_UPPER_32))
+        return upper.bitwiseOR(partition.cast(LONG)), offset.cast(LONG)
 
 
 def identity_columns(identity: RowIdentity, insert: str) -> list[Column]:

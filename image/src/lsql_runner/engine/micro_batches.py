@@ -53,7 +53,11 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     name = qualified_name(job.output.app_id, query.name)
     options = writer_options(query.name, job.output, run)
     output = open_output(query, job, options)
-    streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()
+    try:
+        streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()
+    except BaseException:
+        output.close()
+        raise
     return MicroBatchQuery(spark=spark, name=name, streaming=streaming, output=output, reports=reports)
 
 

@@ -15,6 +15,7 @@ from lsql_runner.engine.port import Job
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
 from lsql_runner.engine.sink_writer import continue_marks, sink_writer
+from lsql_runner.engine.topic_output import commit_abandoned
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
 
@@ -42,6 +43,7 @@ class RunningPlan:
         }
         for query in job.plan.queries:
             open_checkpoint(job.checkpoints / query.name)
+        commit_abandoned(job)
         self.warnings = tuple(
             _RESTORED.format(query=name)
             for name, writer in sink_writers.items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
@@ -15,6 +17,22 @@ from lsql_runner.plan.queries import Query
 
 _TARGET_OFFSETS = "target-offsets"
 """The file of a checkpoint with offsets of the targets."""
+
+
+def commit_abandoned(job: Job) -> None:
+    """With exactly-once: commit open transactions of queries that do not run any more, for example of a state that was
+    reset. Consumers of committed records would wait for them.
+
+    Raises:
+        LsqlError: BROKER_REFUSED, QUERY_FAILED.
+    """
+    app_id, kafka = job.output.app_id, job.output.kafka
+    if job.output.exactly_once:
+        writers = [writer_name(app_id, run_id(job.checkpoints / query.name), query.name) for query in job.plan.queries]
+        try:
+            java_class(TOPIC_OUTPUT).commitAbandoned(f"{app_id}/", writers, kafka.java())
+        except Py4JError as error:
+            raise broker_error(kafka, error) from None
 
 
 def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
@@ -47,15 +65,18 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
             first.batch_id,
             # A query without batches writes records before it plans the batch that they belong to.
             first.has_begun or not query.stateful,
-            None if query.stateful else _least_positions(first),
+            None if query.stateful else _least_positions(first, [source.topic for source in query.sources]),
         )
     except Py4JError as error:
         raise broker_error(job.output.kafka, error) from None
 
 
-def _least_positions(first: FirstBatch) -> dict[str, str]:
-    """Where the batch begins by the number of the partition; the least of all sources."""
-    least: dict[int, int] = {}
+def _least_positions(first: FirstBatch, sources: Sequence[str]) -> dict[str, str]:
+    """Where the batch begins by the number of the partition: the least of all sources.
+
+    Numbers that a source does not have are left out: the partition may be new, and begins at its first record.
+    """
+    found: dict[int, list[int]] = {}
     for place, offset in first.positions.items():
-        least[place.partition] = min(offset, least.get(place.partition, offset))
-    return {str(number): str(offset) for number, offset in least.items()}
+        found.setdefault(place.partition, []).append(offset)
+    return {str(number): str(min(offsets)) for number, offsets in found.items() if len(offsets) == len(sources)}

@@ -94,10 +94,16 @@ final class TargetOffsets {
             Files.createDirectories(file.getParent());
             try (FileChannel channel = FileChannel.open(
                     fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                channel.write(ByteBuffer.wrap(JSON.writeValueAsBytes(entries)));
+                ByteBuffer bytes = ByteBuffer.wrap(JSON.writeValueAsBytes(entries));
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
                 channel.force(true);
             }
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+            try (FileChannel folder = FileChannel.open(file.getParent(), StandardOpenOption.READ)) {
+                folder.force(true); // the name of the first file
+            }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -46,12 +46,12 @@ final class TargetScan {
         WrittenRecords found = new WrittenRecords();
         Set<TopicPartition> unread = new HashSet<>();
         until.forEach((partition, end) -> {
-            if (from.getOrDefault(partition, 0L) < end) {
+            if (begin(from, partition, end) < end) {
                 unread.add(partition);
             }
         });
         committed.assign(unread);
-        unread.forEach(partition -> committed.seek(partition, from.getOrDefault(partition, 0L)));
+        unread.forEach(partition -> committed.seek(partition, begin(from, partition, until.get(partition))));
         Map<TopicPartition, Long> positions = new HashMap<>();
         long deadline = System.nanoTime() + patience.toNanos();
         while (!unread.isEmpty()) {
@@ -74,6 +74,12 @@ final class TargetScan {
             }
         }
         return found;
+    }
+
+    /** Where a partition is read from: its first record, if it is new or its topic was created again. */
+    private static long begin(Map<TopicPartition, Long> from, TopicPartition partition, long end) {
+        long begin = from.getOrDefault(partition, 0L);
+        return begin > end ? 0 : begin;
     }
 
     private void add(ConsumerRecord<byte[], byte[]> record, WrittenRecords found) {

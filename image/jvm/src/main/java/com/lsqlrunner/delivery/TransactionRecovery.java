@@ -1,13 +1,17 @@
 package com.lsqlrunner.delivery;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListTransactionsOptions;
 import org.apache.kafka.clients.admin.TransactionDescription;
+import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
@@ -62,6 +66,33 @@ final class TransactionRecovery {
         return known;
     }
 
+    /**
+     * Commits the open transactions of a processor's queries that do not run any more, for example of a state that was
+     * reset.
+     *
+     * @param app the beginning of the processor's transactional ids
+     * @param running the beginnings of those of its queries
+     */
+    static void commitAbandoned(Admin admin, String app, Collection<String> running, Map<String, Object> producer) {
+        var open = new ListTransactionsOptions().filterStates(Set.of(TransactionState.ONGOING));
+        Collection<TransactionListing> listed =
+                result(admin.listTransactions(open).all());
+        if (listed == null) {
+            return; // brokers before 3.0
+        }
+        for (TransactionListing each : listed) {
+            String id = each.transactionalId();
+            if (id.startsWith(app) && running.stream().noneMatch(id::startsWith)) {
+                int number = id.lastIndexOf('/') + 1;
+                if (id.substring(number).chars().allMatch(Character::isDigit)) {
+                    TransactionRecovery recovery = new TransactionRecovery(admin, id.substring(0, number), producer);
+                    int slot = Integer.parseInt(id.substring(number));
+                    recovery.describe(slot, slot + 1).forEach(recovery::commit);
+                }
+            }
+        }
+    }
+
     private void commit(int number, TransactionDescription first) {
         TransactionDescription transaction = first;
         for (int attempt = 1; isOpen(transaction); attempt++) {
@@ -111,9 +142,10 @@ final class TransactionRecovery {
         return found;
     }
 
-    private static TransactionDescription result(KafkaFuture<TransactionDescription> described) {
+    /** The result; null if the brokers do not know it. */
+    private static <T> T result(KafkaFuture<T> future) {
         try {
-            return described.get();
+            return future.get();
         } catch (InterruptedException interrupt) {
             throw new InterruptException(interrupt);
         } catch (ExecutionException failed) {

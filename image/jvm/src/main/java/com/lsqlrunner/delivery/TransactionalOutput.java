@@ -3,6 +3,7 @@ package com.lsqlrunner.delivery;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,6 +88,19 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
+    /**
+     * Commits the open transactions of a processor's queries that do not run any more.
+     *
+     * @param app the beginning of the processor's transactional ids
+     * @param running the beginnings of those of its queries
+     */
+    public static void commitAbandoned(
+            String app, Collection<String> running, Map<String, Object> connection, Map<String, Object> producer) {
+        try (Admin admin = Admin.create(connection)) {
+            TransactionRecovery.commitAbandoned(admin, app, running, producer);
+        }
+    }
+
     private WrittenRecords scan(Map<TopicPartition, Long> from, Replay replay) {
         Map<String, Object> consumer = new HashMap<>(settings.connection);
         consumer.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
@@ -141,6 +155,15 @@ public final class TransactionalOutput implements AutoCloseable {
     private void forgetWritten() {
         WrittenRecords found = written;
         if (found != null && (found.ends().isEmpty() || found.remaining() == 0)) {
+            written = null;
+        }
+    }
+
+    /** Releases the records that were written before this start: their source records have been processed again. */
+    public void forgetWrittenBefore() {
+        WrittenRecords found = written;
+        if (found != null) {
+            found.clear();
             written = null;
         }
     }

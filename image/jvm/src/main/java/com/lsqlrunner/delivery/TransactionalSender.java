@@ -31,8 +31,8 @@ final class TransactionalSender implements RecordSender {
     public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
         Producer<byte[], byte[]> producer = slot.producer();
         if (!isOpen) {
+            isOpen = true; // also if it fails: the producer cannot be used any more
             producer.beginTransaction();
-            isOpen = true;
             openedNanos = System.nanoTime();
             sinceClock = 0;
         } else if (++sinceClock == RECORDS_PER_CLOCK) {

@@ -65,6 +65,15 @@ public final class WrittenRecords {
         return Map.copyOf(ends);
     }
 
+    /** Removes all records. */
+    synchronized void clear() {
+        identities = new long[2 * SMALLEST];
+        counts = new int[SMALLEST];
+        used.clear();
+        places = 0;
+        remaining = 0;
+    }
+
     /** The number of records that have not been taken out. */
     public long remaining() {
         return remaining;

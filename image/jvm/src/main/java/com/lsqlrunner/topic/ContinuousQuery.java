@@ -227,6 +227,9 @@ public final class ContinuousQuery {
      * ones. When the positions have reached everything that was read when the targets had these ends, they are.
      */
     private void saveTargetOffsets(long batch, Map<TopicPartition, Long> positions) {
+        if (areReached(writtenBefore, positions)) {
+            transactions.forgetWrittenBefore();
+        }
         if (targetEnds == null) {
             if (System.nanoTime() - targetEndsNanos >= TARGET_OFFSETS.toNanos()) {
                 targetEndsNanos = System.nanoTime();

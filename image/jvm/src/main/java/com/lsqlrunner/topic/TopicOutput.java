@@ -70,6 +70,17 @@ public final class TopicOutput {
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }
 
+    /**
+     * Commits the open transactions of a processor's queries that do not run any more, before its queries are opened.
+     *
+     * @param app {@code <app id>/}
+     * @param writers of its queries, as in {@link #openTransactional}
+     * @param connection settings of all clients
+     */
+    public static void commitAbandoned(String app, List<String> writers, Map<String, String> connection) {
+        TransactionalOutput.commitAbandoned(app, List.copyOf(writers), Map.copyOf(connection), Map.copyOf(connection));
+    }
+
     private static Map<Integer, Long> numbers(Map<String, String> positions) {
         Map<Integer, Long> numbers = new HashMap<>();
         positions.forEach((partition, offset) -> numbers.put(Integer.valueOf(partition), Long.valueOf(offset)));
