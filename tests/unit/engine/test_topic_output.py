@@ -12,13 +12,23 @@ OUTPUT = OutputOptions(kafka=KafkaConnection("localhost:1"), app_id="app")
 
 
 def test_the_position_of_a_partition_is_the_least_of_all_sources() -> None:
-    positions = {Partition("a", 0): 5, Partition("b", 0): 3, Partition("a", 1): 0, Partition("b", 10): 7}
+    positions = {Partition("a", 0): 5, Partition("b", 0): 3, Partition("a", 1): 7, Partition("b", 1): 9}
 
-    assert _least_positions(FirstBatch(1, has_begun=True, positions=positions)) == {"0": "3", "1": "0", "10": "7"}
+    first = FirstBatch(1, has_begun=True, positions=positions)
+
+    assert _least_positions(first, ["a", "b"]) == {"0": "3", "1": "7"}
+
+
+def test_a_partition_that_a_source_has_not_had_so_far_begins_at_its_first_record() -> None:
+    positions = {Partition("a", 0): 5, Partition("b", 0): 3, Partition("b", 1): 7}
+
+    first = FirstBatch(1, has_begun=True, positions=positions)
+
+    assert _least_positions(first, ["a", "b"]) == {"0": "3"}
 
 
 def test_a_new_checkpoint_has_no_positions() -> None:
-    assert _least_positions(FirstBatch(0, has_begun=False, positions={})) == {}
+    assert _least_positions(FirstBatch(0, has_begun=False, positions={}), ["a"]) == {}
 
 
 def test_the_writer_is_named_after_the_processor_the_run_and_the_query() -> None:
