@@ -39,7 +39,12 @@ def secret(user: str) -> Resource:
 
 
 def allow(broker: Broker, user: str) -> None:
-    everything = {ResourceType.TOPIC: "*", ResourceType.GROUP: "*", ResourceType.BROKER: "kafka-cluster"}
+    everything = {
+        ResourceType.TOPIC: "*",
+        ResourceType.GROUP: "*",
+        ResourceType.TRANSACTIONAL_ID: "*",
+        ResourceType.BROKER: "kafka-cluster",
+    }
     allowed = AclOperation.ALL, AclPermissionType.ALLOW
     rules = [
         AclBinding(kind, name, ResourcePatternType.LITERAL, f"User:{user}", "*", *allowed)

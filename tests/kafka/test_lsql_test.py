@@ -449,6 +449,7 @@ def test_missing_permissions_are_reported_one_by_one(
     ] == [True, True]
 
     allow(secured, topic, AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
+    allow(secured, ResourceType.TRANSACTIONAL_ID, AclOperation.WRITE)
     file = write_case(STRING_CASE)
     [first, *_] = run_case(load_case(file.path), cases)
     assert first.startswith("BROKER_REFUSED: ")  # to commit its position

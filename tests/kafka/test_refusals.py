@@ -261,3 +261,10 @@ def run_totals(broker: Broker, engine: SparkEngine, variables: dict[str, str]) -
         running.read_to(1)
 
     assert [record.value for record in broker.consume_all(TARGET)] == [b'{"n":1}']
+
+
+def test_a_refused_transactional_id_prints_nothing(secured: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    with closing(CLIENTS["librdkafka"](connection(secured, PASSWORD))) as brokers, pytest.raises(LsqlError):
+        brokers.check_transactional_id("refused/validate")
+
+    assert capfd.readouterr() == ("", "")

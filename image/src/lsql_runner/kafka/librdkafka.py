@@ -6,6 +6,7 @@ BROKER_REFUSED.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from threading import Lock
@@ -170,8 +171,9 @@ class LibrdkafkaBrokers(RangeReader):
             raise self._refused(missing)
 
     def check_transactional_id(self, name: str) -> None:
-        settings = {"transactional.id": name, "transaction.timeout.ms": MAX_TRANSACTION_MS, "error_cb": self._on_error}
-        producer = Producer({**self._connection.librdkafka(), **settings})
+        settings = {"transactional.id": name, "transaction.timeout.ms": MAX_TRANSACTION_MS}
+        # Without a logger, librdkafka prints the refusal, which it calls fatal, to stderr.
+        producer = Producer({**self._connection.librdkafka(), **settings}, logger=_UNREAD_LOG)
         try:
             producer.init_transactions(self._request_timeout_s)
         except KafkaException as error:
@@ -303,6 +305,9 @@ _COORDINATOR_LOADING = {
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 }
+_UNREAD_LOG = logging.getLogger(f"{__name__}.unread")
+_UNREAD_LOG.addHandler(logging.NullHandler())
+_UNREAD_LOG.propagate = False
 MAX_TRANSACTION_MS = 2_147_483_647
 """A time-out of transactions that brokers refuse after they have checked the rights: so they store nothing."""
 _TRANSPORT = {
