@@ -84,7 +84,7 @@ def test_a_small_batch_is_planned_once_compiles_nothing_and_starts_no_process(
 ) -> None:
     source = topic()
     inserts = [f"INSERT INTO {topic()} {select.format(source=source)}" for select in selects]
-    sql = "SET processing.pace='20ms'; " + "; ".join(inserts)
+    sql = "SET processing.mode='batch'; SET processing.pace='20ms'; " + "; ".join(inserts)
 
     with in_process(engine, broker.bootstrap, sql, f"app-{source}", tmp_path / "state") as running:
 
