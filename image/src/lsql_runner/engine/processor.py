@@ -192,7 +192,7 @@ class SparkEngine:
         finally:
             del running
             # The JVM keeps each object that Python refers to. A py4j object refers to itself, so that only this
-            # releases it: 8 MiB for two windowed counts. Python collects its oldest objects rarely.
+            # releases it: up to 8 MiB for two windowed counts. Python collects its oldest objects rarely.
             gc.collect()
 
     def close(self) -> None:
