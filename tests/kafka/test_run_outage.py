@@ -8,8 +8,11 @@ import json
 import os
 import signal
 from pathlib import Path
+from threading import Event, Thread
+from uuid import uuid4
 
 import pytest
+from confluent_kafka import Producer
 
 from devkit.broker import Broker
 from devkit.records import Record
@@ -71,3 +74,33 @@ def position(stream: dict[str, object]) -> int:
     offsets = stream["offsets"]
     assert isinstance(offsets, list)
     return sum(offset["position"] or 0 for offset in offsets)
+
+
+def test_an_outage_between_two_commits_of_the_position_is_noticed(tmp_path: Path) -> None:
+    with Broker() as own:
+        own.create_topic("seen", partitions=4)
+        own.create_topic("out")
+        feed(own, 0, 1)
+        with Runner(own.bootstrap, "INSERT INTO out SELECT STREAM * FROM seen", "busy", tmp_path) as runner:
+            runner.read_to(1)
+            # The position is committed every second: the broker stops while a commit is on its way, or is due next.
+            producer = Producer({"bootstrap.servers": own.bootstrap, "log_level": 0, "linger.ms": 5})
+            ended = Event()
+
+            def produce() -> None:
+                while not ended.wait(0.01):
+                    producer.produce("seen", b'{"id": 1}', uuid4().bytes)
+                    producer.poll(0)
+
+            load = Thread(target=produce)
+            load.start()
+            try:
+                runner.wait_for(lambda s: position(s) > 200, OUTAGE_S)
+                own.stop()
+                runner.wait_for(lambda s: "broker-unreachable" in reasons(s), OUTAGE_S)
+                own.start()
+                runner.wait_for(lambda s: not reasons(s), OUTAGE_S)
+            finally:
+                ended.set()
+                load.join()
+                producer.purge()
