@@ -188,3 +188,40 @@ def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_bro
         own.start()
         assert brokers.group_positions("first", [place]) == {place: 1}
         assert brokers.ends([place]) == {place: 1}
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(name: str) -> None:
+    with Broker() as own, closing(CLIENTS[name](KafkaConnection(own.bootstrap), request_timeout_s=2)) as brokers:
+        own.create_topic("seen")
+        place = Partition("seen", 0)
+        brokers.commit("group", {place: 0})
+
+        def commit_until_it_fails() -> float:
+            while True:
+                began = time.monotonic()
+                try:
+                    brokers.commit("group", {place: 0})
+                except LsqlError as error:
+                    if error.code != "BROKER_UNREACHABLE":
+                        raise
+                    return time.monotonic() - began
+
+        with ThreadPoolExecutor(1) as pool:
+            failed = pool.submit(commit_until_it_fails)
+            own.stop()
+            assert failed.result(timeout=30) < 10
+            own.start()
+        wait_until_committed(brokers, place)
+
+
+def wait_until_committed(brokers: Brokers, place: Partition) -> None:
+    """Commit until the broker takes it, at most 30 s."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            brokers.commit("group", {place: 0})
+            return
+        except LsqlError:
+            if time.monotonic() > deadline:
+                raise

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import stamina
@@ -53,6 +54,7 @@ class LibrdkafkaBrokers(RangeReader):
         self._previous_admin = self._admin
         self._consumers: dict[str, Consumer] = {}
         self._lock = Lock()
+        self._waiting: Future[list[TopicPartition]] | None = None
 
     def topics(self) -> dict[str, int]:
         try:
@@ -225,6 +227,38 @@ class LibrdkafkaBrokers(RangeReader):
         """Send a request to the coordinator of a group. Retries while it is loading: the first group of a cluster
         creates the coordinator's topic.
 
+        A commit that is on its way when the broker fails returns when the broker is back, whatever the timeouts are;
+        closing its consumer waits for it too. So the request has a thread of its own, and while that waits, further
+        requests fail.
+        """
+        with self._lock:
+            if self._waiting is not None and not self._waiting.done():
+                raise self._timed_out()
+            request: Future[list[TopicPartition]] = Future()
+            Thread(target=self._complete, args=(request, group, ask), name=f"group {group}", daemon=True).start()
+            try:
+                return request.result(self._request_timeout_s * 1.5)
+            except TimeoutError:
+                self._waiting = request
+                raise self._timed_out() from None
+
+    def _complete(
+        self,
+        request: Future[list[TopicPartition]],
+        group: str,
+        ask: Callable[[Consumer], list[TopicPartition] | None],
+    ) -> None:
+        try:
+            request.set_result(self._ask_group(group, ask))
+        except BaseException as error:
+            request.set_exception(error)
+
+    def _timed_out(self) -> LsqlError:
+        return self._failed(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
+
+    def _ask_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
+        """Send a request to the coordinator of a group.
+
         Uses a consumer that never joins the group. The admin client of confluent-kafka 2.16 sometimes crashes on the
         response of a coordinator that is still loading.
         """
@@ -237,18 +271,17 @@ class LibrdkafkaBrokers(RangeReader):
                 raise KafkaException(failed)
             return found
 
-        with self._lock:
-            consumer = self._consumers.pop(group, None) or self._group_consumer(group)
-            try:
-                found = request(consumer)
-            except KafkaException as error:
-                # If the coordinator refuses, the request times out; the error is in the consumer's queue.
-                message = consumer.poll(0)
-                refusal = None if message is None else message.error()
-                consumer.close()
-                raise self._failed(error if refusal is None else KafkaException(refusal)) from None
-            self._consumers[group] = consumer
-            return found
+        consumer = self._consumers.pop(group, None) or self._group_consumer(group)
+        try:
+            found = request(consumer)
+        except KafkaException as error:
+            # If the coordinator refuses, the request times out; the error is in the consumer's queue.
+            message = consumer.poll(0)
+            refusal = None if message is None else message.error()
+            consumer.close()
+            raise self._failed(error if refusal is None else KafkaException(refusal)) from None
+        self._consumers[group] = consumer
+        return found
 
     def _group_consumer(self, group: str) -> Consumer:
         wait_ms = int(self._request_timeout_s * 1000)
