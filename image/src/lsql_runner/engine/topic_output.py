@@ -57,7 +57,7 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
     try:
         return java_class(TOPIC_OUTPUT).openTransactional(
             name,
-            writer_name(job.output.app_id, run_id(checkpoint), query.name),
+            options["writer"],
             list(query.target_topics),
             str(checkpoint / _TARGET_OFFSETS),
             options,

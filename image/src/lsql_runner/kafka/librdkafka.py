@@ -167,7 +167,7 @@ class LibrdkafkaBrokers(RangeReader):
                 elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise self._failed(error) from None
             else:
-                if allowed:  # whoever may describe a topic has at least this right: brokers without it report nothing
+                if allowed:  # a client that may describe a topic has this right; old brokers return no rights
                     found[topic] = {operation.name for operation in allowed}
         if (missing := missing_rights(rights, found)) is not None:
             raise self._refused(missing)
