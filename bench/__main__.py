@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     end_on_signals()
     try:
         build()
-        with Broker({"log.cleaner.enable": "false"}, jvm_options=BROKER_HEAP) as broker, Registry() as registry:
+        with Broker(jvm_options=BROKER_HEAP) as broker, Registry() as registry:
             return _bench(broker, registry, options)
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)

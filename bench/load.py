@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs: list[dict[str, Any]] = []
     document = {"kind": LOAD, "conditions": _conditions(options), "runs": runs}
     try:
-        with Broker({"log.cleaner.enable": "false"}, jvm_options=("-Xms512m", "-Xmx512m")) as broker:
+        with Broker(jvm_options=("-Xms512m", "-Xmx512m")) as broker:
             contenders = list(_contenders(broker.bootstrap, options))
             for name in options.program or PROGRAMS:
                 for rate in options.rate or RATES:

@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = [PROGRAMS[name] for name in options.program or PROGRAMS]
     try:
         heap = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
-        with Broker({"log.cleaner.enable": "false"}, jvm_options=heap) as broker, Registry() as registry:
+        with Broker(jvm_options=heap) as broker, Registry() as registry:
             for source in dict.fromkeys(each for program in wanted for each in program.inputs):
                 say(f"writing {options.records:,} records to {source.topic}")
                 preload(broker, registry, source, options.records, options.partitions)

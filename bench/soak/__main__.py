@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     document = {"kind": SOAK, "conditions": _conditions(options), "runs": runs}
     try:
         image = built_image(default_tag())
-        with Broker({"log.cleaner.enable": "false"}, jvm_options=("-Xms512m", "-Xmx512m")) as broker:
+        with Broker(jvm_options=("-Xms512m", "-Xmx512m")) as broker:
             for each in _runs(options):
                 runs.append(run(each, broker, image).document())
     except (BenchFailed, ProcessFailed, AssertionError) as error:

@@ -38,7 +38,7 @@ def case(text: str, base: str) -> Case:
 
 
 def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creates() -> None:
-    settings = "SET autocreate=true; SET partitions=3; SET topic.o.cleanup.policy=compact;"
+    settings = "SET autocreate=true; SET partitions=3; SET topic.retention.ms=1000;"
     checked = case(
         "expect: [{topic: o}]\ninput: [{topic: u, partition: 1, value: x}]",
         f"sql: {settings} INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}",
@@ -47,8 +47,20 @@ def test_a_case_needs_every_topic_that_it_names_and_those_that_its_program_creat
     assert required_topics(checked, prepare_case(checked)) == [
         TopicRequest("t", 1, None, (keep,)),
         TopicRequest("u", 2, None, (keep,)),
-        TopicRequest("o", 3, None, (("cleanup.policy", "compact"), keep)),
+        TopicRequest("o", 3, None, (keep,)),
     ]
+
+
+def test_a_compacted_topic_of_a_case_keeps_every_record() -> None:
+    compacted = "SET autocreate=true; SET topic.o.cleanup.policy=compact; SET topic.o.max.compaction.lag.ms=60000;"
+    checked = case("expect: []", f"sql: {compacted} INSERT INTO o SELECT STREAM a FROM t\n{TOPICS}")
+    (target,) = [topic for topic in required_topics(checked, prepare_case(checked)) if topic.name == "o"]
+    assert dict(target.config) == {
+        "cleanup.policy": "compact",
+        "retention.ms": "-1",
+        "min.compaction.lag.ms": "9223372036854775807",
+        "max.compaction.lag.ms": "9223372036854775807",
+    }
 
 
 def test_a_target_that_the_case_names_need_not_be_created_by_the_program() -> None:

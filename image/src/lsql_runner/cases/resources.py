@@ -14,6 +14,10 @@ from lsql_runner.runtime.targets import target_request
 _KEEP = {"retention.ms": "-1"}
 """Without a retention time, because records of a case may have old timestamps."""
 
+_NEVER = str(2**63 - 1)
+_KEEP_COMPACTED = _KEEP | {"min.compaction.lag.ms": _NEVER, "max.compaction.lag.ms": _NEVER}
+"""A compacted topic keeps every record until the case has read them."""
+
 
 def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
     """The topics of a case: those that it names, and those that its program creates, with the settings of the program.
@@ -33,8 +37,9 @@ def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
         settings = prepared.planned.bound.settings.topic(name)
         if name in targets and settings.autocreate:
             request = target_request(prepared.planned, name)
-            config = tuple((dict(request.config) | _KEEP).items())
-            requests.append(replace(request, partitions=request.partitions or partitions, config=config))
+            config = dict(request.config)
+            config |= _KEEP_COMPACTED if "compact" in config.get("cleanup.policy", "") else _KEEP
+            requests.append(replace(request, partitions=request.partitions or partitions, config=tuple(config.items())))
         else:
             requests.append(TopicRequest(name, partitions, None, tuple(_KEEP.items())))
     return requests
