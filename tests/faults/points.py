@@ -15,6 +15,7 @@ from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, STATELESS, Suite
 _LOGS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
 _TOPIC = "com.lsqlrunner.topic"
+_DELIVERY = "com.lsqlrunner.delivery"
 
 
 class Guarantee(StrEnum):
@@ -160,7 +161,6 @@ POINTS = (
         repeats=Repeats.ALWAYS,
         in_recovery=True,
     ),
-    # The names of the classes are those of the protocol of exactly-once delivery.
     Point(
         name="commit-of-a-transaction",
         rule=Rule(class_name="org.apache.kafka.clients.producer.KafkaProducer", method="commitTransaction"),
@@ -181,32 +181,40 @@ POINTS = (
     ),
     Point(
         name="before-open-transactions-are-committed",
-        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="commitOpen"),
-        suites=(STATELESS, GROUPS),
+        rule=Rule(class_name=f"{_DELIVERY}.TransactionRecovery", method="commitOpen"),
+        suites=(STATELESS, CONTINUOUS, GROUPS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
     ),
     Point(
         name="open-transactions-committed",
-        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="commitOpen", location="EXIT"),
-        suites=(STATELESS, GROUPS),
+        rule=Rule(class_name=f"{_DELIVERY}.TransactionRecovery", method="commitOpen", location="EXIT"),
+        suites=(STATELESS, CONTINUOUS, GROUPS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
     ),
     Point(
         name="producers-fenced",
-        rule=Rule(class_name=f"{_TOPIC}.TransactionRecovery", method="fence", location="EXIT"),
-        suites=(STATELESS, GROUPS),
+        rule=Rule(class_name=f"{_DELIVERY}.ProducerSlots", method="fence", location="EXIT"),
+        suites=(STATELESS, CONTINUOUS, GROUPS),
+        repeats=Repeats.NEVER,
+        in_recovery=True,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="record-of-a-target-read",
+        rule=Rule(class_name=f"{_DELIVERY}.TargetScan", method="add"),
+        suites=(STATELESS, CONTINUOUS, GROUPS, JOINS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
     ),
     Point(
         name="targets-scanned",
-        rule=Rule(class_name=f"{_TOPIC}.WrittenRecords", method="scan", location="EXIT"),
-        suites=(STATELESS, GROUPS),
+        rule=Rule(class_name=f"{_DELIVERY}.TransactionalOutput", method="scan", location="EXIT"),
+        suites=(STATELESS, CONTINUOUS, GROUPS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,

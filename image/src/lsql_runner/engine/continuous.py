@@ -67,7 +67,7 @@ class ContinuousQuery:
         self._stopped = Flag()
         run = run_id(job.checkpoints / query.name)
         options = continuous_writer_options(query.name, job.output, run, self._log.batch_id)
-        self._output = open_output(query, job, options)
+        self._output = open_output(query, job, options, spark.sparkContext.defaultParallelism)
         self._java = java_class(CONTINUOUS_QUERY).open(self.name)
         try:
             context = replace(output_context(job.output), run=run)

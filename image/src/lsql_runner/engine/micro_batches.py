@@ -52,7 +52,7 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     records = compile_query(query, stream_reader(spark, job.source, query.name), context)
     name = qualified_name(job.output.app_id, query.name)
     options = writer_options(query.name, job.output, run)
-    output = open_output(query, job, options)
+    output = open_output(query, job, options, spark.sparkContext.defaultParallelism)
     try:
         streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()
     except BaseException:

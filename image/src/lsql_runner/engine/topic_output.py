@@ -24,7 +24,7 @@ def commit_abandoned(job: Job) -> None:
     reset. Consumers of committed records would wait for them.
 
     Raises:
-        LsqlError: BROKER_REFUSED, QUERY_FAILED.
+        LsqlError: BROKER_REFUSED, BROKERS_TOO_OLD, QUERY_FAILED.
     """
     app_id, kafka = job.output.app_id, job.output.kafka
     if job.output.exactly_once:
@@ -35,7 +35,7 @@ def commit_abandoned(job: Job) -> None:
             raise broker_error(kafka, error) from None
 
 
-def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
+def open_output(query: Query, job: Job, options: dict[str, str], parallelism: int) -> JavaObject:
     """A TOPIC_OUTPUT.
 
     With exactly-once, transactions that an earlier process has left open are committed, its producers cannot write any
@@ -45,9 +45,10 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
         query: writes to topics.
         job: of the processor.
         options: of TOPIC_SINK.
+        parallelism: the number of tasks that read a topic.
 
     Raises:
-        LsqlError: BROKER_REFUSED, QUERY_FAILED.
+        LsqlError: BROKER_REFUSED, BROKERS_TOO_OLD, QUERY_FAILED.
     """
     name = qualified_name(job.output.app_id, query.name)
     if not job.output.exactly_once:
@@ -60,7 +61,7 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
             options["writer"],
             list(query.target_topics),
             str(checkpoint / _TARGET_OFFSETS),
-            options,
+            options | {"tasks": str(_tasks(query, job, parallelism))},
             job.output.kafka.java(),
             first.batch_id,
             # A query without batches writes records before it plans the batch that they belong to.
@@ -69,6 +70,11 @@ def open_output(query: Query, job: Job, options: dict[str, str]) -> JavaObject:
         )
     except Py4JError as error:
         raise broker_error(job.output.kafka, error) from None
+
+
+def _tasks(query: Query, job: Job, parallelism: int) -> int:
+    """How many tasks may write at the same time: those that read, or those of the state."""
+    return max(query.read_count * parallelism, job.state_partitions if query.stateful else 0)
 
 
 def _least_positions(first: FirstBatch, sources: Sequence[str]) -> dict[str, str]:

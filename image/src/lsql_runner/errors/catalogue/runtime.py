@@ -21,6 +21,12 @@ RUNTIME: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
         is_shared=True,
     ),
+    "BROKERS_TOO_OLD": ErrorKind(
+        "The brokers at {servers} do not support exactly-once delivery: {reason}.",
+        "Use brokers of Kafka 3.0 or newer (3.6 or newer for consumers of uncommitted records), or "
+        "SET processing.guarantee='at_least_once'.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
         "The settings of the Kafka client are invalid: {reason}.",
         "Correct SECURITY_PROTOCOL, SASL_* and SSL_*. Put the jars of custom login modules into LSQL_JARS_DIR.",

@@ -21,10 +21,11 @@ final class TargetScan {
     private final byte[] writer;
     private final Replay replay;
     private final Duration patience;
+    private final WrittenRecords found = new WrittenRecords();
 
     /**
      * @param writer the value of {@link RecordHeaderNames#BATCH} up to the batch id, with the slash
-     * @param patience the longest wait for records that are not committed
+     * @param patience the longest wait for a record that the consumer does not return
      */
     TargetScan(String writer, Replay replay, Duration patience) {
         this.writer = writer.getBytes(StandardCharsets.UTF_8);
@@ -32,37 +33,40 @@ final class TargetScan {
         this.patience = patience;
     }
 
+    /** What was found until now. */
+    WrittenRecords found() {
+        return found;
+    }
+
     /**
-     * Reads the targets.
+     * Reads partitions of the targets.
      *
-     * @param committed a consumer of committed records without a group, which begins at the first record where an
-     *     offset does not exist
+     * @param consumer without a group; it begins at the first record where an offset does not exist
      * @param from where to begin, by partition; other partitions begin at their first record
-     * @param until the ends of all partitions of the targets
-     * @throws TimeoutException another producer has a transaction open for longer than {@code patience}
+     * @param until where to end, by partition
+     * @throws TimeoutException the consumer returned nothing for {@code patience}: it reads committed records only, and
+     *     a producer has a transaction open
      */
-    WrittenRecords scan(
-            Consumer<byte[], byte[]> committed, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until) {
-        WrittenRecords found = new WrittenRecords();
+    void read(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until) {
         Set<TopicPartition> unread = new HashSet<>();
         until.forEach((partition, end) -> {
             if (begin(from, partition, end) < end) {
                 unread.add(partition);
             }
         });
-        committed.assign(unread);
-        unread.forEach(partition -> committed.seek(partition, begin(from, partition, until.get(partition))));
+        consumer.assign(unread);
+        unread.forEach(partition -> consumer.seek(partition, begin(from, partition, until.get(partition))));
         Map<TopicPartition, Long> positions = new HashMap<>();
         long deadline = System.nanoTime() + patience.toNanos();
         while (!unread.isEmpty()) {
-            for (ConsumerRecord<byte[], byte[]> record : committed.poll(POLL)) {
-                add(record, found);
+            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                add(record);
             }
             for (TopicPartition partition : Set.copyOf(unread)) {
-                long position = committed.position(partition);
+                long position = consumer.position(partition);
                 if (position >= until.get(partition)) {
                     unread.remove(partition);
-                    committed.pause(Set.of(partition));
+                    consumer.pause(Set.of(partition));
                 } else if (!Long.valueOf(position).equals(positions.put(partition, position))) {
                     deadline = System.nanoTime() + patience.toNanos();
                 }
@@ -73,7 +77,6 @@ final class TargetScan {
                         + " are not committed: another producer has an open transaction");
             }
         }
-        return found;
     }
 
     /** Where a partition is read from: its first record, if it is new or its topic was created again. */
@@ -82,7 +85,7 @@ final class TargetScan {
         return begin > end ? 0 : begin;
     }
 
-    private void add(ConsumerRecord<byte[], byte[]> record, WrittenRecords found) {
+    private void add(ConsumerRecord<byte[], byte[]> record) {
         Header identity = record.headers().lastHeader(RecordHeaderNames.IDENTITY);
         Header of = record.headers().lastHeader(RecordHeaderNames.BATCH);
         if (identity == null || of == null || !isOfQuery(of.value())) {

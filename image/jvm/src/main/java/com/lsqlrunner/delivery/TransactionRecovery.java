@@ -1,5 +1,6 @@
 package com.lsqlrunner.delivery;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -7,18 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTransactionsOptions;
 import org.apache.kafka.clients.admin.ListTransactionsOptions;
 import org.apache.kafka.clients.admin.TransactionDescription;
 import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TransactionalIdNotFoundException;
-import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.utils.ProducerIdAndEpoch;
 
 /**
@@ -35,26 +33,37 @@ final class TransactionRecovery {
     private final Admin admin;
     private final String prefix;
     private final Map<String, Object> producer;
+    private final Duration timeout;
+
+    /**
+     * What the brokers know.
+     *
+     * @param ids the number of transactional ids
+     * @param hasAborted whether the last transaction of an id was aborted: only the brokers do so, if it was open for
+     *     too long
+     */
+    record Known(int ids, boolean hasAborted) {}
 
     /**
      * @param prefix of the transactional ids; a number follows
      * @param producer settings of the producer
+     * @param timeout of each request
      */
-    TransactionRecovery(Admin admin, String prefix, Map<String, Object> producer) {
+    TransactionRecovery(Admin admin, String prefix, Map<String, Object> producer, Duration timeout) {
         this.admin = admin;
         this.prefix = prefix;
         this.producer = producer;
+        this.timeout = timeout;
     }
 
     /**
      * Commits all open transactions of the query.
      *
-     * @return the number of transactional ids that the brokers know; 0 for brokers before 3.0, which do not describe
-     *     transactions: the first use of an id then aborts its open transaction
      * @throws KafkaException the brokers do not answer, or refuse it
      */
-    int commitOpen() {
+    Known commitOpen() {
         int known = 0;
+        boolean hasAborted = false;
         for (int from = 0; from == known; from += LOOKED_UP) {
             Map<Integer, TransactionDescription> found = describe(from, from + LOOKED_UP);
             if (found.isEmpty()) {
@@ -62,8 +71,9 @@ final class TransactionRecovery {
             }
             known = ((TreeMap<Integer, TransactionDescription>) found).lastKey() + 1;
             found.forEach(this::commit);
+            hasAborted |= found.values().stream().anyMatch(TransactionRecovery::isAborted);
         }
-        return known;
+        return new Known(known, hasAborted);
     }
 
     /**
@@ -72,20 +82,20 @@ final class TransactionRecovery {
      *
      * @param app the beginning of the processor's transactional ids
      * @param running the beginnings of those of its queries
+     * @throws org.apache.kafka.common.errors.UnsupportedVersionException the brokers, before 3.0, do not list
+     *     transactions
      */
-    static void commitAbandoned(Admin admin, String app, Collection<String> running, Map<String, Object> producer) {
+    static void commitAbandoned(
+            Admin admin, String app, Collection<String> running, Map<String, Object> producer, Duration timeout) {
         var open = new ListTransactionsOptions().filterStates(Set.of(TransactionState.ONGOING));
-        Collection<TransactionListing> listed =
-                result(admin.listTransactions(open).all());
-        if (listed == null) {
-            return; // brokers before 3.0
-        }
-        for (TransactionListing each : listed) {
+        for (TransactionListing each :
+                KafkaFutures.result(admin.listTransactions(open).all())) {
             String id = each.transactionalId();
             if (id.startsWith(app) && running.stream().noneMatch(id::startsWith)) {
                 int number = id.lastIndexOf('/') + 1;
                 if (id.substring(number).chars().allMatch(Character::isDigit)) {
-                    TransactionRecovery recovery = new TransactionRecovery(admin, id.substring(0, number), producer);
+                    TransactionRecovery recovery =
+                            new TransactionRecovery(admin, id.substring(0, number), producer, timeout);
                     int slot = Integer.parseInt(id.substring(number));
                     recovery.describe(slot, slot + 1).forEach(recovery::commit);
                 }
@@ -98,6 +108,7 @@ final class TransactionRecovery {
         for (int attempt = 1; isOpen(transaction); attempt++) {
             Map<String, Object> settings = new HashMap<>(producer);
             settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, prefix + number);
+            settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, timeout.toMillis());
             try {
                 ResumedTransaction.commit(settings, new ProducerIdAndEpoch(transaction.producerId(), (short)
                         transaction.producerEpoch()));
@@ -116,9 +127,12 @@ final class TransactionRecovery {
      * a producer themselves if its transaction was open for too long; then they have aborted it.
      */
     boolean isReplaced() {
-        return describe(0, LOOKED_UP).values().stream()
-                .noneMatch(each -> each.state() == TransactionState.COMPLETE_ABORT
-                        || each.state() == TransactionState.PREPARE_ABORT);
+        return describe(0, LOOKED_UP).values().stream().noneMatch(TransactionRecovery::isAborted);
+    }
+
+    private static boolean isAborted(TransactionDescription transaction) {
+        return transaction.state() == TransactionState.COMPLETE_ABORT
+                || transaction.state() == TransactionState.PREPARE_ABORT;
     }
 
     private static boolean isOpen(TransactionDescription transaction) {
@@ -131,29 +145,16 @@ final class TransactionRecovery {
         for (int number = from; number < until; number++) {
             ids.add(prefix + number);
         }
-        var described = admin.describeTransactions(ids);
+        var described =
+                admin.describeTransactions(ids, new DescribeTransactionsOptions().timeoutMs((int) timeout.toMillis()));
         Map<Integer, TransactionDescription> found = new TreeMap<>();
         for (int number = from; number < until; number++) {
-            TransactionDescription transaction = result(described.description(prefix + number));
-            if (transaction != null) {
-                found.put(number, transaction);
+            try {
+                found.put(number, KafkaFutures.result(described.description(prefix + number)));
+            } catch (TransactionalIdNotFoundException unknown) {
+                // This id was never used, or not for a week.
             }
         }
         return found;
-    }
-
-    /** The result; null if the brokers do not know it. */
-    private static <T> T result(KafkaFuture<T> future) {
-        try {
-            return future.get();
-        } catch (InterruptedException interrupt) {
-            throw new InterruptException(interrupt);
-        } catch (ExecutionException failed) {
-            Throwable reason = failed.getCause();
-            if (reason instanceof TransactionalIdNotFoundException || reason instanceof UnsupportedVersionException) {
-                return null;
-            }
-            throw reason instanceof KafkaException thrown ? thrown : new KafkaException(reason);
-        }
     }
 }

@@ -7,17 +7,18 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
@@ -31,8 +32,17 @@ public final class TransactionalOutput implements AutoCloseable {
 
     private static final long SAVE_OFFSETS_RECORDS = 200_000;
 
-    /** The longest wait for other producers of the targets, whose transactions hide the records after their first. */
+    /** The longest wait for a record of the targets. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    /** The default of Kafka's clients. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
+    /**
+     * Of requests whose failure costs little: while the query runs, older offsets of the targets are correct as well;
+     * at its end, the next start commits what is open.
+     */
+    private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(5);
 
     private final Settings settings;
     private final Admin admin;
@@ -49,6 +59,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param connection settings of all clients
      * @param producer settings of producers
      * @param commitInterval the longest time for which consumers of committed records wait for a record
+     * @param tasks the number of tasks that write at the same time
      */
     public record Settings(
             String writer,
@@ -56,7 +67,8 @@ public final class TransactionalOutput implements AutoCloseable {
             Path offsets,
             Map<String, Object> connection,
             Map<String, Object> producer,
-            Duration commitInterval) {}
+            Duration commitInterval,
+            int tasks) {}
 
     private TransactionalOutput(Settings settings) {
         this.settings = settings;
@@ -73,13 +85,15 @@ public final class TransactionalOutput implements AutoCloseable {
     public static TransactionalOutput open(Settings settings, Replay replay) {
         TransactionalOutput output = new TransactionalOutput(settings);
         try {
-            TransactionRecovery recovery = new TransactionRecovery(output.admin, settings.writer, settings.producer);
-            output.slots.fence(recovery.commitOpen());
+            TransactionRecovery.Known known = output.recovery(TIMEOUT).commitOpen();
+            // All producers are opened now. If one were opened later, by a process that was suspended until another one
+            // took its place, its transactional id would fence the producer of the other process.
+            output.slots.fence(Math.max(known.ids(), settings.tasks));
             Map<TopicPartition, Long> from = output.offsets.of(replay.batch());
             if (from == null) {
-                output.offsets.save(replay.batch(), output.ends());
+                output.offsets.save(replay.batch(), output.ends(TIMEOUT));
             } else if (replay.hasBegun()) {
-                output.written = output.scan(from, replay);
+                output.written = output.scan(from, replay, known.hasAborted());
             }
             return output;
         } catch (RuntimeException failed) {
@@ -97,19 +111,43 @@ public final class TransactionalOutput implements AutoCloseable {
     public static void commitAbandoned(
             String app, Collection<String> running, Map<String, Object> connection, Map<String, Object> producer) {
         try (Admin admin = Admin.create(connection)) {
-            TransactionRecovery.commitAbandoned(admin, app, running, producer);
+            TransactionRecovery.commitAbandoned(admin, app, running, producer, TIMEOUT);
         }
     }
 
-    private WrittenRecords scan(Map<TopicPartition, Long> from, Replay replay) {
+    private TransactionRecovery recovery(Duration timeout) {
+        return new TransactionRecovery(admin, settings.writer, settings.producer, timeout);
+    }
+
+    /**
+     * Searches the targets. Consumers of committed records cannot pass the open transaction of another producer. What
+     * the query has written is committed, so the records after it are read whether they are committed or not; only if
+     * the brokers have aborted a transaction of the query, the search waits for the other producer.
+     */
+    private WrittenRecords scan(Map<TopicPartition, Long> from, Replay replay, boolean hasAborted) {
+        TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
+        Map<TopicPartition, Long> ends = ends(TIMEOUT);
+        Map<TopicPartition, Long> stable =
+                hasAborted ? ends : ends(ends.keySet(), IsolationLevel.READ_COMMITTED, TIMEOUT);
+        try (var committed = consumer(IsolationLevel.READ_COMMITTED)) {
+            scan.read(committed, from, stable);
+        }
+        if (!stable.equals(ends)) {
+            Map<TopicPartition, Long> rest = new HashMap<>(from);
+            stable.forEach((partition, offset) -> rest.merge(partition, offset, Math::max));
+            try (var uncommitted = consumer(IsolationLevel.READ_UNCOMMITTED)) {
+                scan.read(uncommitted, rest, ends);
+            }
+        }
+        return scan.found().remaining() == 0 ? null : scan.found();
+    }
+
+    private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {
         Map<String, Object> consumer = new HashMap<>(settings.connection);
-        consumer.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        consumer.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
         consumer.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
         consumer.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        try (var committed = new KafkaConsumer<>(consumer, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            WrittenRecords found = new TargetScan(settings.writer, replay, PATIENCE).scan(committed, from, ends());
-            return found.remaining() == 0 ? null : found;
-        }
+        return new KafkaConsumer<>(consumer, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /** The longest time for which consumers of committed records wait for a record. */
@@ -175,38 +213,45 @@ public final class TransactionalOutput implements AutoCloseable {
         unsavedRecords = 0;
     }
 
-    /** The present ends of all partitions of the targets. */
+    /**
+     * The present ends of all partitions of the targets.
+     *
+     * @throws KafkaException the brokers have not answered within seconds
+     */
     public Map<TopicPartition, Long> ends() {
-        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        return ends(SHORT_TIMEOUT);
+    }
+
+    private Map<TopicPartition, Long> ends(Duration timeout) {
+        List<TopicPartition> partitions = new ArrayList<>();
         List<KafkaFuture<TopicDescription>> described = new ArrayList<>(
-                admin.describeTopics(settings.targets).topicNameValues().values());
+                admin.describeTopics(settings.targets, new DescribeTopicsOptions().timeoutMs((int) timeout.toMillis()))
+                        .topicNameValues()
+                        .values());
         for (KafkaFuture<TopicDescription> topic : described) {
-            TopicDescription found = result(topic);
+            TopicDescription found = KafkaFutures.result(topic);
             found.partitions()
-                    .forEach(partition ->
-                            latest.put(new TopicPartition(found.name(), partition.partition()), OffsetSpec.latest()));
+                    .forEach(partition -> partitions.add(new TopicPartition(found.name(), partition.partition())));
         }
+        return ends(partitions, IsolationLevel.READ_UNCOMMITTED, timeout);
+    }
+
+    private Map<TopicPartition, Long> ends(
+            Collection<TopicPartition> partitions, IsolationLevel isolation, Duration timeout) {
+        ListOffsetsOptions options = new ListOffsetsOptions(isolation).timeoutMs((int) timeout.toMillis());
+        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        partitions.forEach(partition -> latest.put(partition, OffsetSpec.latest()));
         Map<TopicPartition, Long> ends = new HashMap<>();
         for (Map.Entry<TopicPartition, ListOffsetsResultInfo> end :
-                result(admin.listOffsets(latest).all()).entrySet()) {
+                KafkaFutures.result(admin.listOffsets(latest, options).all()).entrySet()) {
             ends.put(end.getKey(), end.getValue().offset());
         }
         return ends;
     }
 
-    private static <T> T result(KafkaFuture<T> future) {
-        try {
-            return future.get();
-        } catch (InterruptedException interrupt) {
-            throw new InterruptException(interrupt);
-        } catch (ExecutionException failed) {
-            throw failed.getCause() instanceof KafkaException thrown ? thrown : new KafkaException(failed.getCause());
-        }
-    }
-
     /** After a producer was fenced: whether another process writes in place of this one. */
     public boolean isReplaced() {
-        return new TransactionRecovery(admin, settings.writer, settings.producer).isReplaced();
+        return recovery(TIMEOUT).isReplaced();
     }
 
     /** Closes the clients, after all tasks have ended. An open transaction is committed, if the brokers answer. */
@@ -214,7 +259,7 @@ public final class TransactionalOutput implements AutoCloseable {
     public void close() {
         try {
             if (slots.close()) {
-                new TransactionRecovery(admin, settings.writer, settings.producer).commitOpen();
+                recovery(SHORT_TIMEOUT).commitOpen();
             }
         } catch (KafkaException unreachable) {
             // The next start commits it.

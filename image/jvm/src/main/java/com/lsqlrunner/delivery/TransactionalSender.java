@@ -11,12 +11,16 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  */
 final class TransactionalSender implements RecordSender {
     /** The clock is read once for so many records. */
-    private static final int RECORDS_PER_CLOCK = 64;
+    private static final int RECORDS_PER_CLOCK = 8;
 
     private final ProducerSlots slots;
     private final Slot slot;
     private final long intervalNanos;
     private boolean isOpen;
+
+    /** Whether records were sent after the last {@link #commit}. */
+    private boolean isIncomplete;
+
     private long openedNanos;
     private int sinceClock;
 
@@ -30,6 +34,7 @@ final class TransactionalSender implements RecordSender {
     @Override
     public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
         Producer<byte[], byte[]> producer = slot.producer();
+        isIncomplete = true;
         if (!isOpen) {
             isOpen = true; // also if it fails: the producer cannot be used any more
             producer.beginTransaction();
@@ -49,6 +54,7 @@ final class TransactionalSender implements RecordSender {
     @Override
     public void commit() {
         commitTransaction();
+        isIncomplete = false;
     }
 
     @Override
@@ -61,7 +67,8 @@ final class TransactionalSender implements RecordSender {
 
     @Override
     public void close() {
-        if (isOpen) {
+        // Another attempt of a task that has failed would write its records again; the next start finds them.
+        if (isOpen || isIncomplete) {
             slots.discard(slot);
         } else {
             slots.release(slot);

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -56,7 +57,7 @@ public final class ContinuousQuery {
     private Map<TopicPartition, Long> reported = Map.of();
     private volatile SparkContext context;
     private volatile boolean isStarted;
-    private volatile Throwable error;
+    private final AtomicReference<Throwable> error = new AtomicReference<>();
 
     private ContinuousQuery(String name) {
         this.name = name;
@@ -148,16 +149,10 @@ public final class ContinuousQuery {
             context.setJobGroup(name, name, true);
             writer.save();
         } catch (Throwable failure) { // Python reports every kind of error
-            fail(failure);
+            error.compareAndSet(null, failure);
         } finally {
             topics.values().forEach(ContinuousTopic::stop); // the tasks that have not failed
             ended.countDown();
-        }
-    }
-
-    private synchronized void fail(Throwable failure) {
-        if (error == null) {
-            error = failure;
         }
     }
 
@@ -171,7 +166,7 @@ public final class ContinuousQuery {
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException failure) {
-            fail(failure);
+            error.compareAndSet(null, failure);
             topics.values().forEach(ContinuousTopic::stop);
         }
     }
@@ -183,7 +178,7 @@ public final class ContinuousQuery {
 
     /** Why the query ended; null if it runs or was stopped. */
     public Throwable error() {
-        return error;
+        return error.get();
     }
 
     /**

@@ -43,7 +43,8 @@ public final class TopicOutput {
      * @param writer {@code <app id>/<run>/<query>/}
      * @param targets the topics
      * @param offsets the file for the offsets of the targets
-     * @param options of {@link TopicSink}, and {@code commit.interval.ms}
+     * @param options of {@link TopicSink}, {@code commit.interval.ms}, and {@code tasks}, the number of tasks that
+     *     write at the same time
      * @param connection settings of all clients
      * @param batch the first batch that has not ended
      * @param hasBegun whether it may have been written in part
@@ -65,7 +66,8 @@ public final class TopicOutput {
                 Path.of(offsets),
                 Map.copyOf(connection),
                 Map.copyOf(KafkaOptions.of(options)),
-                Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))));
+                Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),
+                Integer.parseInt(options.get("tasks")));
         Replay replay = new Replay(batch, hasBegun, positions == null ? null : numbers(positions));
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }

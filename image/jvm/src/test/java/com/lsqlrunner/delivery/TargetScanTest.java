@@ -84,7 +84,9 @@ class TargetScanTest {
     }
 
     private WrittenRecords scan(Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until) {
-        return new TargetScan(WRITER, replay, Duration.ofSeconds(30)).scan(targets, from, until);
+        TargetScan scan = new TargetScan(WRITER, replay, Duration.ofSeconds(30));
+        scan.read(targets, from, until);
+        return scan.found();
     }
 
     @Test
@@ -168,7 +170,7 @@ class TargetScanTest {
         record(0, "app/0123abcd/q/7", 0, 1);
         TargetScan scan = new TargetScan(WRITER, STATEFUL, Duration.ofMillis(20));
         TimeoutException error =
-                assertThrows(TimeoutException.class, () -> scan.scan(targets, Map.of(), Map.of(P0, 3L)));
+                assertThrows(TimeoutException.class, () -> scan.read(targets, Map.of(), Map.of(P0, 3L)));
         assertTrue(error.getMessage().contains("t-0 from offset 1"), error.getMessage());
     }
 }

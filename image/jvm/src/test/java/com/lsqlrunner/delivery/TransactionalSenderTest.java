@@ -115,6 +115,16 @@ class TransactionalSenderTest {
     }
 
     @Test
+    void aSecondAttemptOfATaskThatHasFailedBetweenTwoTransactionsWritesNothing() {
+        RecordSender sender = new TransactionalSender(slots, LONG);
+        send(sender, 1);
+        sender.commitTransaction();
+        sender.close();
+        assertTrue(producer().closed());
+        assertThrows(KafkaException.class, () -> new TransactionalSender(slots, LONG));
+    }
+
+    @Test
     void aCommitThatFailsLeavesTheTransactionOpen() {
         RecordSender sender = new TransactionalSender(slots, LONG);
         send(sender, 1);
