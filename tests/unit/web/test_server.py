@@ -20,12 +20,21 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.web.server import serve
 
 PROGRAM = """
-import os, sys, threading
+import gc, os, sys, threading
 from flask import Flask
 from lsql_runner.web.server import serve
 from lsql_runner.errors import LsqlError
 
 mode, port = sys.argv[1], int(sys.argv[2])
+
+def own_kib():
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty:"))
+
+def collect():
+    before = own_kib()
+    gc.collect()
+    return str(own_kib() - before)
 
 def make_app():
     if mode == "refused":
@@ -34,6 +43,7 @@ def make_app():
         raise RuntimeError("boom")
     app = Flask("tiny")
     app.add_url_rule("/pid", "pid", lambda: str(os.getpid()))
+    app.add_url_rule("/collect", "collect", collect)
     app.add_url_rule("/die/<int:code>", "die", lambda code: os._exit(code))
     return app
 
@@ -197,6 +207,12 @@ def test_an_impossible_port_is_an_error_of_the_setting() -> None:
         serve(lambda: Flask("none"), 70_000, lambda: None)
 
     assert (caught.value.code, caught.value.params) == ("PORT_NOT_ALLOWED", {"port": 70_000})
+
+
+def test_a_garbage_collection_leaves_the_memory_shared_by_both_processes() -> None:
+    with TinyServer() as server:
+        grown_kib = int(server.get("/collect"))
+    assert grown_kib < 1024  # without gc.freeze, 10 MiB of the modules of this small program
 
 
 def test_a_request_that_is_not_http_gets_a_problem() -> None:

@@ -9,6 +9,7 @@ the worker ended       -> the master exits with its code (3 if it was killed), s
 from __future__ import annotations
 
 import errno
+import gc
 import logging
 import os
 import queue
@@ -54,6 +55,8 @@ def serve(make_app: Callable[[], Flask], port: int, on_exit: Callable[[], None],
     master = os.getpid()
     arbiter = _Arbiter(_Application(make_app, on_exit, listener.detach(), graceful_s))
     code = EXIT_RUNTIME
+    # A collection writes to all objects, so the two processes would no longer share those of the imported modules.
+    gc.freeze()
     try:
         arbiter.run()
     except SystemExit as end:
