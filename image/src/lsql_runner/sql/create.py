@@ -6,14 +6,16 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import read_path, read_type_name
-from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_topic
+from lsql_runner.sql.tokens import TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 
 def read_create_table(cursor: Cursor) -> ast.CreateTable:
     """`CREATE TABLE t(_key.k string, f int, arr int[]) FORMAT(STRING, JSON)`."""
     start = cursor.expect_word("CREATE").span
+    if cursor.at_word("STREAM"):
+        raise unsupported("CREATE STREAM", start.to(cursor.peek().span))
     cursor.expect_word("TABLE")
     topic = read_topic(cursor, EXPECTED("TOPIC"))
     cursor.expect_symbol("(")

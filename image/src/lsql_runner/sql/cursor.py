@@ -10,7 +10,9 @@ from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql.ast import Ident
 from lsql_runner.sql.expected import EXPECTED
-from lsql_runner.sql.lexer import Token, TokenKind, next_token, skip_blank
+from lsql_runner.sql.hints import syntax_hint
+from lsql_runner.sql.lexer import next_token, skip_blank
+from lsql_runner.sql.tokens import Token, TokenKind
 
 MAX_DEPTH = 100
 """The maximum number of nested levels in a program. Later stages traverse expressions recursively, with a few Python
@@ -51,6 +53,11 @@ class Cursor:
     def at_symbol(self, *symbols: str, distance: int = 0) -> bool:
         token = self.peek(distance)
         return token.kind is TokenKind.SYMBOL and token.text in symbols
+
+    def at_name(self) -> bool:
+        """Whether `ident` would return a name."""
+        token = self.peek()
+        return token.kind is TokenKind.QUOTED_NAME or (token.kind is TokenKind.WORD and token.upper not in RESERVED)
 
     def at_end(self) -> bool:
         return self.peek().kind is TokenKind.END
@@ -130,7 +137,9 @@ class Cursor:
         """Raise SQL_SYNTAX at the next token. `expected` describes valid tokens, for the message."""
         token = self.peek()
         found = _FOUND("END") if token.kind is TokenKind.END else _FOUND("TOKEN", text=shorten(token.text))
-        raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected)
+        before = self.text[self.last.start : self.last.end]
+        hint = syntax_hint(before, token, lambda: self.peek(1), expected, RESERVED)
+        raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected, hint=hint)
 
 
 def shorten(text: str, limit: int = 40) -> str:

@@ -9,10 +9,11 @@ from typing import Literal as OneOf
 from typing import cast
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
 from lsql_runner.sql.expected import EXPECTED
-from lsql_runner.sql.lexer import Token, TokenKind
+from lsql_runner.sql.tokens import Token, TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
@@ -113,9 +114,11 @@ def _read_chain(cursor: Cursor, first: ast.Expression, power: int) -> ast.Logica
 
 
 def _read_predicate(cursor: Cursor, left: ast.Expression) -> ast.Expression:
-    """`IS [NOT] NULL`, and `[NOT] BETWEEN | IN | LIKE`."""
+    """`IS [NOT] NULL | TRUE | FALSE`, and `[NOT] BETWEEN | IN | LIKE`."""
     if cursor.take_word("IS"):
         negated = cursor.take_word("NOT") is not None
+        if truth := cursor.take_word("TRUE") or cursor.take_word("FALSE"):
+            return _is_truth(left, truth.upper == "TRUE", negated, left.span.to(truth.span))
         cursor.expect_word("NULL")
         return ast.IsNull(left, negated, left.span.to(cursor.last))
     negated = cursor.take_word("NOT") is not None
@@ -132,6 +135,12 @@ def _read_predicate(cursor: Cursor, left: ast.Expression) -> ast.Expression:
     items = _read_list(cursor)
     cursor.expect_symbol(")")
     return ast.InList(left, items, negated, left.span.to(cursor.last))
+
+
+def _is_truth(operand: ast.Expression, truth: bool, negated: bool, span: Span) -> ast.Expression:
+    """`x IS TRUE` is COALESCE(x, FALSE): an unknown value is neither true nor false."""
+    known = ast.Call("COALESCE", (operand, ast.BooleanLiteral(not truth, span)), span)
+    return known if truth != negated else ast.Unary("NOT", known, span)
 
 
 def _read_list(cursor: Cursor) -> tuple[ast.Expression, ...]:

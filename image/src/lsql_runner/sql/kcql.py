@@ -11,7 +11,7 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import read_path
-from lsql_runner.sql.lexer import TokenKind
+from lsql_runner.sql.tokens import TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 MAX_BATCH = 100_000

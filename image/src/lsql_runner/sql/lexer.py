@@ -7,36 +7,11 @@ white space or `;`, and may contain `//`, which starts a comment elsewhere.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum, auto
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
-
-
-class TokenKind(Enum):
-    WORD = auto()
-    QUOTED_NAME = auto()
-    STRING = auto()
-    NUMBER = auto()
-    DURATION = auto()
-    SYMBOL = auto()
-    END = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token. `text` is the source text, `value` the text without quotes."""
-
-    kind: TokenKind
-    text: str
-    value: str
-    span: Span
-
-    @property
-    def upper(self) -> str:
-        return self.text.upper() if self.kind is TokenKind.WORD else ""
-
+from lsql_runner.sql.hints import character_hint
+from lsql_runner.sql.tokens import Token, TokenKind
 
 _BLANK = re.compile(r"(?:\s+|--[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -77,7 +52,12 @@ def next_token(text: str, at: int) -> Token:
         return Token(TokenKind.WORD, found.group(), found.group(), Span(start, found.end()))
     if found := _SYMBOL.match(text, start):
         return Token(TokenKind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
-    raise LsqlError("CHARACTER_INVALID", Span(start, start + 1), character=repr(text[start]))
+    raise LsqlError(
+        "CHARACTER_INVALID",
+        Span(start, start + 1),
+        character=repr(text[start]),
+        hint=character_hint(text, start),
+    )
 
 
 def _quoted(text: str, start: int) -> Token:

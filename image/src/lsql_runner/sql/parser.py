@@ -11,8 +11,8 @@ from lsql_runner.sql.create import read_create_table, read_format
 from lsql_runner.sql.cursor import Cursor, shorten
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.kcql import read_kcql
-from lsql_runner.sql.lexer import TokenKind
 from lsql_runner.sql.select import read_select, read_topic
+from lsql_runner.sql.tokens import TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 MAX_BYTES = 512 * 1024
@@ -77,7 +77,7 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
-        case "UPDATE" | "DELETE" | "DROP" as statement:
+        case "UPDATE" | "DELETE" | "DROP" | "USE" as statement:
             raise unsupported(statement, token.span)
     cursor.refuse(EXPECTED("STATEMENT"))
 
@@ -146,6 +146,8 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
     start, upsert = word.span, word.span if word.upper == "UPSERT" else None
     cursor.expect_word("INTO")
     target = read_topic(cursor, EXPECTED("TARGET_TOPIC"))
+    if cursor.at_word("VALUES") or cursor.at_symbol("("):
+        raise unsupported("VALUES", start.to(cursor.peek().span))
     clauses: list[tuple[str, Span]] = []
     key_format = value_format = None
     if store := cursor.take_word("STORE"):

@@ -13,12 +13,18 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import RESERVED, Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
-from lsql_runner.sql.lexer import TokenKind
+from lsql_runner.sql.tokens import TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 T = TypeVar("T")
 
 _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
+
+_AFTER_SOURCE = frozenset(
+    """EVENTTIME WINDOW GRACE WITHIN STORE UPSERT CREATE USE EMIT PK WITHFORMAT STOREAS BATCH AUTOCREATE AUTOEVOLVE
+    CAPITALIZE WITHTYPE WITHKEY TTL""".split()
+)
+"""Words that may follow a source and are not reserved. As an alias, they need AS."""
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
 """The name of a topic may contain dashes and dots without back-ticks; `--` starts a comment, as elsewhere."""
@@ -112,8 +118,13 @@ class _SelectReader:
 
     def _read_source(self) -> ast.SourceName:
         name = read_topic(self._cursor, EXPECTED("SOURCE_TOPIC"))
-        alias = self._cursor.ident(EXPECTED("ALIAS")) if self._cursor.take_word("AS") else None
+        alias = None
+        if self._cursor.take_word("AS") or self._at_alias():
+            alias = self._cursor.ident(EXPECTED("ALIAS"))
         return ast.SourceName(name, alias, name.span.to(self._cursor.last))
+
+    def _at_alias(self) -> bool:
+        return self._cursor.at_name() and self._cursor.peek().upper not in _AFTER_SOURCE
 
     def _read_joins(self) -> tuple[ast.JoinClause, ...]:
         joins: list[ast.JoinClause] = []
@@ -176,7 +187,7 @@ class _SelectReader:
 
     def _refuse_other_clauses(self) -> None:
         token = self._cursor.peek()
-        if token.upper in ("UNION", "ORDER", "LIMIT"):
+        if token.upper in ("UNION", "ORDER", "LIMIT", "EMIT"):
             raise unsupported(token.upper, token.span)
 
 
@@ -192,7 +203,7 @@ def _read_projection(cursor: Cursor) -> ast.Projection:
             expr = ast.Star(expr, start.to(cursor.last))
     text = cursor.text[start.start : cursor.last.end]
     alias = None
-    if cursor.take_word("AS"):
+    if cursor.take_word("AS") or cursor.at_name():
         alias = read_path(cursor)
     return ast.Projection(expr, alias, text, start.to(cursor.last))
 

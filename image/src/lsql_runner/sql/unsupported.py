@@ -71,6 +71,18 @@ UNSUPPORTED: dict[str, Unsupported] = {
     "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; records of a topic cannot be changed"),
     "DELETE": _statement("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
     "DROP": _statement("DROP", "delete topics with the tools of Kafka"),
+    "USE": _statement("USE", "leave it out: a processor reads and writes one Kafka cluster"),
+    "VALUES": Unsupported(
+        "STATEMENT_UNSUPPORTED",
+        "INSERT INTO ... VALUES",
+        "write INSERT INTO <topic> SELECT ... FROM <topic>; single records are written with the tools of Kafka",
+        "`INSERT INTO ... VALUES`",
+    ),
+    "CREATE STREAM": _statement(
+        "CREATE STREAM",
+        "declare a topic with CREATE TABLE <topic>(...) FORMAT(...) or LSQL_TOPICS, and fill one with INSERT INTO "
+        "<topic> SELECT STREAM",
+    ),
     # --- clauses ---
     "SELECT DISTINCT": _clause("SELECT DISTINCT", "GROUP BY the fields that identify a record"),
     "DISTINCT": Unsupported(
@@ -85,6 +97,12 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "ORDER",
         "leave it out: a stream has no end; records of one key stay in order",
         "`ORDER BY`",
+    ),
+    "EMIT": Unsupported(
+        "CLAUSE_UNSUPPORTED",
+        "EMIT",
+        "leave it out: every change is written; SET emit='final' writes one result for each window",
+        "`EMIT CHANGES`",
     ),
     "LIMIT": _clause("LIMIT", "filter with WHERE; a stream has no end"),
     "PROPERTIES": Unsupported(

@@ -19,9 +19,9 @@ SQL: dict[str, ErrorKind] = {
     "SQL_ZERO_BYTE": ErrorKind("The program contains a zero byte.", "Remove it."),
     "SQL_SYNTAX": ErrorKind(
         "Syntax error: found {found}, expected {expected}.",
-        "Correct the marked place. Names with special characters need back-ticks.",
+        "{hint}",
     ),
-    "CHARACTER_INVALID": ErrorKind("Syntax error: unexpected character {character}.", "Remove it."),
+    "CHARACTER_INVALID": ErrorKind("Syntax error: unexpected character {character}.", "{hint}"),
     "COMMENT_UNCLOSED": ErrorKind("The comment is not closed.", "Close it with */."),
     "QUOTE_UNCLOSED": ErrorKind(
         "The quoted text is not closed.", "Close it with {quote}; inside the text write {quote}{quote} for {quote}."

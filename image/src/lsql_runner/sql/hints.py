@@ -1,0 +1,85 @@
+"""What to do about a syntax error: advice for the mistakes that people make, for SQL_SYNTAX and CHARACTER_INVALID."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lsql_runner.errors import Detail, DetailTable
+from lsql_runner.sql.tokens import Token, TokenKind
+
+_ORDER = (
+    "INSERT INTO, STORE, WITH, SELECT, FROM, EVENTTIME BY, JOIN ... ON ... WITHIN, LATERAL, WHERE, WINDOW BY, "
+    "GRACE BY, GROUP BY, HAVING"
+)
+
+HINTS = DetailTable(
+    {
+        "PLACE": "Correct the marked place. Names with special characters need back-ticks.",
+        "ORDER": f"Move {{clause}}: the order of the clauses is {_ORDER}.",
+        "UNIT": "Write {duration}: the number and its unit without a space. The units are ms, s, m, h and d.",
+        "EQUALS": "Compare with one =.",
+        "SEMICOLON": "Put a ; between two statements.",
+        "COMMA": "Remove the comma before {word}.",
+        "FIELDS": "Name the fields after SELECT, or write * for all.",
+        "KEYWORD": "{word} is a keyword. As a name, it needs back-ticks: `{name}`.",
+        "CONCAT": "Join texts with CONCAT(a, b).",
+        "QUOTES": "Write the straight quotes ' around texts and the back-tick ` around names.",
+        "REMOVE": "Remove it.",
+    }
+)
+
+_CLAUSES = {
+    **dict.fromkeys(("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER"), "JOIN"),
+    **{word: word for word in ("LATERAL", "WHERE", "HAVING", "STORE", "WITHIN", "ON", "FROM")},
+    **{word: f"{word} BY" for word in ("EVENTTIME", "WINDOW", "GRACE", "GROUP")},
+}
+"""The clauses by their first word."""
+
+_STATEMENTS = ("INSERT", "UPSERT", "SET", "CREATE", "WITH", "USE")
+_ENDS = ("SEMICOLON", "SEMICOLON_AFTER_WITH", "SYMBOL", "WORD")
+"""What is expected after a clause: the next one, or the end."""
+
+_NAMES = ("ALIAS", "QUERY_NAME", "TOPIC", "SOURCE_TOPIC", "TARGET_TOPIC", "ELEMENT_NAME", "FIELD", "EXPRESSION")
+_UNITS = {"MILLISECOND": "ms", "SECOND": "s", "SEC": "s", "MINUTE": "m", "MIN": "m", "HOUR": "h", "DAY": "d"}
+_CURLY = "\u2018\u2019\u201c\u201d\u00b4"
+
+
+def syntax_hint(
+    before: str, token: Token, ahead: Callable[[], Token], expected: Detail, keywords: frozenset[str]
+) -> Detail:
+    """The advice for a token that is not expected.
+
+    Args:
+        before: the text of the token before it.
+        token: that is not expected.
+        ahead: reads the token after it.
+        expected: what is expected instead, of EXPECTED.
+        keywords: the words that are names only in back-ticks.
+    """
+    code, word = expected.code, token.upper
+    if code == "DURATION" and token.kind is TokenKind.NUMBER and (unit := _unit(ahead())) is not None:
+        return HINTS("UNIT", duration=f"{token.text}{unit}")
+    if token.text == before == "=":
+        return HINTS("EQUALS")
+    if before == "," and code == "EXPRESSION" and (word in _CLAUSES or token.text in (")", ";")):
+        return HINTS("COMMA", word=token.text)
+    if before.upper() in ("SELECT", "STREAM", "TABLE") and word == "FROM":
+        return HINTS("FIELDS")
+    if code in ("SEMICOLON", "SEMICOLON_AFTER_WITH") and word in _STATEMENTS:
+        return HINTS("SEMICOLON")
+    if code in _ENDS and word in _CLAUSES:
+        return HINTS("ORDER", clause=_CLAUSES[word])
+    if code in _NAMES and word in keywords:
+        return HINTS("KEYWORD", word=word, name=token.text)
+    return HINTS("PLACE")
+
+
+def character_hint(text: str, at: int) -> Detail:
+    """The advice for a character that no token starts with."""
+    if text.startswith("||", at):
+        return HINTS("CONCAT")
+    return HINTS("QUOTES" if text[at] in _CURLY else "REMOVE")
+
+
+def _unit(token: Token) -> str | None:
+    return _UNITS.get(token.upper.removesuffix("S")) or (token.text if token.text in _UNITS.values() else None)

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM p.id payment, COUNT(*) n FROM payments p GROUP BY p.id

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM ok IS NOT FALSE AS maybe, ok IS FALSE AS never, ok IS NOT TRUE AS other FROM payments WHERE ok IS TRUE

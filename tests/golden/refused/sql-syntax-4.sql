@@ -1,1 +1,0 @@
-INSERT INTO t SELECT STREAM id FROM payments p

@@ -1,0 +1,1 @@
+USE kafka; INSERT INTO t SELECT STREAM * FROM payments
