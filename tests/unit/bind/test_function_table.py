@@ -217,6 +217,19 @@ def test_a_misspelt_name_has_similar_names() -> None:
     assert near_names("qqqqqq") == []
 
 
+def test_the_name_of_a_function_in_another_language_leads_to_it() -> None:
+    assert near_names("length") == ["LEN"]
+    assert near_names("IFNULL")[0] == "COALESCE"
+    assert near_names("ARRAY_AGG")[0] == "COLLECT"
+
+
+def test_a_synonym_belongs_to_one_function_and_cannot_be_called() -> None:
+    rows: list[Function | AggregateFunction] = [*ROWS, *AGGREGATES.values()]
+    synonyms = [synonym for row in rows for synonym in row.synonyms]
+    assert len(set(synonyms)) == len(synonyms)
+    assert set(synonyms) & {*FUNCTIONS, *AGGREGATES} == set()
+
+
 # --- literals ---
 
 

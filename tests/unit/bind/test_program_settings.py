@@ -126,6 +126,13 @@ def test_the_engine_has_a_spark_option_with_the_same_unit_for_each_rocksdb_key()
     assert {key: unit for key, (unit, _) in ROCKSDB_KEYS.items()} == {k: unit for k, (_, unit) in SPARK_OPTIONS.items()}
 
 
+def test_the_name_of_a_topic_in_a_key_may_be_in_back_ticks() -> None:
+    settings = settings_of("SET topic.`market.risk`.cleanup.policy='compact,delete'; SET topic.`a b`.partitions=3")
+
+    assert settings.topic("market.risk").config == (("cleanup.policy", "compact,delete"),)
+    assert settings.topic("a b").partitions == 3
+
+
 @pytest.mark.parametrize(
     ("key", "near"),
     [

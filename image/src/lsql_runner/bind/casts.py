@@ -32,6 +32,7 @@ INSTEAD = DetailTable(
         "FIELD": "the name of one of its fields: {known}",
         "MAP_VALUE": "the name of a key of the map, as in labels.name",
         "ELEMENT": "an element, as in lines[0]; LATERAL reads all elements",
+        "FIELD_NAME": "{name} without quotes, or in back-ticks, if it is a field: double quotes are for text",
         "OTHER": "an expression of another type; no CAST converts this one",
     }
 )

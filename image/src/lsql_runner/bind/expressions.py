@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import TypeGuard
 
 from lsql_runner.bind import calls, operators
-from lsql_runner.bind.casts import can_cast, instead_of
+from lsql_runner.bind.casts import INSTEAD, can_cast, instead_of
 from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, OperatorCall
 from lsql_runner.bind.functions.match import choose
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
@@ -15,7 +16,7 @@ from lsql_runner.bind.literals import AnyLiteral, bind_literal
 from lsql_runner.bind.nulls import as_written, not_null_after, null_source
 from lsql_runner.bind.scope import Scope
 from lsql_runner.bind.type_names import type_named
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import (
@@ -125,7 +126,18 @@ def _unary(expr: ast.Unary, binder: Binder) -> Expr:
 @_bind.register
 def _binary(expr: ast.Binary, binder: Binder) -> Expr:
     left, right = binder.operand(expr.left, expr.op), binder.operand(expr.right, expr.op)
-    return operators.binary(expr.op, left, right, expr.span)
+    try:
+        return operators.binary(expr.op, left, right, expr.span)
+    except LsqlError as error:
+        quoted = next((part for part in (expr.left, expr.right) if _is_in_double_quotes(part)), None)
+        if error.code != "OPERATOR_TYPES" or quoted is None:
+            raise
+        raise error.with_params(operand="text", instead=INSTEAD("FIELD_NAME", name=quoted.value)) from None
+
+
+def _is_in_double_quotes(expr: ast.Expression) -> TypeGuard[ast.StringLiteral]:
+    """Whether it is a text that other SQL reads as the name of a field."""
+    return isinstance(expr, ast.StringLiteral) and expr.quote == '"'
 
 
 @_bind.register
@@ -231,9 +243,19 @@ def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
     return call
 
 
+_AGGREGATE = DetailTable(
+    {
+        "HAVING": "WHERE sees single records: write the condition after GROUP BY, as HAVING",
+        "SELECT": "Move the aggregate to the SELECT list",
+    }
+)
+
+
 def _aggregate(expr: ast.Call, row: AggregateFunction, binder: Binder) -> Expr:
     if binder.clause_without_aggregates is not None:
-        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=binder.clause_without_aggregates)
+        clause = binder.clause_without_aggregates
+        instead = _AGGREGATE("HAVING") if clause == "WHERE" else _AGGREGATE("SELECT")
+        raise LsqlError("AGGREGATE_MISPLACED", expr.span, function=row.name, clause=clause, instead=instead)
     if calls.is_count_star(expr, row):
         return calls.COUNT_STAR
     inner = replace(binder, clause_without_aggregates=f"{row.name}(...)")

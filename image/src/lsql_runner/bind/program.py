@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -20,8 +20,9 @@ from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.bind.source_formats import source_formats, source_topics
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.formats.catalog import Catalog
+from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.unsupported import unsupported
 
@@ -73,8 +74,7 @@ def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSetti
         return
     for topic, span in source_topics(program).items():
         if topic not in catalog.existing:
-            near = ", ".join(get_close_matches(topic, sorted(catalog.existing), n=4, cutoff=0.5)) or "none"
-            raise LsqlError("TOPIC_UNKNOWN", span, topic=topic, near=near)
+            raise _topic_unknown(topic, span, _PLACE("BROKERS"), catalog.existing)
     for insert in program.inserts:
         topic = insert.target.name
         if sink_of(insert, catalog) is not None:
@@ -148,7 +148,19 @@ def _look_up(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.So
         return tables[name]
     schema = catalog.schemas.get(name)
     if schema is None:
-        raise LsqlError(
-            "TOPIC_UNKNOWN", source.name.span, topic=name, near=", ".join(sorted(catalog.schemas)) or "none"
-        )
+        raise _topic_unknown(name, source.name.span, _PLACE("DECLARATIONS"), catalog.schemas)
     return BoundTopic(schema)
+
+
+_PLACE = DetailTable(
+    {
+        "BROKERS": "on the brokers",
+        "DECLARATIONS": "among the topics that LSQL_TOPICS and CREATE TABLE declare",
+    }
+)
+
+
+def _topic_unknown(topic: str, span: Span, place: Detail, known: Iterable[str]) -> LsqlError:
+    """TOPIC_UNKNOWN with the five nearest names."""
+    near = ", ".join(get_close_matches(topic, sorted(known), n=5, cutoff=0.4)) or "none"
+    return LsqlError("TOPIC_UNKNOWN", span, topic=topic, place=place, near=near)

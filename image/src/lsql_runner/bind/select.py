@@ -211,7 +211,7 @@ class _Context:
         if not keys and "raw_key" not in self.shape.metadata:
             keys = (("key", ColumnRef("key", (), self.shape.key.type)),)
         rewriter = GroupRewriter(keys)
-        new_value = rewriter.part(value or Unchanged(), self._list_span)
+        new_value = rewriter.part(value or Unchanged(), select.projections)
         if not rewriter.calls:
             raise LsqlError("AGGREGATE_MISSING", select.span_of("GROUP BY"))
         having = self.having(scope, rewriter)
@@ -259,7 +259,7 @@ class _Context:
         if self.select.having is None:
             return None
         condition = self.binder(scope, None).condition(self.select.having, "HAVING")
-        return rewriter.condition(condition, self.select.span_of("HAVING"))
+        return rewriter.condition(condition, self.select.having)
 
     def _group_key(self, keys: tuple[tuple[str, Expr], ...]) -> tuple[Part, Serde]:
         """The key of the result: the group key, a struct of several group keys, or without any the record key."""

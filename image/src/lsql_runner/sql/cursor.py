@@ -138,8 +138,8 @@ class Cursor:
         token = self.peek()
         found = _FOUND("END") if token.kind is TokenKind.END else _FOUND("TOKEN", text=shorten(token.text))
         before = self.text[self.last.start : self.last.end]
-        hint = syntax_hint(before, token, lambda: self.peek(1), expected, RESERVED)
-        raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected, hint=hint)
+        way_out = syntax_hint(before, token, lambda: self.peek(1), expected, RESERVED)
+        raise LsqlError("SQL_SYNTAX", token.span, found=found, expected=expected, way_out=way_out)
 
 
 def shorten(text: str, limit: int = 40) -> str:

@@ -155,7 +155,7 @@ def _read_primary(cursor: Cursor) -> ast.Expression:
     match token.kind:
         case TokenKind.STRING:
             cursor.next()
-            return ast.StringLiteral(token.value, token.span)
+            return ast.StringLiteral(token.value, token.span, token.text[0])
         case TokenKind.NUMBER:
             cursor.next()
             return ast.NumberLiteral(token.text, token.span)

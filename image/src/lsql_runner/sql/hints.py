@@ -78,7 +78,7 @@ def character_hint(text: str, at: int) -> Detail:
     """The advice for a character that no token starts with."""
     if text.startswith("||", at):
         return HINTS("CONCAT")
-    return HINTS("QUOTES" if text[at] in _CURLY else "REMOVE")
+    return HINTS("QUOTES") if text[at] in _CURLY else HINTS("REMOVE")
 
 
 def _unit(token: Token) -> str | None:

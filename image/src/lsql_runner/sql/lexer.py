@@ -56,7 +56,7 @@ def next_token(text: str, at: int) -> Token:
         "CHARACTER_INVALID",
         Span(start, start + 1),
         character=repr(text[start]),
-        hint=character_hint(text, start),
+        way_out=character_hint(text, start),
     )
 
 

@@ -18,7 +18,9 @@ from lsql_runner.sql.unsupported import unsupported
 MAX_BYTES = 512 * 1024
 """Maximum size of a program in bytes of UTF-8. For comparison: an environment variable has at most 128 KiB."""
 
-_SET_KEY = re.compile(r"[\w.\-]+")
+_SET_KEY = re.compile(r"[\w.\-]+(?:`[^`]+`[\w.\-]*)*")
+"""A part of the key, as the name of a topic, may be in back-ticks."""
+
 _BARE_VALUE = re.compile(r"[^\s;]+")
 
 
@@ -97,7 +99,7 @@ def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
     at = cursor.raw_start()
     if found := _SET_KEY.match(cursor.text, at):
         cursor.seek(found.end())
-        return found.group(), Span(at, found.end())
+        return found.group().replace("`", ""), Span(at, found.end())
     token = cursor.peek()
     if token.kind in (TokenKind.QUOTED_NAME, TokenKind.STRING):
         cursor.next()

@@ -203,9 +203,17 @@ def _read_projection(cursor: Cursor) -> ast.Projection:
             expr = ast.Star(expr, start.to(cursor.last))
     text = cursor.text[start.start : cursor.last.end]
     alias = None
-    if cursor.take_word("AS") or cursor.at_name():
+    if cursor.take_word("AS") or (not isinstance(expr, ast.Star) and _at_alias(cursor)):
         alias = read_path(cursor)
     return ast.Projection(expr, alias, text, start.to(cursor.last))
+
+
+def _at_alias(cursor: Cursor) -> bool:
+    """Whether the cursor is at an alias without AS: a name before the end of the projection.
+
+    Without the second condition, a misspelt FROM would be an alias.
+    """
+    return cursor.at_name() and (cursor.at_symbol(",", ".", distance=1) or cursor.at_word("FROM", distance=1))
 
 
 def _read_modern_window(cursor: Cursor) -> ast.WindowClause:

@@ -57,6 +57,7 @@ AGGREGATES = (
         "double.",
         example="AVG(x)",
         result="2.25",
+        synonyms=("MEAN", "AVERAGE"),
     ),
     _by_frequency("BOTTOMK", "least", "[1,2]"),
     AggregateFunction(
@@ -64,6 +65,7 @@ AGGREGATES = (
         doc=f"Returns the first `limit` values that are not null. {_ORDER} {_EMPTY}",
         example="COLLECT(x, 3)",
         result="[2,3,1]",
+        synonyms=("ARRAY_AGG", "COLLECT_LIST"),
         never_null=True,
         depends_on_order=True,
         constraints=(_LIMIT,),
@@ -73,6 +75,7 @@ AGGREGATES = (
         doc=f"Returns the first `limit` distinct values that are not null. {_ORDER} {_EMPTY}",
         example="COLLECT_UNIQUE(x, 4)",
         result="[2,3,1]",
+        synonyms=("COLLECT_SET", "COUNT_DISTINCT"),
         never_null=True,
         depends_on_order=True,
         constraints=(_LIMIT,),

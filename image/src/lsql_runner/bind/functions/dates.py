@@ -97,6 +97,7 @@ FUNCTIONS = (
         example="DATE_TO_STR(1709211845678, 'dd MMM yyyy HH:mm')",
         result='"29 Feb 2024 13:04"',
         group=GROUP,
+        synonyms=("DATE_FORMAT", "TIMESTAMPTOSTRING", "TO_CHAR"),
         aliases=("FORMAT_DATE",),
         constraints=(_pattern("pattern"),),
     ),
@@ -148,6 +149,7 @@ FUNCTIONS = (
         example="TO_DATE('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
         result='"2016-01-01"',
         group=GROUP,
+        synonyms=("PARSE_DATE", "STRINGTODATE"),
         constraints=(_pattern("pattern"),),
     ),
     Function(
@@ -167,6 +169,7 @@ FUNCTIONS = (
         example="TO_TIMESTAMP('01/02/2016 10:30 +02:00', 'dd/MM/yyyy HH:mm XXX')",
         result='"2016-02-01T08:30:00.000Z"',
         group=GROUP,
+        synonyms=("PARSE_TIMESTAMP", "STRINGTOTIMESTAMP", "FROM_UNIXTIME"),
         constraints=(_pattern("pattern"),),
         variants=(
             Function(

@@ -65,6 +65,7 @@ FUNCTIONS = (
         example="""JSON_EXTRACT_ALL('{"hour": 1, "zone": "CET"}', '$.*')""",
         result=r'["1","\"CET\""]',
         group=GROUP,
+        synonyms=("JSON_QUERY",),
         constraints=(_PATHS,),
     ),
     Function(
@@ -75,6 +76,7 @@ FUNCTIONS = (
         example="""JSON_EXTRACT_FIRST('{"contacts": [{"type": "email"}]}', '$.contacts[0].type')""",
         result=r'"\"email\""',
         group=GROUP,
+        synonyms=("JSON_VALUE", "GET_JSON_OBJECT", "EXTRACTJSONFIELD"),
         nulls="sometimes",
         constraints=(_PATHS,),
     ),

@@ -45,6 +45,7 @@ FUNCTIONS = (
         example="COALESCE(NULL, 'not updated')",
         result='"not updated"',
         group=GROUP,
+        synonyms=("IFNULL", "NVL"),
         nulls="custom",
     ),
     Function(
@@ -91,5 +92,6 @@ FUNCTIONS = (
         example="SIZEOF(REGEXP('a1 b22', '[0-9]+'))",
         result="2",
         group=GROUP,
+        synonyms=("CARDINALITY", "ARRAY_LENGTH", "SIZE"),
     ),
 )

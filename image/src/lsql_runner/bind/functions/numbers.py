@@ -74,6 +74,7 @@ FUNCTIONS = (
         example="CEIL(95.05)",
         result="96",
         group=GROUP,
+        synonyms=("CEILING",),
     ),
     _double("COS(angle: double) -> double", "Returns the cosine of an angle in radians.", "COS(0)", "1.0"),
     _double("COSH(value: double) -> double", "Returns the hyperbolic cosine.", "COSH(0)", "1.0"),
@@ -91,6 +92,7 @@ FUNCTIONS = (
         example="ROUND(DISTANCE(40.791046, -73.947151, 40.865578, -73.920769))",
         result="8580",
         group=GROUP,
+        synonyms=("HAVERSINE",),
     ),
     Function(
         signature=signature("FLOOR(value: number) -> long"),
@@ -128,6 +130,7 @@ FUNCTIONS = (
         example="MOD(-5, 3)",
         result="-2",
         group=GROUP,
+        synonyms=("MODULO",),
     ),
     Function(
         signature=signature("NEG(value: N) -> N"),
@@ -136,6 +139,7 @@ FUNCTIONS = (
         example="NEG(95.95)",
         result="-95.95",
         group=GROUP,
+        synonyms=("NEGATE",),
     ),
     Function(
         signature=signature("POW(base: double, exponent: double) -> double"),
@@ -144,6 +148,7 @@ FUNCTIONS = (
         example="POW(2, 10)",
         result="1024.0",
         group=GROUP,
+        synonyms=("POWER",),
     ),
     _double(
         "RADIANS(angle: double) -> double",
@@ -159,6 +164,7 @@ FUNCTIONS = (
         example="RANDINT()",
         result="-?[0-9]{1,10}",
         group=GROUP,
+        synonyms=("RANDOM", "RAND"),
         nulls="never",
         deterministic=False,
         random_bits=1,

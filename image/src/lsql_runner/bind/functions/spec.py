@@ -103,6 +103,8 @@ class Function:
     group: str
     nulls: Nulls = "propagate"
     aliases: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
+    """Names of the function in other languages, for messages: they cannot be called."""
     deterministic: bool = True
     """If False, calls with the same arguments return different values, and `result` is a regular expression."""
     random_bits: int = 0
@@ -132,6 +134,8 @@ class AggregateFunction:
     example: str
     result: str
     group: str = "Aggregates"
+    synonyms: tuple[str, ...] = ()
+    """As of a Function."""
     never_null: bool = False
     depends_on_order: bool = False
     """Whether the result depends on the order of the records.

@@ -105,6 +105,7 @@ FUNCTIONS = (
         example="CAPITALIZE('unverified User')",
         result='"Unverified User"',
         group=GROUP,
+        synonyms=("INITCAP",),
     ),
     Function(
         signature=signature("CENTER(text: string, size: int, pad: string = ' ') -> string"),
@@ -168,6 +169,7 @@ FUNCTIONS = (
         example="LEN('café')",
         result="4",
         group=GROUP,
+        synonyms=("LENGTH", "CHAR_LENGTH", "STRLEN"),
     ),
     Function(
         signature=signature("LOWER(text: string) -> string"),
@@ -176,6 +178,7 @@ FUNCTIONS = (
         example="LOWER('ÀB1')",
         result='"àb1"',
         group=GROUP,
+        synonyms=("LCASE", "TOLOWER"),
     ),
     Function(
         signature=signature("LPAD(text: string, length: int, pad: string = ' ') -> string"),
@@ -193,6 +196,7 @@ FUNCTIONS = (
         example="MKSTRING('2016-01-01 00:11:14')",
         result=r'"\"2016-01-01 00:11:14\""',
         group=GROUP,
+        synonyms=("ARRAY_JOIN", "CONCAT_WS", "STRING_AGG"),
     ),
     Function(
         signature=signature("REVERSE(text: string) -> string"),
@@ -217,6 +221,7 @@ FUNCTIONS = (
         example="STRIPACCENTS('Éclair à Łódź')",
         result='"Eclair a Lodz"',
         group=GROUP,
+        synonyms=("UNACCENT",),
     ),
     Function(
         signature=signature("SWAPCASE(text: string) -> string"),
@@ -237,6 +242,7 @@ FUNCTIONS = (
         example="TRIM('  a b ')",
         result='"a b"',
         group=GROUP,
+        synonyms=("STRIP", "BTRIM"),
     ),
     Function(
         signature=signature("UNCAPITALIZE(text: string) -> string"),
@@ -253,6 +259,7 @@ FUNCTIONS = (
         example="UPPER('àb1')",
         result='"ÀB1"',
         group=GROUP,
+        synonyms=("UCASE", "TOUPPER"),
     ),
     Function(
         signature=signature("UUID() -> string"),
@@ -262,6 +269,7 @@ FUNCTIONS = (
         example="UUID()",
         result='"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"',
         group=GROUP,
+        synonyms=("GEN_RANDOM_UUID",),
         nulls="never",
         deterministic=False,
         random_bits=2,

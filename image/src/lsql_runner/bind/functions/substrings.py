@@ -94,6 +94,7 @@ FUNCTIONS = (
         example="INDEXOF('Jose.Hood@aol.com', '@')",
         result="9",
         group=GROUP,
+        synonyms=("INSTR", "LOCATE", "POSITION", "STRPOS"),
     ),
     Function(
         signature=signature("REGEXP(text: string, pattern: string) -> array<string>"),
@@ -102,6 +103,7 @@ FUNCTIONS = (
         example="REGEXP('a1 b22', '[0-9]+')",
         result='["1","22"]',
         group=GROUP,
+        synonyms=("RLIKE", "REGEXP_LIKE", "MATCHES"),
     ),
     Function(
         signature=signature("REGEX_MATCHES(text: string, pattern: string) -> array<array<string>>"),
@@ -111,6 +113,7 @@ FUNCTIONS = (
         example="REGEX_MATCHES('k1=v1;k2=v2', '([^=;]+)=([^;]+)')",
         result='[["k1=v1","k1","v1"],["k2=v2","k2","v2"]]',
         group=GROUP,
+        synonyms=("REGEXP_EXTRACT",),
     ),
     Function(
         signature=signature("REPLACE(text: string, part: string, replacement: string) -> string"),
@@ -119,6 +122,7 @@ FUNCTIONS = (
         example="REPLACE('a-b-c', '-', '+')",
         result='"a+b+c"',
         group=GROUP,
+        synonyms=("REGEXP_REPLACE", "TRANSLATE"),
     ),
     Function(
         signature=signature("STARTSWITH(text: string, start: string) -> boolean"),
@@ -141,6 +145,7 @@ FUNCTIONS = (
         example="SUBSTR('Jose.Hood@aol.com', 10, 13)",
         result='"aol"',
         group=GROUP,
+        synonyms=("SUBSTRING", "MID"),
         variants=(
             Function(
                 signature=signature("SUBSTR(text: string, start: int) -> string"),
@@ -159,6 +164,7 @@ FUNCTIONS = (
         example="TAKELEFT('Melissa', 3)",
         result='"Mel"',
         group=GROUP,
+        synonyms=("LEFT",),
     ),
     Function(
         signature=signature("TAKERIGHT(text: string, count: int) -> string"),
@@ -167,6 +173,7 @@ FUNCTIONS = (
         example="TAKERIGHT('Melissa', 3)",
         result='"ssa"',
         group=GROUP,
+        synonyms=("RIGHT",),
     ),
     Function(
         signature=signature("TRUNCATE(text: string, length: int) -> string"),

@@ -24,5 +24,7 @@ AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.
 
 
 def near_names(name: str) -> list[str]:
-    """At most three names of functions that are similar to `name`, the most similar first."""
-    return get_close_matches(name.upper(), sorted({*FUNCTIONS, *AGGREGATES}), n=3)
+    """The function that other languages call `name`, then at most three with similar names, the most similar first."""
+    rows: list[Function | AggregateFunction] = [*AGGREGATES.values(), *ROWS]
+    same = [row.name for row in rows if name.upper() in row.synonyms]
+    return list(dict.fromkeys([*same, *get_close_matches(name.upper(), sorted({*FUNCTIONS, *AGGREGATES}), n=3)]))

@@ -6,7 +6,7 @@ from lsql_runner.errors.kinds import ErrorKind
 
 NAMES: dict[str, ErrorKind] = {
     "TOPIC_UNKNOWN": ErrorKind(
-        "The source topic {topic} does not exist.",
+        "The source topic {topic} was not found {place}.",
         "Create the topic or correct its name. Similar names: {near}.",
         is_of_metadata=True,
     ),

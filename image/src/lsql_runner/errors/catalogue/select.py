@@ -32,9 +32,7 @@ SELECT: dict[str, ErrorKind] = {
     "TARGET_IS_WITH_QUERY": ErrorKind(
         "{name} is a WITH query; INSERT INTO cannot write to it.", "Name a topic after INSERT INTO."
     ),
-    "AGGREGATE_MISPLACED": ErrorKind(
-        "The aggregate {function} is not allowed in {clause}.", "Move the aggregate to the SELECT list."
-    ),
+    "AGGREGATE_MISPLACED": ErrorKind("The aggregate {function} is not allowed in {clause}.", "{instead}."),
     "AGGREGATE_MISSING": ErrorKind(
         "The SELECT has a GROUP BY but no aggregate.", "Add an aggregate, for example COUNT(*) AS n."
     ),

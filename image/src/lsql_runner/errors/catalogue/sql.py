@@ -19,9 +19,9 @@ SQL: dict[str, ErrorKind] = {
     "SQL_ZERO_BYTE": ErrorKind("The program contains a zero byte.", "Remove it."),
     "SQL_SYNTAX": ErrorKind(
         "Syntax error: found {found}, expected {expected}.",
-        "{hint}",
+        "{way_out}",
     ),
-    "CHARACTER_INVALID": ErrorKind("Syntax error: unexpected character {character}.", "{hint}"),
+    "CHARACTER_INVALID": ErrorKind("Syntax error: unexpected character {character}.", "{way_out}"),
     "COMMENT_UNCLOSED": ErrorKind("The comment is not closed.", "Close it with */."),
     "QUOTE_UNCLOSED": ErrorKind(
         "The quoted text is not closed.", "Close it with {quote}; inside the text write {quote}{quote} for {quote}."

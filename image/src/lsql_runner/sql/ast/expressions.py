@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from lsql_runner.spans import Span
@@ -50,8 +50,11 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
+    """A text. `quote` is the character around it, which has no meaning."""
+
     value: str
     span: Span = span_field()
+    quote: str = field(default="'", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

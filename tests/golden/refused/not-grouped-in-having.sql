@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency HAVING SUM(amount) > 1 AND amount > 5
