@@ -41,6 +41,16 @@ EXAMPLES = {v.example: v.result for row in ROWS for v in (row, *row.variants) if
 NON_DETERMINISTIC = {v.example: v.result for row in ROWS for v in (row, *row.variants) if not v.deterministic}
 
 EDGES = {
+    # arrays
+    "ELEMENT_OF(REPEAT('a', 2), 2)": "null",
+    "ELEMENT_OF(REPEAT('a', 2), -1)": "null",
+    "FLATTEN(REPEAT(REPEAT(1, 2), 0))": "[]",
+    "IN_ARRAY('b', REPEAT('a', 2))": "false",
+    "IN_ARRAY(1.0, REPEAT(1, 2))": "true",
+    "IN_ARRAY(1, REPEAT(1.5, 2))": "false",
+    "REPEAT('a', 0)": "[]",
+    "REPEAT('a', -1)": "[]",
+    "SIZEOF(REPEAT(REPEAT('a', 2), 10000))": "10000",
     # strings
     "ABBREVIATE('abcd', 4)": '"abcd"',
     "ABBREVIATE('abcde', 4)": '"a..."',
@@ -256,6 +266,7 @@ FAILURES = [
     "TO_TIMESTAMP('2024')",
     "TO_TIMESTAMP('13:04')",
     "TO_TIMESTAMP('2024-02-30')",
+    "REPEAT('a', 10001)",
     "TO_TIMESTAMP('2024-02-29T13:04:05 nowhere')",
     "TIMESTAMP('2024-02-29', '25:00')",
     "TIMESTAMP('2024-02-29', '13:04', 'Nowhere/Nothing')",
@@ -273,6 +284,8 @@ SAMPLES = {
     "string": "'2024'",
     "text": "'2024'",
     "array": "REGEXP('a', 'a')",
+    "array<E>": "REPEAT(1, 1)",
+    "array<array<A>>": "REPEAT(REPEAT(1, 1), 1)",
     "instant": "12345678901",
 }
 """Arguments by the name or kind of a parameter. Other parameters get the number 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue, RandomBits
-from lsql_runner.bind.functions.lowering import Native
+from lsql_runner.bind.functions.lowering import Arg, native
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
@@ -13,12 +13,13 @@ from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
-from lsql_runner.types import DOUBLE, INT, LONG, SCALARS, STRING, DataType, describe
+from lsql_runner.types import DOUBLE, FLOAT, INT, LONG, SCALARS, STRING, DataType, describe
 
 _HEADER_FUNCTIONS: dict[str, DataType] = {
     "HEADERASSTRING": STRING,
     "HEADERASINT": INT,
     "HEADERASLONG": LONG,
+    "HEADERASFLOAT": FLOAT,
     "HEADERASDOUBLE": DOUBLE,
 }
 
@@ -172,7 +173,11 @@ def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
         headers = operators.headers(scope, expr.span)
         return FunctionCall(
-            function=name, lowering=Native("header_keys", ()), args=(headers,), type=operators.STRINGS, nullable=False
+            function=name,
+            lowering=native("header_keys", Arg(0)),
+            args=(headers,),
+            type=operators.STRINGS,
+            nullable=False,
         )
     if len(expr.args) != 1:
         raise LsqlError(

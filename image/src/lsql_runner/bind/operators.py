@@ -16,6 +16,7 @@ from lsql_runner.types import (
     BYTES,
     DATE,
     DOUBLE,
+    FLOAT,
     INT,
     LONG,
     NULL,
@@ -44,6 +45,7 @@ HEADERS = Array(Struct((Field("key", STRING), Field("value", BYTES))))
 HEADER_NUMBERS: dict[DataType, Lowering] = {
     INT: native("be_int", Arg(0)),
     LONG: native("be_long", Arg(0)),
+    FLOAT: native("be_float", Arg(0)),
     DOUBLE: native("be_double", Arg(0)),
 }
 """How the bytes of a header become a number. Kafka's serializers write 4 or 8 bytes, big-endian."""

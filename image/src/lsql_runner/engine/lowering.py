@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lambda, Lowering, Native, Param, Rest
 from lsql_runner.engine.call import call
-from lsql_runner.engine.codecs.wire import be_double, be_int, be_long
+from lsql_runner.engine.codecs.wire import be_double, be_float, be_int, be_long
 from lsql_runner.engine.schema import spark_type
 
 HIGHER_ORDER: dict[str, Callable[..., Column]] = {
@@ -21,7 +21,19 @@ HIGHER_ORDER: dict[str, Callable[..., Column]] = {
 }
 """Built-in functions that take a function as an argument, which `call` cannot pass."""
 
-COMPOSED: dict[str, Callable[[Column], Column]] = {"be_int": be_int, "be_long": be_long, "be_double": be_double}
+
+def _header_keys(headers: Column) -> Column:
+    """The names of the headers in their order; an empty array for a record without any."""
+    return F.coalesce(headers["key"], F.array().cast("array<string>"))
+
+
+COMPOSED: dict[str, Callable[[Column], Column]] = {
+    "be_int": be_int,
+    "be_long": be_long,
+    "be_float": be_float,
+    "be_double": be_double,
+    "header_keys": _header_keys,
+}
 """Functions that are composed of Spark's functions here, and are not registered in Spark."""
 
 _Names = Mapping[str, Column]

@@ -7,7 +7,7 @@ from pyspark.sql import types as spark
 from lsql_runner import types as lsql
 from lsql_runner.types import Array, DataType, Decimal, Map, Struct
 
-INT, LONG, DOUBLE = spark.IntegerType(), spark.LongType(), spark.DoubleType()
+INT, LONG, FLOAT, DOUBLE = spark.IntegerType(), spark.LongType(), spark.FloatType(), spark.DoubleType()
 STRING, BINARY = spark.StringType(), spark.BinaryType()
 HEADERS = spark.ArrayType(spark.StructType([spark.StructField("key", STRING), spark.StructField("value", BINARY)]))
 """The types of columns, for casts. Their SQL names would need a parser: see `call`."""
@@ -15,7 +15,7 @@ HEADERS = spark.ArrayType(spark.StructType([spark.StructField("key", STRING), sp
 _SCALARS: dict[DataType, spark.DataType] = {
     lsql.INT: INT,
     lsql.LONG: LONG,
-    lsql.FLOAT: spark.FloatType(),
+    lsql.FLOAT: FLOAT,
     lsql.DOUBLE: DOUBLE,
     lsql.STRING: STRING,
     lsql.BOOLEAN: spark.BooleanType(),

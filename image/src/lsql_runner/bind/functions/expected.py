@@ -11,6 +11,7 @@ EXPECTED_ARGUMENT = DetailTable(
         "ORDERED": "a number, string, boolean, date or timestamp",
         "WITHOUT_MAPS": "a type without maps",
         "ARRAY": "an array",
+        "ARRAYS": "an array of arrays",
         "STRUCT": "a struct",
         "TEXT": "a string, number, boolean, date or timestamp",
         "INSTANT": "a timestamp, a date, or a long with milliseconds",

@@ -57,20 +57,52 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
     fixed: dict[int, DataType] = {}
     variables: dict[str, DataType] = {}
     for position, (kind, argument) in enumerate(zip(kinds, types, strict=True)):
-        if kind not in _VARIABLES:
+        depth, name = _elements(kind)
+        if name not in _VARIABLES:
             converted = _converted(kind, argument)
             if converted is None:
                 return Mismatch(position, *_expected(kind))
             fixed[position] = converted
             continue
-        common = common_type(variables.get(kind, NULL), argument)
-        if not _VARIABLES[kind](argument) or common is None:
-            return Mismatch(position, *_expected(kind, variables.get(kind)))
-        variables[kind] = common
+        element = _element_of(argument, depth)
+        common = None if element is None else common_type(variables.get(name, NULL), element)
+        if element is None or not _VARIABLES[name](element) or common is None:
+            return Mismatch(position, *_expected(kind, variables.get(name)))
+        variables[name] = common
     if variables.get("N") == NULL:
         variables["N"] = INT
-    arguments = tuple(fixed[position] if position in fixed else variables[kind] for position, kind in enumerate(kinds))
+    arguments = tuple(
+        fixed[position] if position in fixed else _nested(kind, variables) for position, kind in enumerate(kinds)
+    )
     return Match(arguments, _result(signature.result, variables))
+
+
+def _elements(kind: str) -> tuple[int, str]:
+    """How many arrays a kind has around another one: 2 and `A` for `array<array<A>>`."""
+    depth = 0
+    while kind.startswith("array<"):
+        kind, depth = kind.removeprefix("array<").removesuffix(">"), depth + 1
+    return depth, kind
+
+
+def _element_of(t: DataType, depth: int) -> DataType | None:
+    """The type of the elements inside `depth` arrays; None if the type has fewer."""
+    for _ in range(depth):
+        if t == NULL:
+            return NULL
+        if not isinstance(t, Array):
+            return None
+        t = t.element
+    return t
+
+
+def _nested(kind: str, variables: dict[str, DataType]) -> DataType:
+    """The type of a kind with a type variable."""
+    depth, name = _elements(kind)
+    nested = variables[name]
+    for _ in range(depth):
+        nested = Array(nested)
+    return nested
 
 
 def choose(function: Function, types: Sequence[DataType]) -> Function:
@@ -164,8 +196,12 @@ def _expected(kind: str, variable: DataType | None = None) -> tuple[str, tuple[D
         kind: the kind of the parameter.
         variable: the type of the type variable, from the arguments before.
     """
+    depth, name = _elements(kind)
     if variable is not None and variable != NULL:
-        return describe(variable), (variable,)
+        expected = _nested(kind, {name: variable})
+        return describe(expected), (expected,)
+    if depth:
+        return _EXPECTED["array"] if depth == 1 else (EXPECTED_ARGUMENT("ARRAYS"), ())
     return _EXPECTED[kind] if kind in _EXPECTED else (kind, (parse_type(kind),))
 
 

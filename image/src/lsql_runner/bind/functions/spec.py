@@ -13,6 +13,7 @@ The kind of a parameter is one of these:
     A, B            a type variable: all arguments of the same variable are converted to their common type
     E               a type variable for types with equality: all except maps and types that contain a map
     N               a type variable for numeric types
+    array<A>        an array of a type variable; also array<array<A>>
     O               a type variable for types with an order: numbers, string, boolean, date, timestamp
 
 `...` after a parameter means one or more arguments. `= value` makes a parameter optional. With `literal`, the argument
@@ -151,7 +152,7 @@ class AggregateFunction:
 
 _SIGNATURE = re.compile(r"(?P<name>[A-Z_0-9]+)\((?P<parameters>.*)\) -> (?P<result>.+)\Z")
 _PARAMETER = re.compile(
-    r"(?P<name>\w+): (?P<kind>\w+)(?P<constant> literal)?(?P<repeated>\.\.\.)?(?: = (?P<default>.+))?\Z"
+    r"(?P<name>\w+): (?P<kind>[\w<>]+)(?P<constant> literal)?(?P<repeated>\.\.\.)?(?: = (?P<default>.+))?\Z"
 )
 
 

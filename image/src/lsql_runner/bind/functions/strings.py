@@ -164,12 +164,13 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("LEN(text: string) -> int"),
+        aliases=("LENGTH",),
         lowering=LENGTH,
         doc="Returns the number of characters.",
         example="LEN('café')",
         result="4",
         group=GROUP,
-        synonyms=("LENGTH", "CHAR_LENGTH", "STRLEN"),
+        synonyms=("CHAR_LENGTH", "STRLEN"),
     ),
     Function(
         signature=signature("LOWER(text: string) -> string"),

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from lsql_runner.bind.functions import aggregates, dates, json_paths, nulls, numbers, privacy, strings, substrings
+from lsql_runner.bind.functions import (
+    aggregates,
+    arrays,
+    dates,
+    json_paths,
+    nulls,
+    numbers,
+    privacy,
+    strings,
+    substrings,
+)
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 
 ROWS: tuple[Function, ...] = (
     *strings.FUNCTIONS,
     *substrings.FUNCTIONS,
+    *arrays.FUNCTIONS,
     *nulls.FUNCTIONS,
     *json_paths.FUNCTIONS,
     *privacy.FUNCTIONS,

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM IN_ARRAY(amount, REGEXP(id, 'a')) AS n FROM payments
