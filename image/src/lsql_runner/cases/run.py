@@ -12,6 +12,7 @@ from pathlib import Path
 from lsql_runner.cases.case_run import CaseEngine, run_case
 from lsql_runner.cases.load import load_case
 from lsql_runner.cases.report import CaseResult, as_junit, as_text
+from lsql_runner.config.log_levels import internal_error, is_debugging
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.spark_jvm import SparkJvm
 
@@ -47,7 +48,7 @@ def run_cases(
     files = find_cases(paths)
     with _in_memory(runs_on) if isinstance(runs_on, SparkJvm) else _on_brokers(runs_on, os.environ, warn) as engine:
         for path in files:
-            result = _run_file(path, engine)
+            result = run_file(path, engine)
             echo(as_text(result))
             results.append(result)
     if junit is not None:
@@ -92,7 +93,12 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def _run_file(path: Path, engine: CaseEngine) -> CaseResult:
+def run_file(path: Path, engine: CaseEngine) -> CaseResult:
+    """The result of the case in a file. A fault of the runner is a failure of this case only.
+
+    Raises:
+        LsqlError: what prevents all cases from running; at the log level DEBUG, the exception of a fault.
+    """
     start = time.monotonic()
     name = str(path)
     try:
@@ -103,4 +109,8 @@ def _run_file(path: Path, engine: CaseEngine) -> CaseResult:
         if error.kind.is_shared:
             raise
         lines = render(error).splitlines()
+    except Exception as error:
+        if is_debugging(os.environ):
+            raise
+        lines = render(internal_error(error)).splitlines()
     return CaseResult(path, name, tuple(lines), time.monotonic() - start)

@@ -10,7 +10,7 @@ from typing import ParamSpec
 
 import click
 
-from lsql_runner.config.log_levels import LEVELS
+from lsql_runner.config.log_levels import internal_error, is_debugging
 from lsql_runner.errors import LsqlError
 
 P = ParamSpec("P")
@@ -37,10 +37,9 @@ def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P,
             except (click.ClickException, click.exceptions.Exit):
                 raise  # wrong usage, which click reports itself
             except Exception as error:
-                if _is_debugging():
+                if is_debugging(os.environ):
                     raise
-                reason = f"{type(error).__name__}: {error}"
-                fault = LsqlError("INTERNAL", reason=reason, reference="ROOT_LOG_LEVEL=DEBUG")
+                fault = internal_error(error)
                 click.echo(render(fault), err=True)
                 code = fault.exit_code
             sys.exit(code)
@@ -48,9 +47,3 @@ def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P,
         return wrapped
 
     return decorate
-
-
-def _is_debugging() -> bool:
-    """Whether the log level is one of those with stack traces."""
-    level = LEVELS.get(os.environ.get("ROOT_LOG_LEVEL", "").strip().upper())
-    return level is not None and level.shows_stack_traces

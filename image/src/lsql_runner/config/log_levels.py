@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lsql_runner.errors import DetailError, DetailTable
+from lsql_runner.errors import DetailError, DetailTable, LsqlError
 
 _EXPECTED = DetailTable({"ONE_OF": "one of {known}"})
 
@@ -50,3 +51,14 @@ def level_name(text: str) -> str:
     if name not in LEVELS:
         raise DetailError(_EXPECTED("ONE_OF", known=", ".join(LEVELS)))
     return name
+
+
+def is_debugging(environment: Mapping[str, str]) -> bool:
+    """Whether the log level is one of those with stack traces."""
+    level = LEVELS.get(environment.get("ROOT_LOG_LEVEL", "").strip().upper())
+    return level is not None and level.shows_stack_traces
+
+
+def internal_error(error: Exception) -> LsqlError:
+    """The error of a command for a fault of the runner; with a debug log level, its stack trace is printed instead."""
+    return LsqlError("INTERNAL", reason=f"{type(error).__name__}: {error}", reference="ROOT_LOG_LEVEL=DEBUG")

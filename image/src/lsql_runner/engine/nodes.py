@@ -22,6 +22,7 @@ from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import FailedRowHandler, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
+from lsql_runner.engine.tables import packed_key
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Write, WriteSink
@@ -174,18 +175,29 @@ def compile_project(node: Project, below: Relation) -> Relation:
         decoded=decoded,
         undecoded={},
         identity=below.identity,
-        upsert=_upsert(node, below),
+        upsert=below.upsert if node.of_table else None,
         origin=below.origin,
         handle_failed_rows=below.handle_failed_rows,
     )
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
+    if node.as_table:
+        return replace(result, upsert=_newest(result, below))
     return _with_tombstones(result) if node.of_table else result
 
 
-def _upsert(node: Project, below: Relation) -> Upsert | None:
-    """The effect of the projected rows on a table; None for rows of a stream."""
-    return below.upsert if node.of_table else None
+def _newest(result: Relation, below: Relation) -> Upsert:
+    """The effect of the records of a stream on the table of the newest record of each key. A tombstone deletes its
+    row."""
+    part = result.undecoded.get("key")
+    if part is not None:
+        row_id = part.raw
+    else:
+        key = result.decoded["key"]
+        row_id = F.when(key.isNotNull(), packed_key([key]))
+    if below.upsert is None:
+        return Upsert(row_id, F.lit(True))
+    return replace(below.upsert, row_id=row_id)
 
 
 def _with_tombstones(result: Relation) -> Relation:

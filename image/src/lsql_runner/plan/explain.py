@@ -87,7 +87,7 @@ def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str
     """The lines of a node, without those of the nodes below it."""
     match node:
         case Project():
-            yield f"{indent}project"
+            yield f"{indent}project" + (" as a table of the newest records" if node.as_table else "")
             yield f"{indent}  key   = {show_part(node.key)}" + _window(node)
             yield f"{indent}  value = {show_part(node.value)}"
             yield f"{indent}  ts    = {show(node.ts)}"

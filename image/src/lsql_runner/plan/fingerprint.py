@@ -133,6 +133,8 @@ def _node(node: PlanNode) -> Value:
     match node:
         case ReadTopic(schema):
             return {"read": schema.topic}
+        case Project(as_table=True):
+            return {"newest": _node(node.input)}
         case Project():
             return _node(node.input)
         case Filter():
@@ -157,7 +159,7 @@ def _filters(node: Filter) -> Value:
     """Adjacent filters, also with projections between them, are described as one filter."""
     conditions: list[Value] = []
     below: PlanNode = node
-    while isinstance(below, Filter | Project):
+    while isinstance(below, Filter) or (isinstance(below, Project) and not below.as_table):
         if isinstance(below, Filter):
             conditions += condition_meanings(below.condition, column_meanings(below.input))
         below = below.input

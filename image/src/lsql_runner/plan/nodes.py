@@ -238,6 +238,8 @@ class Project:
     """The key contains the window."""
     of_table: bool = False
     """The input is a table."""
+    as_table: bool = False
+    """The records of a stream are read as a table, whose rows are the newest record of each key."""
 
     def __post_init__(self) -> None:
         _check_input(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))

@@ -85,6 +85,8 @@ def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, erro
 
 def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
     node = _plan_source(select.source, _source_exprs(select), namer)
+    if isinstance(node, Project) and select.reads_table and not node.of_table:
+        node = replace(node, as_table=True)
     for alias, array in select.laterals:
         node = Unnest(node, alias, array)
     if select.where is not None:
