@@ -86,6 +86,9 @@ def test_a_compatible_change_continues_the_state(texts: tuple[str, str]) -> None
     assert changes(old, new) == []
 
 
+NEWEST = """WITH w AS (SELECT STREAM a AS _key, g FROM t);
+INSERT INTO o SELECT TABLE COUNT(*) AS n FROM w GROUP BY g"""
+
 INCOMPATIBLE = {
     "aggregates": (COUNT, "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"),
     "one more aggregate": (
@@ -124,6 +127,8 @@ INCOMPATIBLE = {
     ),
     "sources": (COUNT, COUNT.replace("FROM t", "FROM u")),
     "operators": (COUNT, COUNT.replace("STREAM", "TABLE")),
+    "row_key": (NEWEST, NEWEST.replace("a AS _key", "g AS _key")),
+    "a table of a stream": (NEWEST, NEWEST.replace("STREAM a AS _key, g", "TABLE g"), "filter"),
     "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
     "within": (JOIN, JOIN.replace("1m", "2m")),
     "join_kind": (JOIN, JOIN.replace("INNER", "LEFT")),

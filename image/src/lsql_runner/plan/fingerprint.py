@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsql_runner.bind.bound import WindowSpec
+from lsql_runner.bind.expr import ColumnRef
 from lsql_runner.plan.meaning import (
     ColumnMeanings,
     Value,
@@ -134,7 +135,8 @@ def _node(node: PlanNode) -> Value:
         case ReadTopic(schema):
             return {"read": schema.topic}
         case Project(as_table=True):
-            return {"newest": _node(node.input)}
+            key = meaning(ColumnRef("key", (), node.key_type), column_meanings(node))
+            return {"newest": key, "input": _node(node.input)}
         case Project():
             return _node(node.input)
         case Filter():
