@@ -78,6 +78,17 @@ def test_a_key_without_effect_causes_a_warning(key: str) -> None:
     assert settings == ProgramSettings(warnings=(warning,))
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("enable.auto.commit", "false"), ("consumer.enable.auto.commit", "FALSE"), ("acks", "all"), ("acks", "-1")],
+)
+def test_the_value_that_a_setting_of_the_engine_always_has_causes_a_warning(key: str, value: str) -> None:
+    settings = settings_of(f"SET {key}={value}")
+
+    assert settings.warnings == (f"SET {key} has no effect: the value is always {value}",)
+    assert (settings.consumer, settings.producer) == ((), ())
+
+
 @pytest.mark.parametrize("key", sorted(KEYS_OF_ENGINE))
 def test_a_key_of_the_engine_is_an_error_with_an_alternative(key: str) -> None:
     error = error_of(f"SET `{key}`='x'")

@@ -101,6 +101,13 @@ IGNORED_KEYS: dict[str, str] = {
 }
 """Settings of Kafka Streams and of group members that have no effect, with the reason. They cause a warning."""
 
+FIXED_VALUES: dict[str, tuple[str, ...]] = {
+    "acks": ("all", "-1"),
+    "enable.auto.commit": ("false",),
+    "enable.idempotence": ("true",),
+}
+"""Settings of the engine's clients with the values that they always have. These values cause a warning only."""
+
 
 def environment_name(key: str) -> str | None:
     """The environment variable for a setting of the connection or its credentials; None for other settings."""

@@ -14,6 +14,7 @@ from typing import Literal, cast
 from lsql_runner.bind.error_policies import POLICY_KEYS, ErrorPolicies, bind_error_policies
 from lsql_runner.bind.kafka_settings import (
     CONSUMER_KEYS,
+    FIXED_VALUES,
     IGNORED_KEYS,
     PRODUCER_KEYS,
     TOPIC_KEYS,
@@ -161,6 +162,9 @@ def _apply_client(settings: ProgramSettings, statement: SetStatement) -> Program
     name = environment_name(bare)
     if name is not None:
         raise unsupported("key of environment", statement.key_span, key=key, name=name)
+    if statement.value.lower() in FIXED_VALUES.get(bare, ()):
+        warning = f"SET {key} has no effect: the value is always {statement.value}"
+        return replace(settings, warnings=(*settings.warnings, warning))
     if bare in KEYS_OF_ENGINE:
         raise unsupported(bare, statement.key_span, key=key)
     consumer = bare in CONSUMER_KEYS and not key.startswith("producer.")
