@@ -8,7 +8,8 @@ from typing import TypeGuard
 
 from lsql_runner.bind import calls, operators
 from lsql_runner.bind.casts import INSTEAD, can_cast, instead_of
-from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, OperatorCall
+from lsql_runner.bind.expr import CaseWhen, ColumnRef, Const, Expr, FunctionCall, OperatorCall
+from lsql_runner.bind.functions.lowering import Rest, native
 from lsql_runner.bind.functions.match import choose
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.join_scope import JoinScope
@@ -23,6 +24,7 @@ from lsql_runner.types import (
     BOOLEAN,
     NULL,
     STRING,
+    Array,
     Decimal,
     describe,
 )
@@ -162,6 +164,22 @@ def _between(expr: ast.Between, binder: Binder) -> Expr:
     low = operators.binary(">=", operand, low_end, expr.span)
     high = operators.binary("<=", operand, high_end, expr.span)
     return _negated(expr.negated, OperatorCall("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
+
+
+@_bind.register
+def _array(expr: ast.ArrayLiteral, binder: Binder) -> Expr:
+    items = [binder.bind(item) for item in expr.items]
+    args = operators.to_common_type("[...]", items, [item.span for item in expr.items])
+    element = STRING if args[0].type == NULL else args[0].type
+    array = tuple(operators.convert(arg, element) for arg in args)
+    return FunctionCall(
+        function="ARRAY",
+        lowering=native("array", Rest()),
+        args=array,
+        type=Array(element),
+        nullable=False,
+        nulls="never",
+    )
 
 
 @_bind.register

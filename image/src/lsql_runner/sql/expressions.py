@@ -61,6 +61,8 @@ def children(expr: ast.Expression) -> tuple[ast.Expression, ...]:
         case ast.CaseExpression(operand, branches, otherwise):
             parts = [part for branch in branches for part in branch]
             return tuple(part for part in (operand, *parts, otherwise) if part is not None)
+        case ast.ArrayLiteral(items):
+            return items
         case ast.Call(_, args):
             return tuple(arg for arg in args if not isinstance(arg, ast.Star))
     return ()
@@ -166,6 +168,11 @@ def _read_primary(cursor: Cursor) -> ast.Expression:
             inner = _read(cursor, 0)
             cursor.expect_symbol(")")
             return inner
+        case TokenKind.SYMBOL if token.text == "[":
+            cursor.next()
+            items = _read_list(cursor)
+            cursor.expect_symbol("]")
+            return ast.ArrayLiteral(items, token.span.to(cursor.last))
         case TokenKind.WORD | TokenKind.QUOTED_NAME:
             return _read_word(cursor, token)
     cursor.refuse(EXPECTED("EXPRESSION"))

@@ -234,6 +234,11 @@ def _(expr: ast.Between) -> str:
 
 
 @print_expression.register
+def _(expr: ast.ArrayLiteral) -> str:
+    return f"[{', '.join(print_expression(item) for item in expr.items)}]"
+
+
+@print_expression.register
 def _(expr: ast.InList) -> str:
     items = ", ".join(print_expression(item) for item in expr.items)
     return f"({print_expression(expr.operand)} {_not(expr.negated)}IN ({items}))"

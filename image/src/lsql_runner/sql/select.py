@@ -101,8 +101,10 @@ class _SelectReader:
         if not cursor.at_word("STREAM", "TABLE"):
             return None
         after = cursor.peek(1)
+        # `STREAM[0]` is an element of a field, `STREAM [0]` an array.
+        is_array = after.text == "[" and after.span.start > cursor.peek().span.end
         names_a_field = after.upper in ("FROM", "AS") or (
-            after.kind is TokenKind.SYMBOL and after.text not in ("*", "-", "(")
+            after.kind is TokenKind.SYMBOL and after.text not in ("*", "-", "(") and not is_array
         )
         if names_a_field:
             return None

@@ -12,6 +12,7 @@ from lsql_runner.sql.ast.clauses import (
 )
 from lsql_runner.sql.ast.expressions import (
     UNIT_MS,
+    ArrayLiteral,
     Between,
     Binary,
     BooleanLiteral,
@@ -48,6 +49,7 @@ from lsql_runner.sql.ast.statements import (
 
 __all__ = [
     "UNIT_MS",
+    "ArrayLiteral",
     "Between",
     "Binary",
     "BooleanLiteral",

@@ -135,6 +135,14 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayLiteral:
+    """`[a, b]`: an array of at least one expression."""
+
+    items: tuple[Expression, ...]
+    span: Span = span_field()
+
+
+@dataclass(frozen=True, slots=True)
 class InList:
     operand: Expression
     items: tuple[Expression, ...]
@@ -192,6 +200,7 @@ Expression = (
     | BooleanLiteral
     | NullLiteral
     | DurationLiteral
+    | ArrayLiteral
     | Unary
     | Binary
     | Logical

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM [1, 2.5] AS numbers, [[id], ['x', NULL]] AS texts, IN_ARRAY(currency, ['EUR', 'USD']) AS known FROM payments

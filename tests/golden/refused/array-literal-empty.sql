@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM [] AS nothing FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM [1, 'a'] AS mixed FROM payments
