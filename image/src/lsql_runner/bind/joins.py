@@ -34,13 +34,13 @@ def reads_table(select: ast.Select, source: NamedSource) -> bool:
     """Whether a SELECT reads its source as a table.
 
     SELECT TABLE and SELECT STREAM determine it. In the legacy dialect, a SELECT without them reads a WITH query as a
-    table if its result is a table, and a topic as a table if the SELECT groups or joins.
+    table if its result is a table, and a topic as a table if the SELECT groups or joins without a window.
     """
     if select.mode is not None:
         return select.mode == "TABLE"
     if isinstance(source, BoundSelect):
         return source.is_table
-    return bool(select.group_by or select.window or select.joins)
+    return bool(select.group_by or select.joins) and select.window is None
 
 
 def joins_streams(source: NamedSource | BoundJoin) -> bool:

@@ -145,7 +145,7 @@ UNSUPPORTED: dict[str, Unsupported] = {
     ),
     # --- tables ---
     "window of table": _feature(
-        "a window over a table (a SELECT without STREAM reads a table)",
+        "a window over a table",
         "write SELECT STREAM, which reads every record as an event",
         "A window over a table",
     ),

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CAST(at AS datetime) AS at FROM payments

@@ -1,0 +1,1 @@
+INSERT INTO out WITH totals AS (SELECT customerId, COUNT(*) AS n FROM payments GROUP BY customerId) SELECT payments.id FROM payments INNER JOIN totals ON payments.customerId = totals._key GROUP BY SLIDING(1,m)
