@@ -86,6 +86,9 @@ def test_a_small_batch_is_planned_once_compiles_nothing_and_starts_no_process(
     inserts = [f"INSERT INTO {topic()} {select.format(source=source)}" for select in selects]
     sql = "SET processing.mode='batch'; SET processing.pace='20ms'; " + "; ".join(inserts)
 
+    _ = engine.session
+    # Once a minute Spark closes the stores of queries that have ended, with a child process for each.
+    java_class("org.apache.spark.sql.execution.streaming.state.StateStore").stop()
     with in_process(engine, broker.bootstrap, sql, f"app-{source}", tmp_path / "state") as running:
 
         def feed(first: int, count: int) -> None:

@@ -1,9 +1,11 @@
-"""A plan that was stopped leaves nothing in the JVM: otherwise each stop and start would cost memory."""
+"""A plan that was stopped leaves nothing in the JVM: otherwise each stop and start would cost memory and threads."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections import Counter
 from pathlib import Path
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
@@ -19,6 +21,14 @@ from tests.conftest import TopicFactory
 RUNS = 3
 RELEASED_S = 10
 """A thread of py4j tells the JVM what Python has released."""
+SHRINKING = (
+    "block-manager-",
+    "Executor task ",
+    "process reaper",
+    "map-output-dispatcher",
+    "task-result-getter",
+    "Thread-",
+)
 OF_A_RUN = {"StreamingQueryWrapper", "TopicOutput", "PythonStreamingQueryListenerWrapper"}
 
 
@@ -30,7 +40,13 @@ def referred() -> list[str]:
     return [each.getClass().getSimpleName() for each in kept if isinstance(each, JavaObject)]
 
 
-def test_plans_that_were_stopped_leave_no_queries_in_the_jvm(
+def threads() -> Counter[str]:
+    """The number of threads by name, without the threads of pools that shrink when they are idle."""
+    names = [thread.getName() for thread in java_class("java.lang.Thread").getAllStackTraces().keySet()]
+    return Counter(re.sub(r"\d+", "#", name) for name in names if not name.startswith(SHRINKING))
+
+
+def test_plans_that_were_stopped_leave_no_queries_and_no_threads_in_the_jvm(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source = topic()
@@ -43,6 +59,10 @@ def test_plans_that_were_stopped_leave_no_queries_in_the_jvm(
             running.read_to(number + 1)
         engine.stop()
 
+        if number == 0:
+            first = threads()
+
+    assert not threads() - first
     deadline = time.monotonic() + RELEASED_S
     while found := [name for name in referred() if name in OF_A_RUN]:
         assert time.monotonic() < deadline, found

@@ -6,7 +6,6 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import SCALARS, DataType, Decimal
 
-
 _OTHER_NAMES = {
     "integer": "int",
     "bigint": "long",

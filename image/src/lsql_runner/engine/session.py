@@ -37,6 +37,9 @@ _FIXED = {
     # A snapshot flushes the store and starts a child process. The default is one every ten batches, of which only the
     # last one of each minute is kept: a restart reads the changes of up to a minute in any case.
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": "60",
+    # A file and its checksum are written one after the other. With a pool of threads, each store would leave its own
+    # pool behind when its query is stopped.
+    "spark.sql.streaming.stateStore.fileChecksumThreadPoolSize": "0",
     # Joins of streams look up the records of a key by time; older formats read all records of the key.
     "spark.sql.streaming.join.stateFormatVersion": "4",
     "spark.sql.streaming.join.stateFormatV4.enabled": "true",
