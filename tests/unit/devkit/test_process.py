@@ -212,7 +212,8 @@ def test_the_folder_is_removed_with_the_object() -> None:
 STARTER = """
 import signal, sys
 from devkit.process import Process
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+for ignored in (signal.SIGINT, signal.SIGHUP):  # in the background, or under nohup
+    signal.signal(ignored, signal.SIG_DFL)
 process = Process(sys.argv[1:], name="program", probe=lambda: True).start()
 print(process.pid, process.folder, flush=True)
 sys.stdin.readline()
