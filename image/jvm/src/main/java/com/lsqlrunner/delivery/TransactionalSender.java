@@ -18,7 +18,7 @@ final class TransactionalSender implements RecordSender {
     private final long intervalNanos;
     private boolean isOpen;
 
-    /** Whether records were sent after the last {@link #commit}. */
+    /** Whether records were sent after the last {@link #commit}; always so within a transaction. */
     private boolean isIncomplete;
 
     private long openedNanos;
@@ -68,7 +68,7 @@ final class TransactionalSender implements RecordSender {
     @Override
     public void close() {
         // Another attempt of a task that has failed would write its records again; the next start finds them.
-        if (isOpen || isIncomplete) {
+        if (isIncomplete) {
             slots.discard(slot);
         } else {
             slots.release(slot);
