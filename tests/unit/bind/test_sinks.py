@@ -58,6 +58,11 @@ def test_a_sink_clause_distinguishes_a_sink_from_a_topic_of_the_same_name() -> N
     assert plan("INSERT INTO shop SELECT id FROM payments BATCH 10", "shop").sink_writes
 
 
+@pytest.mark.parametrize("key", ["user", "_key.user"])
+def test_pk_names_a_column_or_the_path_that_it_is_selected_from(key: str) -> None:
+    assert write_of(f"UPSERT INTO shop SELECT _key.user, page FROM clicks PK {key}").target.key == ("user",)
+
+
 @pytest.mark.parametrize(
     ("sql", "deletes"),
     [

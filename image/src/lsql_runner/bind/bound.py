@@ -62,6 +62,9 @@ class Shape:
     undeclared: frozenset[tuple[str, ...]] = frozenset()
     """Paths, such as `("value",)` or `("value", "amount")`: the parts in JSON that LSQL_TOPICS does not declare, and
     the fields computed from such parts. Operators accept what is at and below these paths, although it can be NULL."""
+    shortened: frozenset[tuple[str | int, ...]] = frozenset()
+    """Paths, such as `("address", "country")`, that a WITH query selects without an alias: its value has the field
+    `country`, and a SELECT that reads the query can use both."""
 
     def is_undeclared(self, column: str, path: tuple[str | int, ...]) -> bool:
         """Whether a column, or a field inside it, is at or below one of the undeclared paths."""

@@ -10,6 +10,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr
 from lsql_runner.bind.scope import RESERVED_NAMES, Scope, resolve_lateral
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
+from lsql_runner.sql.printer import print_expression
 from lsql_runner.types import Struct
 
 
@@ -38,11 +39,6 @@ class JoinSource:
             nullable=expr.nullable or self.optional,
             present=expr.present and not self.optional,
         )
-
-    def has_field(self, name: str) -> bool:
-        """Whether the value has a field of this name."""
-        value = self.scope.shape.value.type
-        return isinstance(value, Struct) and value.field(name) is not None
 
     def fields(self, path: ast.NamePath) -> tuple[tuple[str, Expr], ...]:
         """All fields of the value, by name. `path` has the span for errors."""
@@ -110,12 +106,13 @@ class JoinScope:
             return source.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         if not path.head.quoted and head in RESERVED_NAMES:
             return self._resolve_reserved(path)
-        with_field = [source for source in self.sources if source.has_field(head)]
+        with_field = [source for source in self.sources if source.scope.has_field(path)]
         if len(with_field) == 1:
             return with_field[0].resolve(path)
         if with_field:
-            names = ", ".join(f"{source.scope.name}.{head}" for source in with_field)
-            raise LsqlError("FIELD_AMBIGUOUS", path.span, name=head, known=names)
+            written = print_expression(path)
+            names = ", ".join(f"{source.scope.name}.{written}" for source in with_field)
+            raise LsqlError("FIELD_AMBIGUOUS", path.span, name=written, known=names)
         known = sorted({name for source in self.sources for name, _ in source.fields(path)})
         raise LsqlError("FIELD_UNKNOWN", path.span, name=head, source=self.name, known=", ".join(known[:12]) or "none")
 
@@ -129,10 +126,14 @@ class JoinScope:
     def expand_star(self, star: ast.Star) -> tuple[tuple[str, Expr], ...] | None:
         """The fields of `*` or `payments.*`; None if the qualifier of the star is not a source."""
         path = star.qualifier or ast.NamePath(ast.Ident("*", True, star.span), (), star.span)
+        sources = self.sources_of(star)
+        return None if sources is None else tuple(member for source in sources for member in source.fields(path))
+
+    def sources_of(self, star: ast.Star) -> tuple[JoinSource, ...] | None:
+        """The sources that `*` or `payments.*` names; None if its qualifier is not a source."""
         if star.qualifier is None:
-            return tuple(member for source in self.sources for member in source.fields(path))
-        if star.qualifier.steps or star.qualifier.head.name in self.laterals:
-            return None
+            return self.sources
         qualifier = star.qualifier.head.name
-        source = next((source for source in self.sources if qualifier in source.scope.aliases), None)
-        return None if source is None else source.fields(path)
+        if star.qualifier.steps or qualifier in self.laterals:
+            return None
+        return tuple(source for source in self.sources if qualifier in source.scope.aliases) or None

@@ -9,7 +9,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.operators import DURATION, convert
-from lsql_runner.bind.scope import RESERVED_NAMES, Scope
+from lsql_runner.bind.scope import RESERVED_NAMES, Scope, steps_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -28,6 +28,8 @@ class _PartBuilder:
     unnamed: Expr | None = None
     has_star: bool = False
     fields: FieldTree = field(default_factory=dict)
+    spans: dict[tuple[str, ...], Span] = field(default_factory=dict)
+    """The projections by the path of the field that they set."""
 
     def set_unnamed(self, expr: Expr, span: Span) -> None:
         if self.unnamed is not None:
@@ -47,9 +49,10 @@ class _PartBuilder:
             inside = below
         last = path[-1]
         if last in inside:
-            code = "PROJECTION_CONFLICT" if isinstance(inside[last], dict) else "PROJECTION_DUPLICATE"
-            raise LsqlError(code, span, name=".".join(path))
-        inside[last] = expr
+            if isinstance(inside[last], dict):
+                raise LsqlError("PROJECTION_CONFLICT", span, name=".".join(path))
+            raise LsqlError("PROJECTION_DUPLICATE", span, [("the first", self.spans[path])], name=".".join(path))
+        inside[last], self.spans[path] = expr, span
 
     def set_star(self, span: Span) -> None:
         if self.unnamed is not None:
@@ -86,7 +89,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
             _add_star(binder, item.expr, item, value)
             continue
         expr = _with_writable_type(binder.bind(item.expr))
-        path = _output_path(item, binder.scope)
+        path = _output_path(item)
         part = key if path[0] == "_key" else value
         if path in (("_key",), ("_value",)):
             part.set_unnamed(expr, item.span)
@@ -110,14 +113,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
         for name, expr in fields:
             value.set_field((name,), expr, item.span)
         return
-    names_value = qualifier is None or (
-        not qualifier.steps
-        and (
-            qualifier.head.name == "_value"
-            or (qualifier.head.name in scope.aliases and qualifier.head.name not in scope.laterals)
-        )
-    )
-    if names_value:
+    if _is_whole_value(star, scope):
         value.set_star(item.span)
         return
     assert qualifier is not None
@@ -129,13 +125,19 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
         value.set_field((name,), scope.resolve(path), item.span)
 
 
-def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
-    """The names of the output field that a projection sets, beginning with `_key` or `_value`; `_value` can be absent.
+def _is_whole_value(star: ast.Star, scope: Scope | JoinScope) -> bool:
+    """Whether a star names all fields of the value, and not those of a struct: `*`, `_value.*`, `payments.*`."""
+    qualifier = star.qualifier
+    if qualifier is None:
+        return True
+    head = qualifier.head.name
+    return not qualifier.steps and (head == "_value" or (head in scope.aliases and head not in scope.laterals))
 
-    Without an alias, a field keeps its name; the name of another expression is its text.
-    """
+
+def _output_path(item: ast.Projection) -> tuple[str, ...]:
+    """The names of the output field that a projection sets, beginning with `_key` or `_value`; `_value` is optional."""
     if item.alias is None:
-        return _default_path(item, scope)
+        return ("_value", default_name(item))
     steps: list[str] = []
     for step in (item.alias.head, *item.alias.steps):
         if isinstance(step, ast.Index):
@@ -147,14 +149,43 @@ def _output_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, .
     return ("_value", *steps) if head.quoted else tuple(steps)
 
 
-def _default_path(item: ast.Projection, scope: Scope | JoinScope) -> tuple[str, ...]:
+def default_name(item: ast.Projection) -> str:
+    """The name of a field without an alias: the last name of a path, the text of another expression."""
     match item.expr:
-        case ast.NamePath(head, steps) if all(isinstance(step, ast.Ident) for step in steps):
-            names = (head.name, *(step.name for step in steps if isinstance(step, ast.Ident)))
-            if head.name in RESERVED_NAMES and not head.quoted:
-                return ("_value", names[-1])  # `_key.id` sets the field `id`; only an alias can set the key
-            return ("_value", *(names[1:] if scope.is_qualifier(item.expr) else names))
-    return ("_value", item.text)
+        case ast.NamePath(head, steps):
+            last = steps[-1] if steps else head
+            if isinstance(last, ast.Ident):
+                return last.name
+    return item.text
+
+
+def shortened_paths(items: tuple[ast.Projection, ...], scope: Scope | JoinScope) -> frozenset[tuple[str | int, ...]]:
+    """`Shape.shortened` of a result.
+
+    Args:
+        items: the SELECT list.
+        scope: the names in it.
+    """
+    found: set[tuple[str | int, ...]] = set()
+    replaced: set[str] = set()
+    for item in items:
+        match item:
+            case ast.Projection(expr=ast.Star()):
+                continue
+            case ast.Projection(expr=ast.NamePath() as path, alias=None):
+                steps = steps_of(path)[1 if scope.is_qualifier(path) else 0 :]
+                if len(steps) > 1 and isinstance(steps[-1], str) and steps[0] not in RESERVED_NAMES:
+                    found.add(steps)
+        replaced.add(_output_path(item)[-1])
+    stars = [item.expr for item in items if isinstance(item.expr, ast.Star)]
+    kept = {path for star in stars for path in _shortened_in(star, scope) if path[-1] not in replaced}
+    return frozenset(found | kept)
+
+
+def _shortened_in(star: ast.Star, scope: Scope | JoinScope) -> frozenset[tuple[str | int, ...]]:
+    if isinstance(scope, JoinScope):
+        return frozenset().union(*(source.scope.shape.shortened for source in scope.sources_of(star) or ()))
+    return scope.shape.shortened if _is_whole_value(star, scope) else frozenset()
 
 
 def part_type(part: Part, source_type: DataType) -> DataType:

@@ -78,7 +78,21 @@ class Scope:
             return resolve_lateral(self.laterals[head], path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
-        return self._inside("value", self.shape.value.type, (path.head, *path.steps), self.name)
+        return self._inside("value", self.shape.value.type, self._steps_in_value(path), self.name)
+
+    def has_field(self, path: ast.NamePath) -> bool:
+        """Whether the value has the field that a path begins with."""
+        return self._is_field(path.head.name) or self._shortened_by(path) > 0
+
+    def _steps_in_value(self, path: ast.NamePath) -> tuple[ast.Ident | ast.Index, ...]:
+        steps = (path.head, *path.steps)
+        return steps if self._is_field(path.head.name) else steps[self._shortened_by(path) :]
+
+    def _shortened_by(self, path: ast.NamePath) -> int:
+        """How many of the first steps of a path the WITH query left out, as in `address.country` for `country`."""
+        steps = steps_of(path)
+        lengths = (length for length in range(len(steps), 1, -1) if steps[:length] in self.shape.shortened)
+        return next(lengths, 1) - 1
 
     def is_qualifier(self, path: ast.NamePath) -> bool:
         """Whether the first name of a path is the source and not a field, as in `payments.amount`."""
@@ -126,6 +140,11 @@ class Scope:
             available = [word for word, (other, _) in sorted(_METADATA.items()) if other in self.shape.metadata]
             known = ", ".join(["_key", "_value", *available])
             raise LsqlError("FACET_UNAVAILABLE", span, name=name, source=self.name, known=known)
+
+
+def steps_of(path: ast.NamePath) -> tuple[str | int, ...]:
+    """The names and array indexes of a path."""
+    return tuple(step.name if isinstance(step, ast.Ident) else step.position for step in (path.head, *path.steps))
 
 
 def _root(column: str, kind: DataType, undeclared: bool = False) -> ColumnRef:

@@ -23,7 +23,7 @@ from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_table
 from lsql_runner.bind.nulls import is_undeclared, not_null_after, undeclared_paths
 from lsql_runner.bind.output_formats import computed_serde, default_format, fits, grouped_key_serde
-from lsql_runner.bind.projections import bind_projections, part_type
+from lsql_runner.bind.projections import bind_projections, part_type, shortened_paths
 from lsql_runner.bind.scope import Scope, lateral_element
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.source_formats import without_format_conditions
@@ -179,7 +179,8 @@ class _Context:
             raise unsupported("key of table", self._list_span)
         metadata = self.shape.metadata if key is None else self.shape.metadata - {"raw_key"}
         undeclared = undeclared_paths(self.shape, key or Unchanged(), value)
-        out = Shape(self._key_serde(key), self._value_serde(value), metadata, undeclared)
+        shortened = shortened_paths(self.select.projections, scope)
+        out = Shape(self._key_serde(key), self._value_serde(value), metadata, undeclared, shortened)
         time = self.event_time(scope)
         return BoundSelect(
             source=self.source,
@@ -227,6 +228,7 @@ class _Context:
             computed_serde(value_type, self.shape.value),
             ALL_METADATA & {"ts"},
             undeclared_paths(self.shape, new_key, new_value),
+            shortened_paths(select.projections, scope),
         )
         return BoundSelect(
             source=self.source,

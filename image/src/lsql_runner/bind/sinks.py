@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 
 from lsql_runner.bind.bound import BoundJoin, BoundSelect, BoundSinkInsert, Fields, SinkTarget
 from lsql_runner.bind.expr import ColumnRef, Expr, walk
+from lsql_runner.bind.projections import default_name
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.table_rows import IdentityValue, is_row_identity, may_lose_rows, row_identity, scalar_paths
 from lsql_runner.errors import LsqlError
@@ -189,9 +190,9 @@ def _key(insert: ast.Insert, kcql: ast.Kcql, columns: tuple[str, ...]) -> tuple[
     for path in kcql.key:
         name = path.head.name if not path.steps else ""
         containing = [
-            item.alias.head.name
+            default_name(item) if item.alias is None else item.alias.head.name
             for item in insert.select.projections
-            if item.alias is not None and not item.alias.steps and item.expr == path
+            if item.expr == path and (item.alias is None or not item.alias.steps)
         ]
         column = next((column for column in (name, *containing) if column in columns), None)
         if column is None:

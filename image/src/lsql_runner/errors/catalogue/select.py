@@ -12,7 +12,10 @@ SELECT: dict[str, ErrorKind] = {
     "STAR_WITH_AGGREGATE": ErrorKind(
         "SELECT * cannot be combined with GROUP BY or an aggregate.", "Name the grouped fields and the aggregates."
     ),
-    "PROJECTION_DUPLICATE": ErrorKind("The SELECT sets {name} twice.", "Give one of the two another alias."),
+    "PROJECTION_DUPLICATE": ErrorKind(
+        "The SELECT sets {name} twice.",
+        "Give one of the two another alias with AS; a path without an alias has the name of its last part.",
+    ),
     "PROJECTION_CONFLICT": ErrorKind(
         "The SELECT sets {name} as a whole and fields of it.", "Set either {name} or its fields."
     ),
