@@ -14,6 +14,7 @@ from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import JvmMemory
+from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.queries import Query
 
 MEMORY = JvmMemory(
@@ -85,6 +86,7 @@ class FakeEngine:
             StoreReport(name=store.store, rows=1, memory_bytes=100, rows_updated=1, late_rows_dropped=self.late)
             for store in query.stores
         )
+        clock = clock_of(query)
         job.on_batch(
             BatchEnded(
                 at_ms=at_ms,
@@ -98,6 +100,7 @@ class FakeEngine:
                 stores=stores,
                 watermark_ms=None,
                 event_time_max_ms=at_ms,
+                input_times_ms={} if clock is None else dict.fromkeys(clock.topics, at_ms),
             )
         )
         return records

@@ -105,3 +105,24 @@ def test_an_event_has_the_failed_records_whose_number_is_not_zero() -> None:
         FailureCount("skipped", "a/b", "RECORD_MALFORMED", 2),
         FailureCount("dead_letter", "a", "RECORD_REFUSED", 1),
     )
+
+
+def test_the_newest_times_of_inputs_and_the_tick_are_reported() -> None:
+    ticks = _source("40000", rows=1, description="ticks of join-0")
+    metrics = {"event-time-join-0-left": {"newest": 70_000}, "event-time-join-0-right": {"newest": None}}
+
+    ended = batch_ended(_report(sources=[_source({"a": {"0": 12}}), ticks], observedMetrics=metrics), ())
+
+    assert ended is not None
+    assert ended.input_times_ms == {"join-0-left": 70_000}
+    assert ended.ticked_ms == 40_000
+
+
+def test_a_topic_with_records_after_the_batch_is_behind() -> None:
+    read = {**_source({"a": {"0": 12}}), "latestOffset": {"a": {"0": 12}}}
+    unread = {**_source({"b": {"0": 12, "1": 3}}), "latestOffset": {"b": {"0": 12, "1": 4}}}
+
+    ended = batch_ended(_report(sources=[read, unread]), ())
+
+    assert ended is not None
+    assert ended.behind == {"b"}

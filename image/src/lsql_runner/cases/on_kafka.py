@@ -31,7 +31,7 @@ from lsql_runner.formats.declared import as_declaration
 from lsql_runner.jvm.spark_jvm import SparkJvm, short_lived
 from lsql_runner.kafka.ports import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.plan.tree import watermark_delay_ms
+from lsql_runner.plan.clocks import clock_of
 from lsql_runner.runtime.connections import brokers_of, registry_of
 from lsql_runner.runtime.preparation import source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
@@ -193,7 +193,7 @@ class KafkaCases:
                 running = StepwiseRun(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
-            delays_ms = _delays_ms(prepared)
+            clocks = {query.name: clock for query in prepared.plan.queries if (clock := clock_of(query))}
             for number, batch in enumerate(batches):
                 if number:
                     failed = running.pause()
@@ -202,8 +202,7 @@ class KafkaCases:
                     self._write(case, batch, sources, ends)
                     running.resume()
                 failed = running.read_to(ends)
-                if failed is None and number in case.idle_ms:
-                    failed = running.pass_time(case.idle_ms[number], delays_ms)
+                failed = failed or running.pass_time(case.idle_ms.get(number, 0), clocks)
                 if failed is not None:
                     return failed
             stack.close()  # commits the position
@@ -291,11 +290,6 @@ class KafkaCases:
                 raise
             reason = error.params["reason"]
             raise LsqlError("CASE_ABORTED", path=str(case.path), stage=stage, reason=reason) from None
-
-
-def _delays_ms(prepared: PreparedCase) -> dict[str, int]:
-    """By query with final results: the distance of its watermark from the newest timestamp, in ms."""
-    return {query.name: watermark_delay_ms(node) for query in prepared.plan.queries for node in query.final_groups}
 
 
 def _starts_at_latest(prepared: PreparedCase) -> bool:

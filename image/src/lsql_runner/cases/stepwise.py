@@ -10,6 +10,7 @@ from threading import Event
 from lsql_runner.errors import DetailTable, ErrorReport, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
+from lsql_runner.plan.clocks import Clock
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
 
@@ -41,21 +42,16 @@ class StepwiseRun:
 
         return self._until(has_read, "read-input")
 
-    def pass_time(self, idle_ms: int, delays_ms: Mapping[str, int]) -> LsqlError | None:
-        """Wait while no record arrives.
+    def pass_time(self, idle_ms: int, clocks: Mapping[str, Clock]) -> LsqlError | None:
+        """Wait until all inputs of the queries with clocks have the same time, and then while no record arrives.
 
         Args:
-            idle_ms: how long, in event time.
-            delays_ms: by query with final results, the distance of its watermark from the newest event time.
+            idle_ms: how long no record arrives, in event time.
+            clocks: by query.
         """
-        newest = self._supervisor.status().event_times_ms
 
         def has_passed(status: Status) -> bool:
-            return all(
-                status.watermarks_ms.get(query, 0) >= newest.get(query, 0) + idle_ms - delay
-                or not any(store.rows for store in status.stores.get(query, {}).values())  # no window is open
-                for query, delay in delays_ms.items()
-            )
+            return all(_has_passed(status, query, clock, idle_ms) for query, clock in clocks.items())
 
         return self._until(has_passed, "pass-time", DEADLINE_S + idle_ms / 1000)
 
@@ -92,6 +88,20 @@ class StepwiseRun:
     def broker_error(self) -> LsqlError | None:
         """The last error that the brokers reported."""
         return _error_from_report(self._supervisor.status().broker_error)
+
+
+def _has_passed(status: Status, query: str, clock: Clock, idle_ms: int) -> bool:
+    stores = status.stores.get(query, {})
+    times = status.input_times_ms.get(query, {})
+    if not times or not any(store.rows for store in stores.values()):
+        return True  # nothing waits
+    newest, least = max(times.values()), min(times.get(each.name, 0) for each in clock.inputs)
+    passes_ms = idle_ms if clock.advances_while_idle else 0
+    if not passes_ms and newest - least < clock.pace_ms:
+        return True  # no step is due
+    if clock.advances_while_idle:
+        return status.watermarks_ms.get(query, 0) >= newest + passes_ms - clock.delay_ms
+    return status.ticked_ms.get(query, 0) >= newest
 
 
 def _error_from_report(report: ErrorReport | None) -> LsqlError | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from lsql_runner.plan.nodes import Aggregate, Join, Stateful
 from lsql_runner.plan.queries import Query
 
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
@@ -16,7 +15,7 @@ def output_mode(query: Query) -> str:
     In append mode Spark's aggregates emit final results. So binding refuses a query with such a join and an aggregate
     that emits with each change.
     """
-    return "append" if _emits_once(query) else "update"
+    return "append" if query.waits_for_watermark else "update"
 
 
 def tune_emission(session: SparkSession, query: Query) -> None:
@@ -24,17 +23,4 @@ def tune_emission(session: SparkSession, query: Query) -> None:
 
     Only results that wait for the watermark need such a batch; for all others it would be empty.
     """
-    session.conf.set(_NO_DATA, "true" if _emits_once(query) else "false")
-
-
-def _emits_once(query: Query) -> bool:
-    return any(_waits_for_watermark(store) for store in query.stores)
-
-
-def _waits_for_watermark(store: Stateful) -> bool:
-    match store:
-        case Join():
-            return store.emits_unmatched
-        case Aggregate():
-            return store.final
-    return False
+    session.conf.set(_NO_DATA, "true" if query.waits_for_watermark else "false")

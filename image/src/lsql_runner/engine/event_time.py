@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import WindowSpec
+from lsql_runner.engine.progress import EVENT_TIME_METRIC
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
 from lsql_runner.plan.nodes import PlanNode
@@ -23,7 +26,19 @@ _WATERMARK_METADATA = "spark.watermarkDelayMs"
 """Spark's key in the metadata of a column with a watermark."""
 
 
-def with_watermark(rows: DataFrame, column: str, delay_ms: int, below: PlanNode, clock: str | None = None) -> DataFrame:
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """What advances the watermark of rows while there are none."""
+
+    clock: str
+    """The name of the clock of the query."""
+    input_name: str
+    """The name of the rows, unique in the query: the newest time of a batch is reported under it."""
+
+
+def with_watermark(
+    rows: DataFrame, column: str, delay_ms: int, below: PlanNode, ticks: Ticks | None = None
+) -> DataFrame:
     """The rows with a watermark: a row is late once a time that is `delay_ms` later has been read.
 
     Spark has watermarks of sources only. Rows of a join of streams are late when the join can return no more rows with
@@ -32,13 +47,15 @@ def with_watermark(rows: DataFrame, column: str, delay_ms: int, below: PlanNode,
     Args:
         column: the name of a TIMESTAMP column.
         below: the plan node that returns the rows.
-        clock: the name of a clock that advances the watermark while there are no rows.
+        ticks: what advances the watermark while there are no rows.
     """
     if is_timed(below):
         return rows.withMetadata(column, {_WATERMARK_METADATA: delay_ms})
-    if clock is None or not rows.isStreaming:
+    if ticks is None or not rows.isStreaming:
         return rows.withWatermark(column, f"{delay_ms} milliseconds")
-    ticking = with_ticks(rows, column, clock).withWatermark(column, f"{delay_ms} milliseconds")
+    newest = F.max(F.unix_millis(column)).alias("newest")
+    observed = rows.observe(f"{EVENT_TIME_METRIC}{ticks.input_name}", newest)
+    ticking = with_ticks(observed, column, ticks.clock).withWatermark(column, f"{delay_ms} milliseconds")
     return without_ticks(ticking, column)
 
 

@@ -16,6 +16,7 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.event_time import (
     EVENT_TIME,
     WINDOW_END,
+    Ticks,
     require_since_1970,
     require_window_range,
     with_watermark,
@@ -94,8 +95,8 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     rows = below.stateful_input(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
-    clock = node.store if node.final else None
-    rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, clock)
+    ticks = None if node.clock is None else Ticks(node.clock, node.store)
+    rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, ticks)
     return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.event_time import require_window_range, with_watermark
+from lsql_runner.engine.event_time import Ticks, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import packed, unpacked
@@ -112,8 +112,9 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     assert node.within_ms is not None
     assert node.delay_ms is not None
     frames = []
-    for side, name in ((left, "l"), (right, "r")):
-        time = F.timestamp_millis(require_window_range(side.relation.decoded["ts"]))
+    for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):
+        # Spark's first watermark is 0, and a row with the time of the watermark is late. So the times are 1 ms later.
+        time = F.timestamp_millis(require_window_range(side.relation.decoded["ts"]) + F.lit(1))
         # Spark matches null with null in full joins; in other joins it removes nulls before.
         unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
         join_key = F.coalesce(side.join_key, unmatchable) if node.kind == "FULL" else side.join_key
@@ -121,7 +122,8 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
             join_key.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
         )
         # `delay_ms` is the join window plus the grace: until then a record may match later ones.
-        frames.append(with_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, node.clock))
+        ticks = None if node.clock is None else Ticks(node.clock, input_name)
+        frames.append(with_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, ticks))
     within = F.make_dt_interval(secs=F.lit(node.within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
         F.col("r_time") - within, F.col("r_time") + within

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,13 @@ from lsql_runner.engine.compile import compile_query, shared
 from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.progress import event_time_ms
+from lsql_runner.engine.progress import batch_ended
 from lsql_runner.engine.rows import Headers, Rows, TopicRecord, as_bytes, headers_of
 from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance
+from lsql_runner.events.event_clock import EventClock
 from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.plan.clocks import Clock, clock_of
 from lsql_runner.plan.queries import Plan, Query
 
 
@@ -61,11 +64,13 @@ class MemoryQueries:
     def restart(self, plan: Plan, checkpoints: Path) -> None:
         self.stop()
         self._queries = [
-            self._start(query, ended.stream, checkpoints / query.name)
+            self._start(query, ended.stream, checkpoints / query.name, ended.times)
             for query, ended in zip(plan.queries, self._queries, strict=True)
         ]
 
-    def _start(self, query: Query, stream: JavaObject, checkpoint: Path) -> _MemoryQuery:
+    def _start(
+        self, query: Query, stream: JavaObject, checkpoint: Path, times: EventClock | None = None
+    ) -> _MemoryQuery:
         collected: list[Any] = []
         failed: list[Exception] = []
 
@@ -82,23 +87,27 @@ class MemoryQueries:
         records = compile_query(query, read, self._context) if write is None else row_records(write, read)
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))
         streaming = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(collect).start()
-        clocks = tuple(node.store for node in query.final_groups)
-        return _MemoryQuery(stream=stream, streaming=streaming, collected=collected, failed=failed, clocks=clocks)
+        clock = clock_of(query)
+        return _MemoryQuery(
+            stream=stream,
+            streaming=streaming,
+            collected=collected,
+            failed=failed,
+            clock=clock,
+            times=times or EventClock(topics={} if clock is None else clock.topics),
+        )
 
     def read(self, number: int, batch: Sequence[TopicRecord]) -> Exception | None:
         """Let every query read a batch; the exception of the first query that fails."""
         rows = self._rows.sequence(batch)
         for query in self._queries:
             query.stream.addData(rows)
-        return self._process(number)
+        return self._process(number) or self.advance_time(number, 0)
 
     def advance_time(self, number: int, idle_ms: int) -> Exception | None:
         """Advance the event time after a batch; the exception of the first query that fails."""
-        for query in self._queries:
-            newest = query.newest_ms()
-            for clock in query.clocks:
-                advance(clock, newest + idle_ms)
-        return self._process(number)
+        advanced = [query.advance_clock(idle_ms) for query in self._queries]
+        return self._process(number) if any(advanced) else None
 
     def _process(self, number: int) -> Exception | None:
         cause: Exception | None = None
@@ -122,20 +131,32 @@ class MemoryQueries:
                 self._on_executed(str(query.streaming._jsq.explainInternal(False)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _MemoryQuery:
     stream: JavaObject
     streaming: StreamingQuery
     collected: list[Any] = field(default_factory=list)
     failed: list[Exception] = field(default_factory=list)
     """Exceptions of collecting a batch."""
-    clocks: tuple[str, ...] = ()
-    """The clocks of stores with final results."""
+    clock: Clock | None = None
+    times: EventClock
 
-    def newest_ms(self) -> int:
-        """The newest event time so far, in milliseconds since 1970 UTC."""
-        times = [event_time_ms(progress.eventTime.get("max")) for progress in self.streaming.recentProgress]
-        return max((time for time in times if time is not None), default=0)
+    def advance_clock(self, idle_ms: int) -> bool:
+        """Advance the event time of the inputs without new records. Returns whether it has been advanced.
+
+        Args:
+            idle_ms: how long no input has had records.
+        """
+        if self.clock is None:
+            return False
+        for report in self.streaming.recentProgress:
+            ended = batch_ended(json.loads(report.json), ())
+            self.times = self.times if ended is None else self.times.after(ended)
+        time_ms, least_ms = self.times.time_ms(idle_ms), self.times.least_ms or 0
+        if time_ms is None or time_ms - least_ms < (1 if idle_ms else self.clock.pace_ms):
+            return False
+        advance(self.clock.name, time_ms)
+        return True
 
 
 def of_topic(records: DataFrame) -> Reader:

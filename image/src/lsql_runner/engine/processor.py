@@ -40,9 +40,10 @@ from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.stores import store_count
-from lsql_runner.plan.tree import keeps_state, nodes, watermark_delay_ms
+from lsql_runner.plan.tree import keeps_state, nodes
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -172,10 +173,10 @@ class SparkEngine:
         assert self._job is not None
         found: dict[str, int] = {}
         for query in self._job.plan.queries:
-            delays = [watermark_delay_ms(node) for node in query.final_groups]
-            batch = newest_batch(self._job.checkpoints / query.name) if delays else None
-            if batch is not None and batch.watermark_ms > 0:
-                found[query.name] = batch.watermark_ms + delays[0]
+            clock = clock_of(query)
+            batch = None if clock is None else newest_batch(self._job.checkpoints / query.name)
+            if clock is not None and batch is not None and batch.watermark_ms > 0:
+                found[query.name] = batch.watermark_ms + clock.delay_ms
         return found
 
     def advance(self, clock: str, time_ms: int) -> None:

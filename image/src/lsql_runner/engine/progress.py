@@ -13,6 +13,8 @@ from lsql_runner.events.batches import BatchEnded, FailureAction, FailureCount, 
 OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
 """Prefix of a store's name: the metric has the number of records in a batch that were late for the store."""
+EVENT_TIME_METRIC = "event-time-"
+"""Prefix of the name of an input: the metric has the newest event time of its records, in ms since 1970 UTC."""
 ERRORS_METRIC = "errors-"
 """Prefix of a name that is unique in the query: the metric has numbers of failed records, named by
 `failure_count_name`."""
@@ -53,6 +55,9 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
         watermark_ms=event_time_ms(times.get("watermark")),
         event_time_max_ms=event_time_ms(times.get("max")),
+        input_times_ms=_input_times(metrics),
+        ticked_ms=_ticked_ms(progress["sources"]),
+        behind=frozenset(_behind(progress["sources"])),
         late_records=_late(metrics),
         failed_records=tuple(_failed_records(metrics)),
     )
@@ -70,6 +75,17 @@ def _late(observed: dict[str, Any]) -> int:
 def _ticks(sources: list[dict[str, Any]]) -> int:
     """The number of rows that are ticks and not records."""
     return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
+
+
+def _input_times(metrics: dict[str, Any]) -> dict[str, int]:
+    found = {name: metric["newest"] for name, metric in metrics.items() if name.startswith(EVENT_TIME_METRIC)}
+    return {name.removeprefix(EVENT_TIME_METRIC): int(time) for name, time in found.items() if time is not None}
+
+
+def _ticked_ms(sources: list[dict[str, Any]]) -> int | None:
+    """The time of the last tick; None if there was none."""
+    times = [int(source["endOffset"]) for source in sources if TICKS in source["description"]]
+    return max(times, default=0) or None
 
 
 def _failed_records(metrics: dict[str, Any]) -> Iterator[FailureCount]:
@@ -90,12 +106,29 @@ def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
     """The next offset of each Kafka partition. Sources without partitions (rate, memory) report a number instead."""
     found: dict[Partition, int] = {}
     for source in sources:
-        end = source["endOffset"]
-        end = json.loads(end) if isinstance(end, str) else end
-        if isinstance(end, dict):
-            for topic, partitions in end.items():
-                found |= {Partition(topic, int(number)): int(offset) for number, offset in partitions.items()}
+        found |= _offsets(source["endOffset"])
     return found
+
+
+def _behind(sources: list[dict[str, Any]]) -> Iterator[str]:
+    """The topics that had records after the end of the batch."""
+    for source in sources:
+        ends = _offsets(source["endOffset"])
+        yield from (
+            place.topic for place, latest in _offsets(source.get("latestOffset")).items() if latest > ends.get(place, 0)
+        )
+
+
+def _offsets(reported: Any) -> dict[Partition, int]:
+    """The offsets of a source that Spark reports, as text or as JSON; none for a source without partitions."""
+    topics = json.loads(reported) if isinstance(reported, str) else reported
+    if not isinstance(topics, dict):
+        return {}
+    return {
+        Partition(topic, int(number)): int(offset)
+        for topic, partitions in topics.items()
+        for number, offset in partitions.items()
+    }
 
 
 def _store(name: str, report: dict[str, Any]) -> StoreReport:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 FailureAction = Literal["dead_letter", "skipped"]
@@ -55,6 +56,12 @@ class BatchEnded:
     stores: tuple[StoreReport, ...] = ()
     watermark_ms: int | None = None
     event_time_max_ms: int | None = None
+    input_times_ms: Mapping[str, int] = field(default_factory=dict)
+    """The newest event time of the records of each input with a watermark, by its name in the plan."""
+    ticked_ms: int | None = None
+    """The event time that the query's clock has advanced its inputs to."""
+    behind: frozenset[str] = frozenset()
+    """The topics with records that were there when the batch began, and that it did not read."""
     late_records: int = 0
     """Late records that the runner's own operators (sessions) counted; Spark's counts are in `stores`."""
     failed_records: tuple[FailureCount, ...] = ()

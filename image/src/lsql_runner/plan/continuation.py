@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from lsql_runner.errors.details import Detail
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, fingerprint
-from lsql_runner.plan.nodes import Join, PlanNode, Stateful
+from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
 from lsql_runner.plan.state_changes import state_changes
@@ -134,7 +134,7 @@ def _with_names(query: Query, name: str, stores: Iterable[str]) -> Query:
         if not isinstance(node, Stateful):
             return node
         renamed = replace(node, store=names[node.store])
-        if isinstance(renamed, Join) and renamed.clock is not None:
+        if isinstance(renamed, Aggregate | Join) and renamed.clock is not None:
             return replace(renamed, clock=names[renamed.clock])
         return renamed
 

@@ -28,7 +28,7 @@ from lsql_runner.types import describe
 VERSION = 1
 """The version of the description. Increment it if the form of the description or of the values of `meaning` changes."""
 
-LAYOUTS = {"aggregate": 2, "sessions": 1, "table-aggregate": 1, "having": 1, "lookup": 1, "table-join": 1, "join": 1}
+LAYOUTS = {"aggregate": 2, "sessions": 1, "table-aggregate": 1, "having": 1, "lookup": 1, "table-join": 1, "join": 2}
 """The version of the state layout of each operator. Increment it if the engine changes a layout, and add golden states:
 tests/streams/golden_states has a state for each layout of each released version."""
 

@@ -100,6 +100,8 @@ class Aggregate:
     """The input is a table: a changed or deleted row is removed from its group."""
     final: bool = False
     """A window has one result, which is emitted when the window ends."""
+    clock: str | None = None
+    """For windows of records: the name of the clock that advances the time while there are no records."""
 
     def __post_init__(self) -> None:
         _check_input(self.input, self.event_time, *(expr for _, expr in self.keys), *self.arguments)
@@ -186,7 +188,7 @@ class Join:
     """The column with the bytes of the key of the result, if a source has them."""
     store: str
     clock: str | None = None
-    """For two streams below final results: the name of the clock that advances the time while they have no records."""
+    """For two streams: the name of the clock that advances the time of a side without records."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -205,6 +207,11 @@ class Join:
     def delay_ms(self) -> int | None:
         """For two streams: the delay of the watermark behind the newest time; None for other joins."""
         return None if self.within_ms is None else self.within_ms + self.grace_ms
+
+    @property
+    def input_names(self) -> tuple[str, str]:
+        """The names of the left and the right side, unique in the query."""
+        return f"{self.store}-left", f"{self.store}-right"
 
     @property
     def emits_unmatched(self) -> bool:

@@ -16,6 +16,7 @@ from lsql_runner.bind.bound import (
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
+from lsql_runner.plan.clocks import with_clock
 from lsql_runner.plan.meaning import in_stored_order
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import (
@@ -69,7 +70,7 @@ class _StoreNamer:
 
 
 def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, errors: ErrorPolicies) -> Write:
-    node = _plan_select(insert.select, namer)
+    node = with_clock(_plan_select(insert.select, namer))
     if isinstance(insert, BoundSinkInsert):
         return WriteSink(node, insert.target)
     return WriteTopic(
@@ -97,8 +98,6 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         group = select.grouping
         table = select.reads_table
         store = namer.next()
-        if group.final:
-            node = _with_clock(node, store)
         calls = in_stored_order(group.calls, node)
         groups = Aggregate(
             input=node,
@@ -125,17 +124,6 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         windowed=windowed,
         of_table=select.is_table,
     )
-
-
-def _with_clock(node: PlanNode, clock: str) -> PlanNode:
-    """The node with a clock for its joins of streams, because these determine the time of the aggregate above them."""
-    match node:
-        case Join(left=left, right=right):
-            one, other = (replace(side, input=_with_clock(side.input, clock)) for side in (left, right))
-            return replace(node, left=one, right=other, clock=clock)
-        case Filter() | Unnest() | Project():
-            return replace(node, input=_with_clock(node.input, clock))
-    return node
 
 
 def _plan_source(source: BoundTopic | BoundSelect | BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> PlanNode:

@@ -8,7 +8,7 @@ from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Project, ReadTopic, Stateful
+from lsql_runner.plan.nodes import Aggregate, Join, Project, ReadTopic, Stateful
 from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.types import Struct
 
@@ -123,9 +123,9 @@ class Query:
         return tuple(node for write in self.writes for node in nodes(write.input) if isinstance(node, Stateful))
 
     @property
-    def final_groups(self) -> tuple[Aggregate, ...]:
-        """The aggregates whose windows have one result, emitted when they end."""
-        return tuple(node for node in self.stores if isinstance(node, Aggregate) and node.final)
+    def waits_for_watermark(self) -> bool:
+        """Whether results are emitted when the watermark has passed them: final windows, records without a match."""
+        return any(_waits_for_watermark(store) for store in self.stores)
 
     @property
     def target_topics(self) -> tuple[str, ...]:
@@ -141,6 +141,15 @@ class Query:
         for write in (*self.writes, *self.dead_letters_of):
             found |= {n.schema.topic: n.schema for n in nodes(write.input) if isinstance(n, ReadTopic)}
         return tuple(found.values())
+
+
+def _waits_for_watermark(store: Stateful) -> bool:
+    match store:
+        case Join():
+            return store.emits_unmatched
+        case Aggregate():
+            return store.final
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,10 +46,3 @@ def key_serde(node: PlanNode) -> Serde:
         case Join(left=left, right=right, raw_key=raw_key):
             return key_serde(right.input if raw_key in right.columns else left.input)
     return key_serde(node.input)
-
-
-def watermark_delay_ms(node: Aggregate) -> int:
-    """The delay of the watermark of an aggregate behind the newest time, in milliseconds: the longest delay of the
-    joins of streams below it; without such joins, its grace."""
-    joins = (each for each in nodes(node.input) if isinstance(each, Join))
-    return max((join.delay_ms for join in joins if join.delay_ms is not None), default=node.grace_ms)

@@ -2,7 +2,7 @@
 
 The event time of a topic is that of its newest record. While the topic is idle, its event time advances with the wall
 clock. So the windows of a topic with current records close on time, and a topic with old records keeps its old event
-time when its producer pauses.
+time when its producer pauses. In a join of streams, an idle topic also takes the event time of the others.
 """
 
 from __future__ import annotations
@@ -10,13 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.events.event_clock import EventClock
+from lsql_runner.plan.clocks import Clock, clock_of
 from lsql_runner.plan.queries import Plan
-
-_SHORTEST_MS = 1_000
-_LONGEST_MS = 60_000
-_STEPS = 20
-"""Steps in the time of one window. Each step is a micro-batch; a result may be late by one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,64 +24,70 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Clock:
-    store: str
+class _Running:
+    clock: Clock
     query: str
-    pace_ms: int
-    time_ms: int | None
-    """The newest event time; None before the first record."""
+    times: EventClock
     since_ms: int
-    """The wall clock when `time_ms` became known."""
-    open: bool = True
-    """Whether windows may be open."""
+    """The wall clock at the last record, or at the last step after it."""
+    rows_wait: bool = True
+    """Whether rows of the state may wait for the watermark."""
+
+    def due_ms(self, now_ms: int) -> int | None:
+        """The time to advance to; None if no step is due."""
+        if not self.rows_wait:
+            return None
+        idle_ms = now_ms - self.since_ms if self.clock.advances_while_idle else 0
+        time_ms = self.times.time_ms(idle_ms)
+        is_due = time_ms is not None and time_ms - (self.times.least_ms or 0) >= self.clock.pace_ms
+        return time_ms if is_due else None
+
+    def after(self, event: BatchEnded) -> _Running:
+        rows = {store.name: store.rows for store in event.stores}
+        return replace(
+            self,
+            times=self.times.after(event),
+            since_ms=event.at_ms if event.records_in else self.since_ms,
+            rows_wait=any(rows.get(store, 1) > 0 for store in self.clock.stores),
+        )
 
 
 class IdleClocks:
-    """The clocks of a plan, one for each store with final results. Not thread-safe."""
+    """The clocks of a plan, at most one for each query. Not thread-safe."""
 
     def __init__(self, plan: Plan, newest_ms: dict[str, int], now_ms: int) -> None:
         """
         Args:
             plan: the running plan.
-            newest_ms: by query, the newest event time in its checkpoint.
+            newest_ms: by query, the event time in its checkpoint.
             now_ms: the wall clock.
         """
-        self._clocks = [
-            _Clock(
-                store=node.store,
+        self._running = [
+            _Running(
+                clock=clock,
                 query=query.name,
-                pace_ms=_pace(node),
-                time_ms=newest_ms.get(query.name),
+                times=EventClock(topics=clock.topics, reached_ms=newest_ms.get(query.name)),
                 since_ms=now_ms,
             )
             for query in plan.queries
-            for node in query.final_groups
+            if (clock := clock_of(query)) is not None
         ]
 
+    @property
+    def clocks(self) -> tuple[Clock, ...]:
+        """The clocks that it advances."""
+        return tuple(each.clock for each in self._running)
+
     def batch_ended(self, event: BatchEnded) -> None:
-        """Update the clocks with the event time of a micro-batch, and with whether windows are open after it."""
-        self._clocks = [_after(clock, event) if clock.query == event.query else clock for clock in self._clocks]
+        """Update the clocks with the event times of a micro-batch, and with whether rows wait after it."""
+        self._running = [each.after(event) if each.query == event.query else each for each in self._running]
 
-    def due(self, now_ms: int) -> tuple[Step, ...]:
-        """The steps that are due."""
-        return tuple(
-            Step(clock.store, clock.time_ms + now_ms - clock.since_ms)
-            for clock in self._clocks
-            if clock.time_ms is not None and clock.open and now_ms - clock.since_ms >= clock.pace_ms
-        )
-
-
-def _pace(node: Aggregate) -> int:
-    assert node.window is not None
-    return min(max(node.window.size_ms // _STEPS, _SHORTEST_MS), _LONGEST_MS)
-
-
-def _after(clock: _Clock, event: BatchEnded) -> _Clock:
-    rows = {store.name: store.rows for store in event.stores}
-    known = [time for time in (clock.time_ms, event.event_time_max_ms) if time is not None]
-    return replace(
-        clock,
-        time_ms=max(known) if known else None,
-        since_ms=event.at_ms,
-        open=rows.get(clock.store, 1) > 0,
-    )
+    def take_due(self, now_ms: int) -> tuple[Step, ...]:
+        """The steps that are due, each once."""
+        steps = []
+        for number, each in enumerate(self._running):
+            time_ms = each.due_ms(now_ms)
+            if time_ms is not None:
+                steps.append(Step(each.clock.name, time_ms))
+                self._running[number] = replace(each, times=each.times.advanced(time_ms), since_ms=now_ms)
+        return tuple(steps)

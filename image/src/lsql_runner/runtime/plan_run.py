@@ -60,7 +60,7 @@ class PlanRun:
         with suppress(Empty):
             while True:
                 self._clocks.batch_ended(self._ended.get_nowait())
-        for step in self._clocks.due(self._dependencies.now_ms()):
+        for step in self._clocks.take_due(self._dependencies.now_ms()):
             self._engine.advance(step.clock, step.time_ms)
 
     def due(self) -> tuple[Action, ...]:

@@ -66,8 +66,10 @@ class Status:
     """By query, then by the name of the store."""
     watermarks_ms: dict[str, int] = field(default_factory=dict)
     """By query."""
-    event_times_ms: dict[str, int] = field(default_factory=dict)
-    """By query: the newest event time so far."""
+    input_times_ms: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By query with a clock, then by the name of the input: the newest event time so far."""
+    ticked_ms: dict[str, int] = field(default_factory=dict)
+    """By query: the event time that its clock has advanced all inputs to."""
     progress_at_ms: int = 0
     """When a batch last ended, or the lag was last zero."""
     lag_at_progress: int = 0
@@ -141,9 +143,8 @@ def _(event: BatchEnded, status: Status) -> Status:
     watermarks = status.watermarks_ms
     if event.watermark_ms is not None:
         watermarks = watermarks | {event.query: event.watermark_ms}
-    times = status.event_times_ms
-    if event.event_time_max_ms is not None:
-        times = times | {event.query: max(event.event_time_max_ms, times.get(event.query, 0))}
+    inputs = status.input_times_ms.get(event.query, {})
+    newest = {name: max(time, inputs.get(name, time)) for name, time in event.input_times_ms.items()}
     positions = status.positions | {event.query: event.positions}
     after = replace(
         status,
@@ -157,7 +158,8 @@ def _(event: BatchEnded, status: Status) -> Status:
         ends=_ends(status.ends, positions),
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
         watermarks_ms=watermarks,
-        event_times_ms=times,
+        input_times_ms=status.input_times_ms | {event.query: inputs | newest},
+        ticked_ms=status.ticked_ms if event.ticked_ms is None else status.ticked_ms | {event.query: event.ticked_ms},
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)

@@ -135,6 +135,12 @@ public final class Ticks implements TableProvider {
 
         @Override
         public void stop() {}
+
+        /** The description in Spark's reports, by which the rows are not counted as records. */
+        @Override
+        public String toString() {
+            return "ticks of " + clock;
+        }
     }
 
     private static final class Time extends Offset {
