@@ -59,10 +59,10 @@ class Shape:
     value: Serde
     metadata: frozenset[str]
     """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
-    undeclared: frozenset[tuple[str, ...]] = frozenset()
+    undeclared: frozenset[tuple[str, ...]] = field(default=frozenset(), kw_only=True)
     """Paths, such as `("value",)` or `("value", "amount")`: the parts in JSON that LSQL_TOPICS does not declare, and
     the fields computed from such parts. Operators accept what is at and below these paths, although it can be NULL."""
-    shortened: frozenset[tuple[str | int, ...]] = frozenset()
+    shortened: frozenset[tuple[str | int, ...]] = field(default=frozenset(), kw_only=True)
     """Paths, such as `("address", "country")`, that a WITH query selects without an alias: its value has the field
     `country`, and a SELECT that reads the query can use both."""
 
@@ -114,7 +114,7 @@ class BoundTopic:
         if self.schema.origin == "declared":
             return Shape(self.schema.key, self.schema.value, ALL_METADATA)
         undeclared = frozenset((name,) for name, part in parts.items() if row_of(part.format).is_sampled)
-        return Shape(self.schema.key, self.schema.value, ALL_METADATA, undeclared)
+        return Shape(self.schema.key, self.schema.value, ALL_METADATA, undeclared=undeclared)
 
 
 JoinKind = OneOf["INNER", "LEFT", "RIGHT", "FULL"]

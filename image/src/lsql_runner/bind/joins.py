@@ -143,7 +143,7 @@ def _shape(left: NamedSource | BoundJoin, sources: list[JoinSource]) -> Shape:
     # The fields of the values are resolved in their sources.
     paths = (path for source in sources for path in source.scope.shape.undeclared)
     undeclared = frozenset(path for path in paths if path[0] == "key")
-    return Shape(key, sources[0].scope.shape.value, JOIN_METADATA, undeclared)
+    return Shape(key, sources[0].scope.shape.value, JOIN_METADATA, undeclared=undeclared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class _PartBuilder:
     unnamed: Expr | None = None
     has_star: bool = False
     fields: FieldTree = field(default_factory=dict)
-    spans: dict[tuple[str, ...], Span] = field(default_factory=dict)
+    spans: dict[tuple[str, ...], Span] = field(default_factory=dict, kw_only=True)
     """The projections by the path of the field that they set."""
 
     def set_unnamed(self, expr: Expr, span: Span) -> None:

@@ -180,7 +180,9 @@ class _Context:
         metadata = self.shape.metadata if key is None else self.shape.metadata - {"raw_key"}
         undeclared = undeclared_paths(self.shape, key or Unchanged(), value)
         shortened = shortened_paths(self.select.projections, scope)
-        out = Shape(self._key_serde(key), self._value_serde(value), metadata, undeclared, shortened)
+        out = Shape(
+            self._key_serde(key), self._value_serde(value), metadata, undeclared=undeclared, shortened=shortened
+        )
         time = self.event_time(scope)
         return BoundSelect(
             source=self.source,
@@ -227,8 +229,8 @@ class _Context:
             grouped_key_serde(key_serde, window),
             computed_serde(value_type, self.shape.value),
             ALL_METADATA & {"ts"},
-            undeclared_paths(self.shape, new_key, new_value),
-            shortened_paths(select.projections, scope),
+            undeclared=undeclared_paths(self.shape, new_key, new_value),
+            shortened=shortened_paths(select.projections, scope),
         )
         return BoundSelect(
             source=self.source,

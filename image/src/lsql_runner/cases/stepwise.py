@@ -10,7 +10,7 @@ from threading import Event
 from lsql_runner.errors import DetailTable, ErrorReport, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
-from lsql_runner.plan.clocks import Clock
+from lsql_runner.plan.clocks import QueryClock
 from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
 
@@ -42,7 +42,7 @@ class StepwiseRun:
 
         return self._until(has_read, "read-input")
 
-    def pass_time(self, idle_ms: int, clocks: Mapping[str, Clock]) -> LsqlError | None:
+    def pass_time(self, idle_ms: int, clocks: Mapping[str, QueryClock]) -> LsqlError | None:
         """Wait until all inputs of the queries with clocks have the same time, and then while no record arrives.
 
         Args:
@@ -90,7 +90,7 @@ class StepwiseRun:
         return _error_from_report(self._supervisor.status().broker_error)
 
 
-def _has_passed(status: Status, query: str, clock: Clock, idle_ms: int) -> bool:
+def _has_passed(status: Status, query: str, clock: QueryClock, idle_ms: int) -> bool:
     stores = status.stores.get(query, {})
     times = status.input_times_ms.get(query, {})
     if not times or not any(store.rows for store in stores.values()):

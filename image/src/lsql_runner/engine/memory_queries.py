@@ -24,7 +24,7 @@ from lsql_runner.engine.sink_rows import row_records
 from lsql_runner.engine.ticks import advance
 from lsql_runner.events.event_clock import EventClock
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.plan.clocks import Clock, clock_of
+from lsql_runner.plan.clocks import QueryClock, clock_of
 from lsql_runner.plan.queries import Plan, Query
 
 
@@ -138,7 +138,7 @@ class _MemoryQuery:
     collected: list[Any] = field(default_factory=list)
     failed: list[Exception] = field(default_factory=list)
     """Exceptions of collecting a batch."""
-    clock: Clock | None = None
+    clock: QueryClock | None = None
     times: EventClock
 
     def advance_clock(self, idle_ms: int) -> bool:

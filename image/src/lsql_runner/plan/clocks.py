@@ -28,7 +28,7 @@ class TimedInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
+class QueryClock:
     """The clock of a query with results or state that wait for the watermark."""
 
     name: str
@@ -74,7 +74,7 @@ def _needs_clock(node: PlanNode) -> TypeGuard[Aggregate | Join]:
     return node.delay_ms is not None if isinstance(node, Join) else isinstance(node, Aggregate) and node.final
 
 
-def clock_of(query: Query) -> Clock | None:
+def clock_of(query: Query) -> QueryClock | None:
     """The clock of a query; None if no result and no join of streams waits for the watermark."""
     timed = [node for node in query.stores if isinstance(node, Aggregate | Join)]
     name = next((node.clock for node in timed if node.clock is not None), None)
@@ -82,7 +82,7 @@ def clock_of(query: Query) -> Clock | None:
         return None
     waiting = [node for node in timed if _needs_clock(node)]
     steps_ms = min(_length_ms(node) for node in waiting) // _STEPS
-    return Clock(
+    return QueryClock(
         name=name,
         inputs=tuple(each for node in timed if node.clock is not None for each in _inputs(node)),
         stores=tuple(node.store for node in waiting),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.event_clock import EventClock
-from lsql_runner.plan.clocks import Clock, clock_of
+from lsql_runner.plan.clocks import QueryClock, clock_of
 from lsql_runner.plan.queries import Plan
 
 
@@ -25,7 +25,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Running:
-    clock: Clock
+    clock: QueryClock
     query: str
     times: EventClock
     since_ms: int
@@ -74,7 +74,7 @@ class IdleClocks:
         ]
 
     @property
-    def clocks(self) -> tuple[Clock, ...]:
+    def clocks(self) -> tuple[QueryClock, ...]:
         """The clocks that it advances."""
         return tuple(each.clock for each in self._running)
 
