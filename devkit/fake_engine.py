@@ -13,7 +13,7 @@ from lsql_runner.engine.offset_log import append_committed, newest_batch, next_b
 from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
-from lsql_runner.events.memory import JvmMemory
+from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.queries import Query
 
@@ -25,6 +25,9 @@ MEMORY = JvmMemory(
     metaspace_bytes=18 << 20,
     direct_buffers_bytes=2 << 20,
     threads=290,
+    heap_max_bytes=304 << 20,
+    cpu_ms=9_500,
+    collectors=(GarbageCollector("Copy", 31, 420), GarbageCollector("MarkSweepCompact", 2, 310)),
     private_bytes=380 << 20,
 )
 

@@ -27,6 +27,7 @@ from lsql_runner.events.processor import (
     QueryDied,
     StateChanged,
     StoreReport,
+    VolumeMeasured,
 )
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
@@ -172,6 +173,7 @@ class FakeProcessor:
 
     def measure_memory(self) -> None:
         self.emit(MemoryMeasured(self.now_ms, MEMORY, python_bytes=112 << 20, kernel_bytes=9 << 20))
+        self.emit(VolumeMeasured(self.now_ms, size_bytes=1 << 30, free_bytes=900 << 20))
 
     def _request(self, action: str, by: str, cause: Cause) -> None:
         self.requests.append((action, by))

@@ -192,7 +192,10 @@ class EngineContract:
         assert memory is not None
         assert 0 < memory.heap_used_bytes <= memory.heap_committed_bytes
         assert 0 < memory.code_cache_used_bytes <= memory.code_cache_committed_bytes
-        assert min(memory.metaspace_bytes, memory.threads) > 0
+        assert memory.heap_committed_bytes <= memory.heap_max_bytes
+        assert min(memory.metaspace_bytes, memory.threads, memory.cpu_ms) > 0
+        assert memory.collectors
+        assert all(collector.time_ms >= 0 <= collector.collections for collector in memory.collectors)
         assert memory.direct_buffers_bytes >= 0
         assert memory.private_bytes is not None
         assert memory.private_bytes > memory.heap_used_bytes + memory.code_cache_used_bytes

@@ -126,12 +126,32 @@ def test_the_memory_budget_and_what_is_used_of_it_are_exposed() -> None:
     assert value(metrics, "lsql_jvm_threads") == 290
 
 
+def test_the_jvm_reports_heap_native_memory_collections_and_processor_time() -> None:
+    _, metrics = metrics_of("running")
+
+    assert value(metrics, "lsql_jvm_heap_used_bytes") == 100 << 20
+    assert value(metrics, "lsql_jvm_heap_max_bytes") == 304 << 20
+    assert value(metrics, "lsql_jvm_native_bytes") == (380 - 160 - 44) << 20
+    assert value(metrics, "lsql_jvm_gc_collections_total", collector="Copy") == 31
+    assert value(metrics, "lsql_jvm_gc_seconds_total", collector="MarkSweepCompact") == 0.31
+    assert value(metrics, "lsql_jvm_cpu_seconds_total") == 9.5
+
+
+def test_the_volume_of_the_state_reports_its_size_and_free_space() -> None:
+    _, metrics = metrics_of("running")
+
+    assert value(metrics, "lsql_state_volume_size_bytes") == 1 << 30
+    assert value(metrics, "lsql_state_volume_free_bytes") == 900 << 20
+
+
 def test_memory_that_was_not_measured_has_no_sample() -> None:
     _, metrics = metrics_of("starting")
     names = {name for name, _ in scrape(metrics)}
 
     assert "lsql_memory_budget_bytes" in names
-    assert names.isdisjoint({"lsql_memory_used_bytes", "lsql_memory_private_bytes", "lsql_jvm_threads"})
+    unknown = {name for name in names if name.startswith(("lsql_jvm_", "lsql_state_volume_"))} - {"lsql_jvm_up"}
+    assert unknown == set()
+    assert names.isdisjoint({"lsql_memory_used_bytes", "lsql_memory_private_bytes"})
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -37,7 +37,7 @@ from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.memory import JvmMemory
+from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.plan.clocks import clock_of
@@ -91,7 +91,9 @@ class SparkEngine:
             return None
         with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
             measured = json.loads(java_class(JVM_MEMORY).json())
-            return JvmMemory(**measured, private_bytes=private_bytes([self._jvm.pid]))
+            collectors = tuple(GarbageCollector(**found) for found in measured.pop("collectors"))
+            private = private_bytes([self._jvm.pid])
+            return JvmMemory(**measured, collectors=collectors, private_bytes=private)
         return None
 
     def shrink_heap(self, grown_bytes: int) -> None:

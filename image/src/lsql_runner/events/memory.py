@@ -1,8 +1,19 @@
-"""The memory that a processor uses, as it was measured."""
+"""The memory and the volume that a processor uses, as they were measured."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GarbageCollector:
+    """What a garbage collector of the JVM has done since the JVM started."""
+
+    name: str
+    """As Java names it, for example `Copy`."""
+    collections: int
+    time_ms: int
+    """How long the collections took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +24,8 @@ class JvmMemory:
     """Objects in the heap, with those that the next collection removes."""
     heap_committed_bytes: int
     """The size of the heap now."""
+    heap_max_bytes: int
+    """The largest size of the heap."""
     code_cache_used_bytes: int
     code_cache_committed_bytes: int
     metaspace_bytes: int
@@ -20,8 +33,21 @@ class JvmMemory:
     direct_buffers_bytes: int
     """Buffers of the network outside the heap."""
     threads: int
+    cpu_ms: int
+    """The processor time that the JVM has used since it started."""
+    collectors: tuple[GarbageCollector, ...]
     private_bytes: int | None = None
     """Memory of the process that no file backs; None if the kernel does not report it."""
+
+    @property
+    def native_bytes(self) -> int | None:
+        """The private memory outside heap and code cache, as if all committed memory were in use; None if unknown.
+
+        State stores, classes, stacks, buffers.
+        """
+        if self.private_bytes is None:
+            return None
+        return max(0, self.private_bytes - self.heap_committed_bytes - self.code_cache_committed_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +61,13 @@ class MemoryMeasured:
     """Memory of the Python processes that no file backs; None if the kernel does not report it."""
     kernel_bytes: int | None = None
     """Memory that the kernel uses for the container; None if it does not report it, or there is no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeMeasured:
+    """The volume with the state directory was measured."""
+
+    at_ms: int
+    size_bytes: int
+    free_bytes: int
+    """What the processor may still write."""

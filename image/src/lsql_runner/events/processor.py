@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
-from lsql_runner.events.memory import MemoryMeasured
+from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
 
-__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport"]
+__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport", "VolumeMeasured"]
 """Types of `events.batches` and `events.memory` that listeners import from here."""
 
 
@@ -147,6 +147,7 @@ Event = (
     | JvmGone
     | ProgramPlanned
     | MemoryMeasured
+    | VolumeMeasured
     | WarningRaised
 )
 

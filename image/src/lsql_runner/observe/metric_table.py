@@ -178,10 +178,37 @@ METRICS: tuple[MetricSpec, ...] = (
         "Memory that no file backs, measured every 30 s, of the Spark JVM (jvm) and of the Python processes (python).",
         labels=("process",),
     ),
+    MetricSpec(
+        "lsql_state_volume_size_bytes", "gauge", "Size of the volume with the state directory, measured every 30 s."
+    ),
+    MetricSpec(
+        "lsql_state_volume_free_bytes",
+        "gauge",
+        "Free space of the volume with the state directory, for this processor and all others that use it.",
+    ),
+    MetricSpec(
+        "lsql_jvm_heap_used_bytes", "gauge", "Objects in the heap, with those that the next collection removes."
+    ),
+    MetricSpec("lsql_jvm_heap_max_bytes", "gauge", "Largest size of the heap."),
     MetricSpec("lsql_jvm_heap_committed_bytes", "gauge", "Size of the heap; it shrinks after a full collection."),
     MetricSpec("lsql_jvm_metaspace_bytes", "gauge", "Memory of loaded classes, without those of the class archive."),
     MetricSpec("lsql_jvm_direct_buffers_bytes", "gauge", "Buffers of the network outside the heap."),
+    MetricSpec(
+        "lsql_jvm_native_bytes",
+        "gauge",
+        "Private memory of the JVM outside heap and code cache: state stores, classes, stacks, buffers.",
+    ),
     MetricSpec("lsql_jvm_threads", "gauge", "Threads of the Spark JVM."),
+    MetricSpec(
+        "lsql_jvm_gc_collections_total",
+        "counter",
+        "Garbage collections, by collector. Some of the full ones are requested, to shrink the heap.",
+        labels=("collector",),
+    ),
+    MetricSpec(
+        "lsql_jvm_gc_seconds_total", "counter", "Time of garbage collections, by collector.", labels=("collector",)
+    ),
+    MetricSpec("lsql_jvm_cpu_seconds_total", "counter", "Processor time of the JVM."),
 )
 
 
@@ -193,6 +220,6 @@ def as_markdown() -> str:
         lines.append(f"| `{m.name}` | {m.type} | {labels} | {m.help} |")
     lines.append(
         "| `process_*` | several | none | CPU seconds, memory, open files and start time of the Python "
-        "process; the JVM is another process (`lsql_memory_private_bytes`). |"
+        "process; the JVM is another process (`lsql_jvm_*`). |"
     )
     return "\n".join(lines)

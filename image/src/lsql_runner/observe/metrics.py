@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import FailureAction
+from lsql_runner.events.memory import JvmMemory
 from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
@@ -151,7 +152,10 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],
+        "lsql_state_volume_size_bytes": [((), status.volume.size_bytes)] if status.volume else [],
+        "lsql_state_volume_free_bytes": [((), status.volume.free_bytes)] if status.volume else [],
         **_memory_samples(identity, status),
+        **_jvm_samples(status.memory.jvm if status.memory else None),
     }
 
 
@@ -168,11 +172,25 @@ def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[Me
         "lsql_memory_budget_bytes": [((part.name,), part.budget_bytes) for part in parts],
         "lsql_memory_used_bytes": [((p.name,), p.used_bytes) for p in parts if p.used_bytes is not None],
         "lsql_memory_private_bytes": [((process,), size) for process, size in private.items() if size is not None],
-        "lsql_jvm_heap_committed_bytes": [((), jvm.heap_committed_bytes)] if jvm else [],
-        "lsql_jvm_metaspace_bytes": [((), jvm.metaspace_bytes)] if jvm else [],
-        "lsql_jvm_direct_buffers_bytes": [((), jvm.direct_buffers_bytes)] if jvm else [],
-        "lsql_jvm_threads": [((), jvm.threads)] if jvm else [],
     }
+
+
+_JVM_METRICS: dict[str, Callable[[JvmMemory], Sequence[MetricSample]]] = {
+    "lsql_jvm_heap_used_bytes": lambda jvm: [((), jvm.heap_used_bytes)],
+    "lsql_jvm_heap_max_bytes": lambda jvm: [((), jvm.heap_max_bytes)],
+    "lsql_jvm_heap_committed_bytes": lambda jvm: [((), jvm.heap_committed_bytes)],
+    "lsql_jvm_metaspace_bytes": lambda jvm: [((), jvm.metaspace_bytes)],
+    "lsql_jvm_direct_buffers_bytes": lambda jvm: [((), jvm.direct_buffers_bytes)],
+    "lsql_jvm_native_bytes": lambda jvm: [] if jvm.native_bytes is None else [((), jvm.native_bytes)],
+    "lsql_jvm_threads": lambda jvm: [((), jvm.threads)],
+    "lsql_jvm_gc_collections_total": lambda jvm: [((c.name,), c.collections) for c in jvm.collectors],
+    "lsql_jvm_gc_seconds_total": lambda jvm: [((c.name,), c.time_ms / 1000) for c in jvm.collectors],
+    "lsql_jvm_cpu_seconds_total": lambda jvm: [((), jvm.cpu_ms / 1000)],
+}
+
+
+def _jvm_samples(jvm: JvmMemory | None) -> dict[str, Sequence[MetricSample]]:
+    return {name: [] if jvm is None else samples(jvm) for name, samples in _JVM_METRICS.items()}
 
 
 def _counter(spec: MetricSpec, registry: CollectorRegistry) -> Counter:

@@ -22,6 +22,7 @@ from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.volume_reporter import VolumeReporter
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
@@ -43,6 +44,7 @@ class ControlLoop:
         self._prepared: PreparedProgram | None = None
         self._run: PlanRun | None = None
         self._memory = MemoryReporter(dependencies, self.machine)
+        self._volume = VolumeReporter(dependencies, self.machine)
         self._backoff = Backoff()
         self._retry_at_ms = 0
 
@@ -80,6 +82,7 @@ class ControlLoop:
             if state is not State.ENDED:
                 self._jvm_gone()
             return False
+        self._volume.report()
         if state is not State.STARTING:
             self._memory.report()
         if state is State.RUNNING:

@@ -56,6 +56,5 @@ def _state_stores_bytes(status: Status) -> int | None:
 
 def _rest_bytes(jvm: JvmMemory, stores_bytes: int) -> int | None:
     """The memory of the JVM outside heap, code cache and state stores, as if all committed memory were in use."""
-    if jvm.private_bytes is None:
-        return None
-    return max(0, jvm.private_bytes - jvm.heap_committed_bytes - jvm.code_cache_committed_bytes - stores_bytes)
+    native_bytes = jvm.native_bytes
+    return None if native_bytes is None else max(0, native_bytes - stores_bytes)

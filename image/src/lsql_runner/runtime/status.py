@@ -24,6 +24,7 @@ from lsql_runner.events.processor import (
     StateChanged,
     StoreReport,
     TopicUse,
+    VolumeMeasured,
     WarningRaised,
 )
 from lsql_runner.events.state import State
@@ -75,6 +76,8 @@ class Status:
     lag_at_progress: int = 0
     memory: MemoryMeasured | None = None
     """The last measurement; None before the first."""
+    volume: VolumeMeasured | None = None
+    """The last measurement of the volume with the state directory; None before the first."""
 
     @property
     def records_in_per_s(self) -> float:
@@ -242,6 +245,11 @@ def _(event: WarningRaised, status: Status) -> Status:
 @status_after.register
 def _(event: MemoryMeasured, status: Status) -> Status:
     return replace(status, memory=event)
+
+
+@status_after.register
+def _(event: VolumeMeasured, status: Status) -> Status:
+    return replace(status, volume=event)
 
 
 class CurrentStatus:

@@ -1,6 +1,7 @@
 package com.lsqlrunner.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -18,15 +19,38 @@ class JvmMemoryTest {
     void usedMemoryIsPartOfCommittedMemory() throws JsonProcessingException {
         JsonNode memory = measured();
 
-        assertEquals(7, memory.size());
+        assertEquals(10, memory.size());
         assertTrue(memory.get("heap_used_bytes").longValue() > 0);
         assertTrue(memory.get("heap_used_bytes").longValue()
                 <= memory.get("heap_committed_bytes").longValue());
+        assertTrue(memory.get("heap_committed_bytes").longValue()
+                <= memory.get("heap_max_bytes").longValue());
         assertTrue(memory.get("code_cache_used_bytes").longValue() > 0);
         assertTrue(memory.get("code_cache_used_bytes").longValue()
                 <= memory.get("code_cache_committed_bytes").longValue());
         assertTrue(memory.get("metaspace_bytes").longValue() > 0);
         assertTrue(memory.get("threads").intValue() > 0);
+    }
+
+    @Test
+    void processorTimeAndCollectionsOnlyGrow() throws JsonProcessingException {
+        JsonNode before = measured();
+        System.gc();
+        JsonNode after = measured();
+
+        assertTrue(before.get("cpu_ms").longValue() > 0);
+        assertTrue(before.get("cpu_ms").longValue() <= after.get("cpu_ms").longValue());
+        assertTrue(collections(before) < collections(after));
+    }
+
+    private static long collections(JsonNode memory) {
+        long sum = 0;
+        for (JsonNode collector : memory.get("collectors")) {
+            assertTrue(collector.get("time_ms").longValue() >= 0);
+            assertFalse(collector.get("name").textValue().isEmpty());
+            sum += collector.get("collections").longValue();
+        }
+        return sum;
     }
 
     @Test
