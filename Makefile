@@ -53,10 +53,11 @@ test-kills: setup ## Kill processors at 15 random instants, and compare their re
 test-faults: setup ## Kill processors at named points and at KILLS=15 random instants (SEED=7 repeats those of a run), and stop their brokers
 	KILLS=$(KILLS) SEED=$(SEED) GUARANTEE=$(GUARANTEE) $(PYTEST) -n $(WORKERS) tests/faults $(ARGS)
 
-test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server
+test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server, Prometheus
 	@ci/tools/sink_servers.sh
 	@ci/tools/kerberos.sh
-	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks $(ARGS)
+	@ci/tools/prometheus.sh
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
@@ -65,7 +66,8 @@ test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHRO
 test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
 	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)
 
-test-chart: tools ## Render and lint the charts with Helm 3 and 4; no cluster
+test-chart: tools ## Render and lint the charts with Helm 3 and 4, and test the alerts with promtool; no cluster
+	@ci/tools/prometheus.sh
 	$(PYTEST) -n $(WORKERS) tests/chart $(ARGS)
 
 test-image: cluster-tools image ## Run the image in containers; no cluster

@@ -1,4 +1,7 @@
-"""Markdown of the generated reference pages."""
+"""Markdown of the generated reference pages, and the anchors of all pages."""
+
+import re
+from pathlib import Path
 
 GENERATED = "<!-- Made by `make docs` from {source}; do not edit. -->"
 """The first line of a page that is generated as a whole."""
@@ -19,3 +22,9 @@ def cell(text: str) -> str:
 def code_list(names: frozenset[str]) -> str:
     """A sentence that lists names as code, sorted."""
     return ", ".join(f"`{name}`" for name in sorted(names)) + "."
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}

@@ -13,7 +13,9 @@ from lsql_runner.observe.metric_table import METRICS
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
 TARGET_LABELS = {"namespace", "app", "le"}
 """Labels that the scrape adds, and the label of a histogram's buckets."""
-SERIES = re.compile(r"(lsql_\w+)\{([^}]*)\}")
+PROCESS_METRICS = {"process_start_time_seconds", "process_cpu_seconds_total"}
+"""Metrics of the client library of Prometheus that alerts and dashboard use; they have no labels."""
+SERIES = re.compile(r"((?:lsql|process)_\w+)\{([^}]*)\}")
 
 
 def alerts() -> Iterator[str]:
@@ -38,6 +40,7 @@ def queries(request: pytest.FixtureRequest) -> list[str]:
 
 def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
     known: dict[str, Any] = {metric.name: set(metric.labels) for metric in METRICS}
+    known |= {name: set() for name in PROCESS_METRICS}
     for query in queries:
         series = SERIES.findall(query)
         assert series, query

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from devkit.docs import FOLDER, PAGES, ROOT
+from devkit.markdown import anchors
 from lsql_runner.bind.functions.table import AGGREGATES, ROWS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
@@ -140,12 +141,6 @@ def link_exists(page: Path, link: str) -> bool:
     if not target.exists():
         return False
     return not anchor or anchor in anchors(target)
-
-
-def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 USUAL_TOOLS = (
