@@ -22,6 +22,7 @@ from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import LsqlError
+from lsql_runner.observe.console_metrics import ConsoleMetrics
 
 BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
 
@@ -97,12 +98,14 @@ class FakeConsole:
         self.runners = FakeRunners()
         self.clock = Clock()
         self.history = History()
+        self.metrics = ConsoleMetrics()
         self.watch = ClusterWatch(
             cluster=self.cluster,
             fetch_reports=self.runners.fetch_reports,
             settings=self.settings,
             history=self.history,
             now=self.clock,
+            listener=self.metrics,
         )
         operations = Operations(
             cluster=self.cluster,
@@ -111,6 +114,7 @@ class FakeConsole:
             allowed=self.settings.actions,
             history=self.history,
             now=self.clock,
+            listener=self.metrics,
         )
         known = authenticator or open_authenticator(self.settings.auth)
         dependencies = ConsoleDependencies(
@@ -121,6 +125,8 @@ class FakeConsole:
             history=self.history,
             operations=operations,
             authenticator=known,
+            listener=self.metrics,
+            render_metrics=self.metrics.render,
         )
         self.app: Flask = create_app(dependencies)
 

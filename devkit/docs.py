@@ -21,7 +21,7 @@ from lsql_runner.console import openapi as console_openapi
 from lsql_runner.errors import CATALOGUE
 from lsql_runner.formats.spec import FormatRow
 from lsql_runner.formats.table import ROWS
-from lsql_runner.observe.metric_table import as_markdown
+from lsql_runner.observe.metric_table import CONSOLE_METRICS, as_markdown
 from lsql_runner.sql.unsupported import UNSUPPORTED
 
 ROOT = Path(__file__).parents[1]
@@ -188,6 +188,12 @@ def metrics() -> str:
             "GET /metrics returns the text format of Prometheus, or OpenMetrics if the `Accept` header has it.",
             "",
             as_markdown(),
+            "",
+            "## Console",
+            "",
+            "GET /metrics of the console needs no authentication. It has numbers of processors, but not their names.",
+            "",
+            as_markdown(CONSOLE_METRICS),
             "",
         ]
     )

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, StateStore, StreamReport, Topology
-from lsql_runner.web.openapi import ApiOperation, ResponseSpec, problem
-
-PLAIN_METRICS = "text/plain"
-OPEN_METRICS = "application/openmetrics-text"
-
+from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
 HEALTH_RESPONSES = (
     ResponseSpec(200, "Yes.", HealthReport),
@@ -66,9 +62,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         name="metrics",
         tag="metrics",
         summary="Metrics for Prometheus",
-        responses=(
-            ResponseSpec(200, "The metrics, as OpenMetrics if `Accept` has it.", str, (PLAIN_METRICS, OPEN_METRICS)),
-        ),
+        responses=(ResponseSpec(200, "The metrics, as OpenMetrics if `Accept` has it.", str, METRICS_TYPES),),
     ),
     ApiOperation(
         "GET",

@@ -127,17 +127,29 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     from lsql_runner.console.history import History
     from lsql_runner.console.runners import Runners
     from lsql_runner.console.watch import ClusterWatch
+    from lsql_runner.observe.console_metrics import ConsoleMetrics
 
     authenticator = open_authenticator(settings.auth)
     cluster = _cluster(stack)
     runners = Runners(settings.limits)
     stack.callback(runners.close)
-    history = History()
+    history, metrics = History(), ConsoleMetrics()
     watch = ClusterWatch(
-        cluster=cluster, fetch_reports=runners.fetch_reports, settings=settings, history=history, now=_now
+        cluster=cluster,
+        fetch_reports=runners.fetch_reports,
+        settings=settings,
+        history=history,
+        now=_now,
+        listener=metrics,
     )
     operations = Operations(
-        cluster=cluster, runners=runners, watch=watch, allowed=settings.actions, history=history, now=_now
+        cluster=cluster,
+        runners=runners,
+        watch=watch,
+        allowed=settings.actions,
+        history=history,
+        now=_now,
+        listener=metrics,
     )
     app = create_app(
         ConsoleDependencies(
@@ -148,6 +160,8 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
             history=history,
             operations=operations,
             authenticator=authenticator,
+            listener=metrics,
+            render_metrics=metrics.render,
         )
     )
     watch.start()

@@ -15,6 +15,7 @@ from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.console import ActionEnded, ConsoleListener
 
 AUDIT = logging.getLogger("lsql_runner.audit")
 LOG = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class Operations:
         allowed: Actions,
         history: History,
         now: Callable[[], datetime],
+        listener: ConsoleListener,
     ) -> None:
         self._cluster = cluster
         self._runners = runners
@@ -54,6 +56,7 @@ class Operations:
         self._allowed = allowed
         self._history = history
         self._now = now
+        self._listener = listener
 
     def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
         """Stop after the running batch; position and state are kept. Raises the errors of `_perform`."""
@@ -128,6 +131,7 @@ class Operations:
         }
         if processor is not None:
             fields |= {"namespace": processor.namespace, "kind": processor.kind, "processor": processor.name}
+        self._listener(ActionEnded(action, fields["result"]))
         AUDIT.log(logging.WARNING if error else logging.INFO, "audit", extra=fields)
         if processor is None:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from lsql_runner.console.settings import ACTIONS, ConsoleSettings
 from lsql_runner.console.watch import ClusterView, ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.console import ConsoleListener, RequestEnded
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
@@ -51,6 +53,9 @@ class ConsoleDependencies:
     history: History
     operations: Operations
     authenticator: Authenticator
+    listener: ConsoleListener
+    render_metrics: Callable[[str], tuple[bytes, str]]
+    """Takes an Accept header; returns the body and its content type."""
 
 
 def create_app(dependencies: ConsoleDependencies) -> Flask:
@@ -60,7 +65,23 @@ def create_app(dependencies: ConsoleDependencies) -> Flask:
     for route in ROUTES:
         view = _authenticated(route, getattr(handlers, route.name), dependencies.authenticator)
         app.add_url_rule(route.path, route.name, view, methods=[route.method])
+    _report_requests(app, dependencies.listener)
     return app
+
+
+def _report_requests(app: Flask, listener: ConsoleListener) -> None:
+    """Emit an event for each answered request."""
+
+    def begin() -> None:
+        g.began_s = time.monotonic()
+
+    def end(response: Response) -> Response:
+        duration_s = time.monotonic() - g.began_s
+        listener(RequestEnded(request.endpoint or "unknown", request.method, response.status_code, duration_s))
+        return response
+
+    app.before_request_funcs.setdefault(None, []).insert(0, begin)  # before those that refuse a request
+    app.after_request(end)
 
 
 def _authenticated(
@@ -92,6 +113,10 @@ class _Views:
 
     def openapi(self) -> Response:
         return Response(self._openapi, content_type=JSON)
+
+    def metrics(self) -> Response:
+        body, content_type = self._dependencies.render_metrics(request.headers.get("Accept", ""))
+        return Response(body, content_type=content_type, headers={"Vary": "Accept"})
 
     def live(self) -> Response:
         return _health(self._dependencies.watch.alive)

@@ -12,7 +12,7 @@ from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.console.history import HistoryEvent, Point
 from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
 from lsql_runner.console.views import FILTERS, ConsoleStore, ConsoleTopology
-from lsql_runner.web.openapi import ApiOperation, ResponseSpec, problem
+from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
 Access = Literal["anyone", "viewer", "operator"]
 API = "/api/v1"
@@ -102,6 +102,12 @@ ROUTES: tuple[Route, ...] = (
         "Has the console read the cluster?",
         ResponseSpec(200, "The console has read the cluster.", ConsoleHealth),
         ResponseSpec(503, "The console has not read the cluster yet.", ConsoleHealth),
+    ),
+    _open_route(
+        "/metrics",
+        "metrics",
+        "Metrics of the console for Prometheus.",
+        ResponseSpec(200, "The metrics, as OpenMetrics if `Accept` has it.", str, METRICS_TYPES),
     ),
     _open_route("/openapi.json", "openapi", "This document.", ResponseSpec(200, "OpenAPI 3.1.", dict[str, Any])),
     _open_route(

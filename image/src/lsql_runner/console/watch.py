@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,7 @@ from lsql_runner.console.history import History
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.console import ClusterRead, ClusterUnreadable, ConsoleListener
 
 STALE_S = 120.0
 """The thread counts as stuck this long after the longest time that a refresh may take."""
@@ -50,12 +52,14 @@ class ClusterWatch:
         settings: ConsoleSettings,
         history: History,
         now: Callable[[], datetime],
+        listener: ConsoleListener,
     ) -> None:
         self._cluster = cluster
         self._fetch_reports = fetch_reports
         self._settings = settings
         self._history = history
         self._now = now
+        self._listener = listener
         self._view: ClusterView | None = None
         self._refreshing = threading.Lock()
         self._wake = threading.Event()
@@ -128,6 +132,7 @@ class ClusterWatch:
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
             self._view = ClusterView(number=number, document=document, entries=entries, processors=living)
             self._history.add_document(document)
+            self._listener(_read_event(document, published))
 
     def _run(self) -> None:
         while not self._ended:
@@ -142,6 +147,7 @@ class ClusterWatch:
 
     def _keep_last_view(self, why: str) -> None:
         LOG.warning("the cluster cannot be read", extra={"error": why})
+        self._listener(ClusterUnreadable())
         last = self._view
         if last is not None:
             self._view = ClusterView(
@@ -151,6 +157,15 @@ class ClusterWatch:
                 processors=last.processors,
                 problem=why,
             )
+
+
+def _read_event(document: Document, published: Document | None) -> ClusterRead:
+    return ClusterRead(
+        at_s=document.at.timestamp(),
+        processors=Counter((entry.namespace, entry.state) for entry in document.processors),
+        unreadable_namespaces=len(document.failures),
+        recovered_at_s=None if published is None else published.at.timestamp(),
+    )
 
 
 def combined(published: Document | None, own: Document | None) -> Document | None:

@@ -1,4 +1,4 @@
-"""The table of metrics. `metrics` registers them, and docs/reference/metrics.md is generated from it."""
+"""The tables of metrics. `metrics` and `console_metrics` register them; docs/reference/metrics.md shows them."""
 
 from __future__ import annotations
 
@@ -212,12 +212,62 @@ METRICS: tuple[MetricSpec, ...] = (
 )
 
 
-def as_markdown() -> str:
-    """The table for the reference page."""
+CONSOLE_METRICS: tuple[MetricSpec, ...] = (
+    MetricSpec(
+        "lsql_console_requests_total",
+        "counter",
+        "Answered requests, by operation of the API, method and status.",
+        labels=("route", "method", "status"),
+        by_event=True,
+    ),
+    MetricSpec(
+        "lsql_console_request_duration_seconds",
+        "histogram",
+        "Time to answer a request, by operation of the API.",
+        labels=("route",),
+        by_event=True,
+    ),
+    MetricSpec(
+        "lsql_console_actions_total",
+        "counter",
+        "Requests to stop, start, scale or delete a processor; the result is `done` or the code of an error.",
+        labels=("action", "result"),
+        by_event=True,
+    ),
+    MetricSpec(
+        "lsql_console_refreshes_total",
+        "counter",
+        "How often the console has read the cluster; the result is `done` or `failed`.",
+        labels=("result",),
+        by_event=True,
+    ),
+    MetricSpec("lsql_console_last_refresh_timestamp_seconds", "gauge", "When the cluster was last read, in Unix time."),
+    MetricSpec(
+        "lsql_console_unreadable_namespaces", "gauge", "Namespaces whose processors could not be read the last time."
+    ),
+    MetricSpec("lsql_console_processors", "gauge", "Processors by namespace and state.", labels=("namespace", "state")),
+    MetricSpec(
+        "lsql_recovery_runs_total",
+        "counter",
+        "Runs of the recovery job that have published its document, since the console started.",
+        by_event=True,
+    ),
+    MetricSpec(
+        "lsql_recovery_last_run_timestamp_seconds",
+        "gauge",
+        "When the recovery job last published its document, in Unix time; absent before the first time.",
+    ),
+)
+
+
+def as_markdown(table: tuple[MetricSpec, ...] = METRICS) -> str:
+    """A table for the reference page."""
     lines = ["| name | type | labels | meaning |", "|---|---|---|---|"]
-    for m in METRICS:
+    for m in table:
         labels = ", ".join(f"`{label}`" for label in m.labels) or "none"
         lines.append(f"| `{m.name}` | {m.type} | {labels} | {m.help} |")
+    if table is not METRICS:
+        return "\n".join(lines)
     lines.append(
         "| `process_*` | several | none | CPU seconds, memory, open files and start time of the Python "
         "process; the JVM is another process (`lsql_jvm_*`). |"

@@ -10,18 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatchmethod
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from prometheus_client.openmetrics import exposition as openmetrics
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from lsql_runner.errors import ErrorReport
@@ -29,21 +18,16 @@ from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
 from lsql_runner.events.state import State
-from lsql_runner.observe.metric_table import METRICS, MetricSpec, as_markdown
+from lsql_runner.observe.metric_registry import MetricRegistry, MetricSample, family_of
+from lsql_runner.observe.metric_table import METRICS, as_markdown
 from lsql_runner.runtime.memory_parts import memory_parts
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.status import Status
-
-BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds in seconds."""
 
 _FAILED_RECORDS: dict[FailureAction, str] = {
     "dead_letter": "lsql_dead_letters_total",
     "skipped": "lsql_skipped_records_total",
 }
-
-MetricSample = tuple[tuple[str, ...], float]
-"""Label values in the order of the table, and the value."""
 
 
 class Metrics:
@@ -55,24 +39,15 @@ class Metrics:
         status: Callable[[], Status],
         now_ms: Callable[[], int] = lambda: int(time.time() * 1000),
     ) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry(auto_describe=False)
-        self._counters = {m.name: _counter(m, self._registry) for m in METRICS if m.type == "counter" and m.by_event}
-        self._gauges = {m.name: _gauge(m, self._registry) for m in METRICS if m.type == "gauge" and m.by_event}
-        self._histograms = {m.name: _histogram(m, self._registry) for m in METRICS if m.type == "histogram"}
-        self._registry.register(_StatusCollector(identity, status, now_ms))
-        ProcessCollector(registry=self._registry)
+        self._registry = MetricRegistry(METRICS)
+        self._registry.add(_StatusCollector(identity, status, now_ms))
 
     def __call__(self, event: Event) -> None:
         self._count(event)
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """The body of a scrape and its content type: OpenMetrics if `accept` names it, else Prometheus text."""
-        media_types = {part.split(";")[0].strip().lower() for part in accept.split(",")}
-        if "application/openmetrics-text" in media_types:
-            body: bytes = openmetrics.generate_latest(self._registry)  # type: ignore[no-untyped-call]
-            return body, openmetrics.CONTENT_TYPE_LATEST
-        return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4
+        return self._registry.render(accept)
 
     @singledispatchmethod
     def _count(self, event: Event) -> None:
@@ -80,22 +55,23 @@ class Metrics:
 
     @_count.register
     def _(self, event: BatchEnded) -> None:
-        self._counters["lsql_records_in_total"].labels(event.query).inc(event.records_in)
-        self._counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
-        self._counters["lsql_batches_total"].labels(event.query).inc()
-        self._histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
+        self._registry.counters["lsql_records_in_total"].labels(event.query).inc(event.records_in)
+        self._registry.counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
+        self._registry.counters["lsql_batches_total"].labels(event.query).inc()
+        self._registry.histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
         for failed in event.failed_records:
-            self._counters[_FAILED_RECORDS[failed.action]].labels(failed.topic, failed.code).inc(failed.records)
-        phases = self._histograms["lsql_batch_phase_duration_seconds"]
+            failures = self._registry.counters[_FAILED_RECORDS[failed.action]]
+            failures.labels(failed.topic, failed.code).inc(failed.records)
+        phases = self._registry.histograms["lsql_batch_phase_duration_seconds"]
         for phase, duration_ms in event.phases_ms.items():
             phases.labels(event.query, phase).observe(duration_ms / 1000)
         if event.event_time_max_ms is not None:
             delay_s = (event.at_ms - event.event_time_max_ms) / 1000
-            self._gauges["lsql_event_time_delay_seconds"].labels(event.query).set(delay_s)
+            self._registry.gauges["lsql_event_time_delay_seconds"].labels(event.query).set(delay_s)
 
     @_count.register
     def _(self, event: LateRecordsDropped) -> None:
-        self._counters["lsql_late_records_dropped_total"].labels(event.query).inc(event.count)
+        self._registry.counters["lsql_late_records_dropped_total"].labels(event.query).inc(event.count)
 
     @_count.register
     def _(self, event: QueryDied) -> None:
@@ -110,7 +86,7 @@ class Metrics:
         self._count_error(event.error)
 
     def _count_error(self, error: ErrorReport) -> None:
-        self._counters["lsql_errors_total"].labels(error.code).inc()
+        self._registry.counters["lsql_errors_total"].labels(error.code).inc()
 
 
 class _StatusCollector(Collector):
@@ -126,11 +102,7 @@ class _StatusCollector(Collector):
         for spec in METRICS:
             if spec.by_event:
                 continue
-            family = CounterMetricFamily if spec.type == "counter" else GaugeMetricFamily
-            metric = family(spec.family, spec.help, labels=spec.labels)
-            for labels, value in samples[spec.name]:
-                metric.add_metric(labels, value)
-            yield metric
+            yield family_of(spec, samples[spec.name])
 
 
 def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str, Sequence[MetricSample]]:
@@ -191,18 +163,6 @@ _JVM_METRICS: dict[str, Callable[[JvmMemory], Sequence[MetricSample]]] = {
 
 def _jvm_samples(jvm: JvmMemory | None) -> dict[str, Sequence[MetricSample]]:
     return {name: [] if jvm is None else samples(jvm) for name, samples in _JVM_METRICS.items()}
-
-
-def _counter(spec: MetricSpec, registry: CollectorRegistry) -> Counter:
-    return Counter(spec.name, spec.help, spec.labels, registry=registry)
-
-
-def _gauge(spec: MetricSpec, registry: CollectorRegistry) -> Gauge:
-    return Gauge(spec.name, spec.help, spec.labels, registry=registry)
-
-
-def _histogram(spec: MetricSpec, registry: CollectorRegistry) -> Histogram:
-    return Histogram(spec.name, spec.help, spec.labels, buckets=BUCKETS_S, registry=registry)
 
 
 if __name__ == "__main__":

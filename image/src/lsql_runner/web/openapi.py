@@ -14,6 +14,8 @@ from lsql_runner.web.models import Problem
 from lsql_runner.web.problems import MEDIA_TYPE
 
 JSON = "application/json"
+METRICS_TYPES = ("text/plain", "application/openmetrics-text")
+"""The formats of GET /metrics."""
 _PARAMETER = re.compile(r"<(?:(int):)?(\w+)>")
 
 Json = dict[str, Any]
