@@ -62,7 +62,7 @@ def run(environment: Mapping[str, str]) -> int:
     open_until_exit = ExitStack()
 
     def make_app() -> Flask:
-        pids = (os.getpid(), os.getppid())  # gunicorn's worker and its master
+        pids = (os.getpid(), os.getppid())  # the server's worker and its master
         try:
             supervisor, metrics = open_until_exit.enter_context(processor(settings, python_pids=pids))
         except LsqlError as error:
@@ -205,7 +205,7 @@ def _identity(settings: Settings, program: Program) -> Identity:
 
 
 def _stop_for_restart(changed: Path) -> None:
-    """Stop the process; Kubernetes starts it again, with the changed file. Runs in gunicorn's worker."""
+    """Stop the process; Kubernetes starts it again, with the changed file. Runs in the worker of the server."""
     LOG.info("a settings file changed; the process stops so that it is restarted with it", extra={"path": str(changed)})
     os.kill(os.getppid(), signal.SIGTERM)
 

@@ -1,6 +1,5 @@
 """The server as a real process: its start, its end, and the end of its worker."""
 
-import json
 import os
 import signal
 import socket
@@ -213,17 +212,6 @@ def test_a_garbage_collection_leaves_the_memory_shared_by_both_processes() -> No
     with TinyServer() as server:
         grown_kib = int(server.get("/collect"))
     assert grown_kib < 1024  # without gc.freeze, 10 MiB of the modules of this small program
-
-
-def test_a_request_that_is_not_http_gets_a_problem() -> None:
-    with TinyServer() as server, socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
-        client.sendall(b"this is no HTTP\r\n\r\n")
-        response = b"".join(iter(lambda: client.recv(4096), b""))
-
-    head, _, body = response.partition(b"\r\n\r\n")
-    assert b"400 Bad Request" in head
-    assert b"application/problem+json" in head
-    assert json.loads(body)["code"] == "REQUEST_NOT_HTTP"
 
 
 def test_the_server_writes_no_files_to_the_home_directory_and_logs_nothing() -> None:
