@@ -55,8 +55,8 @@ def functions() -> str:
         "| `E` | as `A`, no maps and no types that contain a map |",
         "",
         (
-            "`...` means one or more arguments, `= value` is the default of an optional argument, and `literal` means "
-            "that the argument must be a literal."
+            "`...` means one or more arguments (parameters with `...` repeat together), `= value` is the default of an "
+            "optional argument, and `literal` means that the argument must be a literal."
         ),
         "",
         (

@@ -20,6 +20,7 @@ from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall, RandomBits
 from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.functions.lowering import typed
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
@@ -51,6 +52,12 @@ EDGES = {
     "REPEAT('a', 0)": "[]",
     "REPEAT('a', -1)": "[]",
     "SIZEOF(REPEAT(REPEAT('a', 2), 10000))": "10000",
+    "ZIP([1], 'a', REPEAT('x', 0), 'b')": "[]",
+    "ZIP([1, NULL], 'a', [NULL, 'y'], 'b', [true, false, true], 'c d')": (
+        '[{"a":1,"b":null,"c d":true},{"a":null,"b":"y","c d":false}]'
+    ),
+    "ZIP_ALL(REPEAT('x', 0), 'a', REPEAT('x', 0), 'b')": "[]",
+    "ZIP_ALL([1], 'a', [ZIP([1], 'x', [2], 'y')], 'b', REPEAT(1, 0), 'c')": ('[{"a":1,"b":[{"x":1,"y":2}],"c":null}]'),
     # strings
     "ABBREVIATE('abcd', 4)": '"abcd"',
     "ABBREVIATE('abcde', 4)": '"a..."',
@@ -283,6 +290,8 @@ SAMPLES = {
     "path": "'$'",
     "string": "'2024'",
     "text": "'2024'",
+    "field1": "'x'",
+    "field2": "'y'",
     "array": "REGEXP('a', 'a')",
     "array<E>": "REPEAT(1, 1)",
     "array<array<A>>": "REPEAT(REPEAT(1, 1), 1)",
@@ -292,9 +301,9 @@ SAMPLES = {
 
 
 def calls_with_one_null(signature: Signature) -> Iterator[str]:
-    """A call for each parameter, in which this argument is NULL."""
+    """A call for each parameter that can be a column, in which this argument is NULL."""
     samples = [SAMPLES.get(p.name, SAMPLES.get(p.kind, "1")) for p in signature.parameters]
-    for position in range(len(samples)):
+    for position in [n for n, p in enumerate(signature.parameters) if not p.constant]:
         args = [*samples[:position], "NULL", *samples[position + 1 :]]
         yield f"{signature.name}({', '.join(args)})"
 
@@ -309,6 +318,8 @@ NULLS = {
 """Calls with one NULL argument, for all parameters of functions that propagate NULL."""
 
 EXPECTED = {**EXAMPLES, **EDGES, **NULLS}
+
+ALL_FIELDS = {"ignoreNullFields": "false"}
 
 LITERALS_ONLY = Scope(
     name="examples",
@@ -339,7 +350,7 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
     bound = [bind(arg, literals) for arg in expr.args if not isinstance(arg, ast.Star)]
     types = [arg.type for arg in bound]
     row = choose(FUNCTIONS[expr.name.upper()], types)
-    matched = match(row.signature, types)
+    matched = match(row.signature, types, [arg.value if isinstance(arg, Const) else None for arg in bound])
     assert isinstance(matched, Match), (expr, matched)
     args = []
     for position, (arg, kind) in enumerate(zip(bound, matched.arguments, strict=True)):
@@ -347,7 +358,8 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
         args.append(operators.convert(arg if constant else literals.replace(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(bound) :] if p.optional]
     args += [RandomBits(number, expr.span) for number in range(row.random_bits)]
-    return FunctionCall(function=row.name, lowering=row.lowering, args=tuple(args), type=matched.result, nullable=True)
+    lowering = typed(row.lowering, matched.result)
+    return FunctionCall(function=row.name, lowering=lowering, args=tuple(args), type=matched.result, nullable=True)
 
 
 def default_of(parameter: Parameter) -> Expr:
@@ -389,7 +401,7 @@ def results(spark: SparkSession) -> Results:
     literals = LiteralColumns()
     bound = {text: bind(parse(text), literals) for text in [*EXPECTED, *NON_DETERMINISTIC]}
     frame = computed(spark, bound, literals)
-    row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
+    row = frame.select(*(F.to_json(F.array(name), ALL_FIELDS) for name in frame.columns)).collect()[0]
     return Results(
         {text: value[1:-1] for text, value in zip(bound, row, strict=True)},  # without the brackets of the array
         {text: f.dataType.simpleString() for text, f in zip(bound, frame.schema, strict=True)},
@@ -437,7 +449,7 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
         value = column(call.arg or Const(1, INT), {"value": F.struct("x")})
         columns.append(aggregated(call, value, order).cast(spark_type(call.type)).alias(name))
     frame = rows.groupBy().agg(*columns)
-    row = frame.select(*(F.to_json(F.array(name)) for name in frame.columns)).collect()[0]
+    row = frame.select(*(F.to_json(F.array(name), ALL_FIELDS) for name in frame.columns)).collect()[0]
     return {
         name: (text[1:-1], result.dataType.simpleString(), spark_type(calls[name].type).simpleString())
         for name, text, result in zip(calls, row, frame.schema, strict=True)

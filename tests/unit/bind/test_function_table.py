@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from lsql_runner.bind.casts import instead_of
-from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Rest
+from lsql_runner.bind.functions.lowering import Arg, AsResult, CastTo, Lambda, Lowering, Native, Rest
 from lsql_runner.bind.functions.match import Mismatch, choose, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
@@ -44,6 +44,7 @@ SCALARS = """
     COSH DEGREES DISTANCE FLOOR MAX MIN MOD NEG POW RADIANS RANDINT ROUND SIGN SIN SINH SQRT TAN TANH
     CONVERT_DATETIME DATE DATETIME NOW YESTERDAY TODAY TOMORROW DATE_TO_STR YEAR MONTH MONTH_TEXT DAY HOUR
     MINUTE SECOND TIMESTAMP TO_DATE TO_DATETIME TO_TIMESTAMP ELEMENT_OF FLATTEN IN_ARRAY LENGTH REPEAT
+    ZIP ZIP_ALL
     """.split()
 """The scalar functions of the language. CAST and the header functions are not in the table."""
 
@@ -75,7 +76,7 @@ def argument_indexes(node: Lowering | Rest) -> Iterator[int]:
             yield index
         case Rest(start):
             yield start
-        case CastTo(operand, _):
+        case CastTo(operand, _) | AsResult(operand):
             yield from argument_indexes(operand)
         case Native(_, args):
             for arg in args:
@@ -123,10 +124,10 @@ def test_the_result_of_a_signature_has_a_known_type(row: Function) -> None:
 
 
 @each_row
-def test_optional_parameters_are_last_and_only_the_last_parameter_repeats(row: Function) -> None:
+def test_optional_and_repeated_parameters_are_last(row: Function) -> None:
     parameters = row.signature.parameters
     assert [p.optional for p in parameters] == sorted(p.optional for p in parameters)
-    assert not any(p.repeated for p in parameters[:-1])
+    assert [p.repeated for p in parameters] == sorted(p.repeated for p in parameters)
 
 
 @each_row
@@ -372,6 +373,22 @@ def test_an_int_must_be_cast_to_a_long_to_be_an_instant() -> None:
 def test_a_mismatch_of_the_number_of_arguments_has_no_position(count: int) -> None:
     text = "F(a: int, b: int, c: int = 0) -> int"
     assert mismatch(text, *[INT] * count).position is None
+
+
+PAIRS = "F(a: array, b: string literal, c: array..., d: string literal...) -> array<struct>"
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_parameters_that_repeat_together_are_given_together(count: int) -> None:
+    types: list[DataType] = [Array(INT), STRING] * 3
+    assert mismatch(PAIRS, *types[:count]) == Mismatch(None)
+    assert mismatch(PAIRS, *types[:4], STRING, STRING).position == 4
+
+
+def test_the_fields_of_a_struct_have_the_names_after_their_arrays() -> None:
+    found = match(signature(PAIRS), [Array(INT), STRING, Array(DATE), STRING], [None, "x", None, "y"])
+    assert isinstance(found, Match)
+    assert found.result == Array(Struct((Field("x", INT), Field("y", DATE))))
 
 
 @pytest.mark.parametrize("count", [2, 3])

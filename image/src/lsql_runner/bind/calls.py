@@ -5,13 +5,14 @@ from __future__ import annotations
 from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue, RandomBits
-from lsql_runner.bind.functions.lowering import Arg, native
+from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
+from lsql_runner.bind.functions.lowering import Arg, native, typed
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import DOUBLE, FLOAT, INT, LONG, SCALARS, STRING, DataType, describe
 
@@ -47,7 +48,8 @@ def _convert_arguments(
     expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]
 ) -> tuple[tuple[Expr, ...], DataType]:
     """The arguments, converted to the types of the signature, and the type of the result."""
-    result = match(row.signature, [arg.type for arg in args])
+    literals = [arg.value if isinstance(arg, Const) else None for arg in args]
+    result = match(row.signature, [arg.type for arg in args], literals)
     if isinstance(result, Mismatch):
         if result.position is None:
             raise LsqlError("ARGUMENT_COUNT", expr.span, function=row.name, found=len(args), signature=_signatures(row))
@@ -91,14 +93,33 @@ def _check_literals(expr: ast.Call, row: Function | AggregateFunction, args: lis
             continue
         text = "NULL" if arg.value is None else str(arg.value)
         if not constraint.allows(text):
-            raise LsqlError(
-                "ARGUMENT_VALUE",
-                expr.args[position].span,
-                position=position + 1,
-                function=row.name,
-                found=text[:60],
-                expected=constraint.expected,
-            )
+            raise _argument_value(expr, row, position, text, constraint.expected)
+    if row.signature.result == "array<struct>":
+        _check_field_names(expr, row, args)
+
+
+def _check_field_names(expr: ast.Call, row: Function | AggregateFunction, args: list[Expr]) -> None:
+    """Check that the literals that name fields are different names."""
+    known: set[str] = set()
+    for position, arg in enumerate(args):
+        if row.signature.parameter(position).constant and isinstance(arg, Const):
+            name = "NULL" if arg.value is None else str(arg.value)
+            if not arg.value or name in known:
+                raise _argument_value(expr, row, position, name, EXPECTED_ARGUMENT("FIELD_NAME"))
+            known.add(name)
+
+
+def _argument_value(
+    expr: ast.Call, row: Function | AggregateFunction, position: int, found: str, expected: Detail
+) -> LsqlError:
+    return LsqlError(
+        "ARGUMENT_VALUE",
+        expr.args[position].span,
+        position=position + 1,
+        function=row.name,
+        found=found[:60],
+        expected=expected,
+    )
 
 
 def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> FunctionCall:
@@ -129,7 +150,7 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Funct
     }[row.nulls]
     return FunctionCall(
         function=row.name,
-        lowering=row.lowering,
+        lowering=typed(row.lowering, result),
         args=(*args, *defaults, *(RandomBits(number, expr.span) for number in range(row.random_bits))),
         type=result,
         nullable=nullable,

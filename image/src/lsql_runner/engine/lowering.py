@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lambda, Lowering, Native, Param, Rest
+from lsql_runner.bind.functions.lowering import (
+    Arg,
+    AsResult,
+    CastTo,
+    Constant,
+    Lambda,
+    Lowering,
+    Native,
+    Param,
+    Rest,
+)
 from lsql_runner.engine.call import call
 from lsql_runner.engine.codecs.wire import be_double, be_float, be_int, be_long
 from lsql_runner.engine.schema import spark_type
@@ -75,14 +85,15 @@ class _Call:
                 return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
                 return self._native(name, self._with_rest(parts), names)
-            case Lambda():
-                raise TypeError("a Lambda can only be an argument of a higher-order function")
+            case Lambda() | AsResult():
+                raise TypeError(f"{type(node).__name__} is not computed as an argument")
 
     def _with_rest(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
         """The parts with every Rest replaced by the remaining arguments."""
         for part in parts:
             if isinstance(part, Rest):
-                yield from (Arg(index) for index in range(part.start, len(self._args)))
+                rest = [Arg(index) for index in range(part.start, len(self._args), part.step)]
+                yield from rest if part.of is None else [Native(part.of, (arg,)) for arg in rest]
             else:
                 yield part
 

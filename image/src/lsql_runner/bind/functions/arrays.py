@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, native
+from lsql_runner.bind.functions.lowering import Arg, AsResult, Rest, native
 from lsql_runner.bind.functions.spec import Function, signature
 
 GROUP = "Arrays"
 _MOST_REPEATS = 10_000
+_PADDED = native("arrays_zip", Rest(step=2))
 
 FUNCTIONS = (
     Function(
@@ -50,5 +51,28 @@ FUNCTIONS = (
         result='["a","a","a"]',
         group=GROUP,
         synonyms=("ARRAY_REPEAT",),
+    ),
+    Function(
+        signature=signature(
+            "ZIP(array1: array, field1: string literal, array2: array..., field2: string literal...) -> array<struct>"
+        ),
+        lowering=AsResult(native("slice", _PADDED, 1, native("least", Rest(step=2, of="size")))),
+        doc="Returns an array of structs with the elements of the arrays at the same position, in fields with these "
+        "names. It is as long as the shortest array.",
+        example="ZIP([1, 2], 'x', [3, 4, 5], 'y')",
+        result='[{"x":1,"y":3},{"x":2,"y":4}]',
+        group=GROUP,
+        synonyms=("ARRAYS_ZIP",),
+    ),
+    Function(
+        signature=signature(
+            "ZIP_ALL(array1: array, field1: string literal, array2: array..., field2: string literal...) "
+            "-> array<struct>"
+        ),
+        lowering=AsResult(_PADDED),
+        doc="As ZIP, but the result is as long as the longest array: fields of the others are NULL.",
+        example="ZIP_ALL([1, 2], 'x', [3, 4, 5], 'y')",
+        result='[{"x":1,"y":3},{"x":2,"y":4},{"x":null,"y":5}]',
+        group=GROUP,
     ),
 )

@@ -13,6 +13,7 @@ EXPECTED_ARGUMENT = DetailTable(
         "ARRAY": "an array",
         "ARRAYS": "an array of arrays",
         "STRUCT": "a struct",
+        "FIELD_NAME": "a name that no other field has",
         "TEXT": "a string, number, boolean, date or timestamp",
         "INSTANT": "a timestamp, a date, or a long with milliseconds",
         "INTEGER_RANGE": "a whole number from {least} to {most}",

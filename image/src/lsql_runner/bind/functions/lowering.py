@@ -20,9 +20,12 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The arguments of the call from `start` on, as separate arguments of a `Native`."""
+    """The arguments of the call from `start` on, or every `step`-th of them, as separate arguments of a `Native`."""
 
     start: int = 0
+    step: int = 1
+    of: str | None = None
+    """The SQL name of a function with one argument; then its results for the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,13 @@ class CastTo:
 
     operand: Lowering
     target: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class AsResult:
+    """The operand in the type of the call's result: structs get its names of fields. Only at the root of a lowering."""
+
+    operand: Lowering
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +73,15 @@ class Lambda:
     body: Lowering
 
 
-Lowering = Arg | Constant | CastTo | Native | Param | Lambda
+Lowering = Arg | Constant | CastTo | AsResult | Native | Param | Lambda
+
+
+def typed(lowering: Lowering, result: DataType) -> Lowering:
+    """The lowering of a call with a result of this type."""
+    return CastTo(lowering.operand, result) if isinstance(lowering, AsResult) else lowering
 
 
 def native(name: str, *args: Lowering | Rest | str | int | float | bool | None) -> Native:
     """A Native. Arguments that are Python values become constants."""
-    nodes = (Arg, Rest, Constant, CastTo, Native, Param, Lambda)
+    nodes = (Arg, Rest, Constant, CastTo, AsResult, Native, Param, Lambda)
     return Native(name, tuple(a if isinstance(a, nodes) else Constant(a) for a in args))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
@@ -21,6 +21,7 @@ from lsql_runner.types import (
     Array,
     DataType,
     Decimal,
+    Field,
     Map,
     Scalar,
     Struct,
@@ -48,10 +49,15 @@ class Mismatch:
     targets: tuple[DataType, ...] = ()
 
 
-def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
-    """The types of a call with arguments of these types, or why they do not fit."""
-    most = signature.max_arguments
-    if len(types) < signature.min_arguments or (most is not None and len(types) > most):
+def match(signature: Signature, types: Sequence[DataType], literals: Sequence[object] = ()) -> Match | Mismatch:
+    """The types of a call, or why its arguments do not fit.
+
+    Args:
+        types: of the arguments.
+        literals: the values of the arguments, None for those that are not literals. Only results with named fields
+            depend on them.
+    """
+    if not signature.takes(len(types)):
         return Mismatch(None)
     kinds = [signature.parameter(position).kind for position in range(len(types))]
     fixed: dict[int, DataType] = {}
@@ -74,7 +80,17 @@ def match(signature: Signature, types: Sequence[DataType]) -> Match | Mismatch:
     arguments = tuple(
         fixed[position] if position in fixed else _nested(kind, variables) for position, kind in enumerate(kinds)
     )
+    if signature.result == "array<struct>":
+        return Match(arguments, Array(Struct(tuple(_named_elements(arguments, literals)))))
     return Match(arguments, _result(signature.result, variables))
+
+
+def _named_elements(arguments: Sequence[DataType], literals: Sequence[object]) -> Iterator[Field]:
+    """A field for each array among the arguments. Its name is the literal after the array."""
+    for position, argument in enumerate(arguments):
+        if isinstance(argument, Array):
+            name = literals[position + 1] if position + 1 < len(literals) else None
+            yield Field(str(name or ""), argument.element)
 
 
 def _elements(kind: str) -> tuple[int, str]:

@@ -16,11 +16,12 @@ The kind of a parameter is one of these:
     array<A>        an array of a type variable; also array<array<A>>
     O               a type variable for types with an order: numbers, string, boolean, date, timestamp
 
-`...` after a parameter means one or more arguments. `= value` makes a parameter optional. With `literal`, the argument
-must be a literal.
+`...` after a parameter means one or more arguments; after several, that they repeat in this order. `= value` makes a
+parameter optional. With `literal`, the argument must be a literal.
 
 A result is a type, a type variable of the parameters, an array of a type variable, `total of N` (long for whole
-numbers, decimal for decimals, else double) or `mean of N` (decimal for decimals, else double).
+numbers, decimal for decimals, else double), `mean of N` (decimal for decimals, else double) or `array<struct>`: structs
+with an element of each array, in a field whose name is the literal after the array.
 """
 
 from __future__ import annotations
@@ -73,9 +74,23 @@ class Signature:
         """None if the last parameter can be repeated."""
         return None if any(p.repeated for p in self.parameters) else len(self.parameters)
 
+    def takes(self, count: int) -> bool:
+        """Whether a call can have this number of arguments."""
+        most, repeated = self.max_arguments, self._repeated
+        if count < self.min_arguments or (most is not None and count > most):
+            return False
+        return not repeated or (count - self.min_arguments) % len(repeated) == 0
+
     def parameter(self, position: int) -> Parameter:
         """The parameter for the argument at `position`, counted from 0."""
-        return self.parameters[min(position, len(self.parameters) - 1)]
+        if position < len(self.parameters):
+            return self.parameters[position]
+        repeated = self._repeated or self.parameters[-1:]
+        return repeated[(position - len(self.parameters)) % len(repeated)]
+
+    @property
+    def _repeated(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.parameters if p.repeated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,2 @@
+SET autocreate=true;
+INSERT INTO t SELECT STREAM ZIP([1], 'x', [2], 'y', [3], 'x') AS pairs FROM payments
