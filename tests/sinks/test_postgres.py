@@ -136,7 +136,7 @@ def test_each_type_is_written_to_its_column_type(sink: PostgresSink, postgres: P
     sql = (
         "UPSERT INTO db.typed SELECT _key AS l, CAST(_key AS int) AS i, score AS d, CAST(score AS float) AS f, "
         "CAST(score AS decimal(10,2)) AS m, name AS s, _key = 1 AS b, tags AS a, TO_TIMESTAMP(_key) AS t, "
-        "CAST('2024-02-29' AS date) AS day FROM people PK l AUTOCREATE"
+        "CAST('2024-02-29' AS date) AS day, CAST('23:59:59.000001' AS time) AS time FROM people PK l AUTOCREATE"
     )
     sink.write(sql, 0, [person(0, 1, {"name": "grün 🦊", "score": 1.25, "tags": ["x", None]}), person(1, 2, {})])
 
@@ -155,6 +155,7 @@ def test_each_type_is_written_to_its_column_type(sink: PostgresSink, postgres: P
         "a": "jsonb",
         "t": "timestamp with time zone",
         "day": "date",
+        "time": "time without time zone",
     }
     full, empty = sink.rows("typed")
     assert full == {
@@ -168,6 +169,7 @@ def test_each_type_is_written_to_its_column_type(sink: PostgresSink, postgres: P
         "a": ["x", None],
         "t": "1970-01-01T00:00:00.001+00:00",
         "day": "2024-02-29",
+        "time": "23:59:59.000001",
     }
     assert (empty["d"], empty["m"], empty["s"], empty["a"]) == (None, None, None, None)
 

@@ -27,6 +27,7 @@ from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
 from lsql_runner.bind.scope import Scope
 from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
+from lsql_runner.engine.failures import classify
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde
@@ -249,6 +250,31 @@ EDGES = {
     "TO_TIMESTAMP('2024-02-29')": '"2024-02-29T00:00:00.000Z"',
     "TO_TIMESTAMP('2024-02-29T13:04:05+02:00')": '"2024-02-29T11:04:05.000Z"',
     "TO_TIMESTAMP(DATE(19782))": '"2024-02-29T00:00:00.000Z"',
+    "EXTRACT_DATE(DATE(0))": '"1970-01-01"',
+    "EXTRACT_DATE(-2592000001)": '"1969-12-01"',
+    "EXTRACT_TIME(-2592000001)": '"23:59:59.999"',
+    "EXTRACT_TIME(TIMESTAMP_MICROS(1709211845678901))": '"13:04:05.678901"',
+    "FORMAT_DATE(1701203325410, 'dd-MM-yyyy HH:mm')": '"28-11-2023 20:28"',
+    "FORMAT_TIME(1701203325410, 'K:mm a, z')": '"8:28 PM, UTC"',
+    "FORMAT_TIMESTAMP(1701203325337, 'yyyy-MM-dd HH:mm:ss')": '"2023-11-28 20:28:45"',
+    "FORMAT_TIME(TIME_MICROS(1), 'HH:mm:ss.SSSSSS')": '"00:00:00.000001"',
+    "HOUR(TIME_MILLIS(86399999))": "23",
+    "PARSE_DATE('2016-01-01 00:00:02', 'yyyy-MM-dd HH:mm:ss')": '"2016-01-01"',
+    "PARSE_TIME_MILLIS('2016-01-01 00:00:02', 'yyyy-MM-dd HH:mm:ss')": '"00:00:02"',
+    "PARSE_TIME_MILLIS('00:00:02.9999', 'HH:mm:ss.SSSS')": '"00:00:02.999"',
+    "PARSE_TIME_MICROS('11:59 PM', 'h:mm a')": '"23:59:00"',
+    "PARSE_TIME_MICROS('11:59 +02:00', 'HH:mm XXX')": '"11:59:00"',
+    "PARSE_TIME_MICROS('2016', 'yyyy')": '"00:00:00"',
+    "SECOND(TIME_MILLIS(5999))": "5",
+    "TIME_MICROS(-1)": '"23:59:59.999999"',
+    "TIME_MILLIS(1500)": '"00:00:01.5"',
+    "TIME_MILLIS(-86400000)": '"00:00:00"',
+    "TIMESTAMP('2024-02-29', PARSE_TIME_MILLIS('1:04', 'H:mm'), 'Europe/Paris')": '"2024-02-29T00:04:00.000Z"',
+    "TIMESTAMP_MICROS(-1)": '"1969-12-31T23:59:59.999Z"',
+    "TIMESTAMP_MILLIS(0)": '"1970-01-01T00:00:00.000Z"',
+    "MKSTRING(PARSE_TIMESTAMP_MILLIS('1.1.1970 0:0:0.0009', 'd.M.yyyy H:m:s.SSSS'))": r'"\"1970-01-01T00:00:00.000Z\""',
+    "MKSTRING(TIME_MICROS(60000001))": r'"\"00:01:00.000001\""',
+    "CONCAT(TIME_MILLIS(100), '')": '"00:00:00.1"',
 }
 """By expression: its value as JSON text."""
 
@@ -276,13 +302,21 @@ FAILURES = [
     "REPEAT('a', 10001)",
     "TO_TIMESTAMP('2024-02-29T13:04:05 nowhere')",
     "TIMESTAMP('2024-02-29', '25:00')",
+    "TIMESTAMP_MILLIS(9223372036854775807)",
+    "TO_TIMESTAMP(9223372036854775807)",
+    "FORMAT_TIME(TIME_MILLIS(0), 'QQQQQQ')",
+    "FORMAT_TIMESTAMP(DATE(0), 'e')",
+    "PARSE_TIME_MILLIS('10', 'YY')",
+    "PARSE_TIME_MILLIS('25:00', 'HH:mm')",
+    "PARSE_TIME_MICROS('soon', 'HH:mm')",
+    "PARSE_TIMESTAMP_MILLIS('soon', 'HH:mm')",
     "TIMESTAMP('2024-02-29', '13:04', 'Nowhere/Nothing')",
 ]
 """Expressions that make a record fail."""
 
 SAMPLES = {
     "date": "'2024-02-29'",
-    "time": "'13:04'",
+    "time": "TIME_MILLIS(1)",
     "zone": "'UTC'",
     "pattern": "'yyyy'",
     "from": "'yyyy'",
@@ -471,5 +505,7 @@ def failing(spark: SparkSession) -> DataFrame:
 
 @pytest.mark.parametrize(("position", "text"), list(enumerate(FAILURES)), ids=FAILURES)
 def test_an_expression_without_a_value_makes_the_record_fail(position: int, text: str, failing: DataFrame) -> None:
-    with pytest.raises(PySparkException):
+    with pytest.raises(PySparkException) as failure:
         failing.select(failing.columns[position]).collect()
+
+    assert classify(failure.value).kind in ("malformed", "refused")

@@ -28,11 +28,15 @@ STRING = Scalar("string")
 BOOLEAN = Scalar("boolean")
 BYTES = Scalar("bytes")
 DATE = Scalar("date")
+TIME = Scalar("time")
+"""A time of day with microseconds."""
 TIMESTAMP = Scalar("timestamp")
 NULL = Scalar("null")
 """The type of the literal NULL, which is accepted as a value of every type."""
 
-SCALARS: dict[str, Scalar] = {t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIMESTAMP)}
+SCALARS: dict[str, Scalar] = {
+    t.name: t for t in (INT, LONG, FLOAT, DOUBLE, STRING, BOOLEAN, BYTES, DATE, TIME, TIMESTAMP)
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ def avro(schema: Any) -> AvroSchema:
         (FIXED_MONEY, 1, "0000000064"),
         (UUID, "00000000-0000-0000-0000-0000000000ff", "00" * 15 + "ff"),
         ({"type": "string", "logicalType": "uuid"}, "no uuid", "0e6e6f2075756964"),
-        ({"type": "int", "logicalType": "time-millis"}, 1, "02"),
+        ({"type": "int", "logicalType": "time-millis"}, "00:00:00.001", "02"),
+        ({"type": "long", "logicalType": "time-micros"}, "00:00:00.000001", "02"),
     ],
     ids=str,
 )

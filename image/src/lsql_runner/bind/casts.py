@@ -16,6 +16,7 @@ from lsql_runner.types import (
     NULL,
     SCALARS,
     STRING,
+    TIME,
     TIMESTAMP,
     Array,
     DataType,
@@ -51,8 +52,8 @@ def can_cast(source: DataType, target: DataType) -> bool:
         return True
     if is_numeric(source) and is_numeric(target):
         return True
-    pairs = ({BOOLEAN, INT}, {BOOLEAN, LONG}, {LONG, TIMESTAMP}, {DATE, TIMESTAMP})
-    return {source, target} in pairs
+    pairs = ({BOOLEAN, INT}, {BOOLEAN, LONG}, {LONG, TIMESTAMP}, {LONG, TIME}, {DATE, TIMESTAMP})
+    return {source, target} in pairs or (source, target) == (TIMESTAMP, TIME)
 
 
 def instead_of(source: DataType, targets: Sequence[DataType]) -> Detail:

@@ -18,11 +18,21 @@ from uuid import UUID
 import fastavro
 from fastavro.read import LOGICAL_READERS
 
-from lsql_runner.cases.scalars import NANOS_PER_MS, Day, Instant, InvalidValue, Single, bytes_of, decimal_of
+from lsql_runner.cases.scalars import (
+    NANOS_PER_MS,
+    Day,
+    Instant,
+    InvalidValue,
+    Single,
+    TimeOfDay,
+    bytes_of,
+    decimal_of,
+)
 from lsql_runner.errors import DetailTable
 
 _NANOS = {"millis": NANOS_PER_MS, "micros": 1_000, "nanos": 1}
 _TIMES = {f"{kind}-{unit}": nanos for kind in ("timestamp", "local-timestamp") for unit, nanos in _NANOS.items()}
+_CLOCKS = {"time-millis": NANOS_PER_MS, "time-micros": 1_000}
 """Nanoseconds per unit, by logical type."""
 _SIZES = {"int": 1 << 31, "long": 1 << 63}
 _LARGEST_FLOAT = struct.unpack(">f", b"\x7f\x7f\xff\xff")[0]
@@ -198,6 +208,8 @@ def _mark(kind: str, logical: str, schema: Mapping[str, Any]) -> str | None:
             return "lsql-date"
         case "long", _ if logical in _TIMES:
             return f"lsql-{logical}"
+        case ("int", "time-millis") | ("long", "time-micros"):
+            return f"lsql-{logical}"
         case "fixed", "uuid" if schema.get("size") == 16:
             return "lsql-uuid"
         case (("bytes" | "fixed"), "decimal"):
@@ -209,14 +221,12 @@ def _mark(kind: str, logical: str, schema: Mapping[str, Any]) -> str | None:
 
 def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
     kind, mark = schema["type"], str(schema.get("logicalType", ""))
+    logical = mark.removeprefix("lsql-")
     match kind:
-        case "long" if mark:
-            nanos, rest = divmod(Instant.of(value).nanos, _TIMES[mark.removeprefix("lsql-")])
-            if rest:
-                raise InvalidValue(_REASONS("TOO_PRECISE", value=_shown(value), type=mark.removeprefix("lsql-")))
-            return _whole(nanos, "long")
-        case "int" if mark:
+        case "int" if logical == "date":
             return Day.of(value).number
+        case "int" | "long" if mark:
+            return _in_unit(value, kind, logical)
         case "int" | "long":
             return _whole(value, kind)
         case "bytes" | "fixed":
@@ -238,6 +248,15 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
         case "string":
             raise InvalidValue(_REASONS("NOT_A_STRING", value=_shown(value)))
     raise _not_valid(value, kind)
+
+
+def _in_unit(value: Any, kind: str, logical: str) -> int:
+    is_clock = logical in _CLOCKS
+    nanos = TimeOfDay.of(value).nanos if is_clock else Instant.of(value).nanos
+    number, rest = divmod(nanos, _CLOCKS[logical] if is_clock else _TIMES[logical])
+    if rest:
+        raise InvalidValue(_REASONS("TOO_PRECISE", value=_shown(value), type=logical))
+    return _whole(number, kind)
 
 
 def _not_valid(value: Any, kind: str) -> InvalidValue:
@@ -277,6 +296,9 @@ LOGICAL_READERS["int-lsql-date"] = lambda value, *_: Day(value)
 LOGICAL_READERS["fixed-lsql-uuid"] = lambda value, *_: str(UUID(bytes=value))
 for _logical, _unit in _TIMES.items():
     LOGICAL_READERS[f"long-lsql-{_logical}"] = lambda value, *_, unit=_unit: Instant(value * unit)
+for _logical, _unit in _CLOCKS.items():
+    for _kind in _SIZES:
+        LOGICAL_READERS[f"{_kind}-lsql-{_logical}"] = lambda value, *_, unit=_unit: TimeOfDay(value * unit)
 
 
 def _below(place: str, name: Any) -> str:

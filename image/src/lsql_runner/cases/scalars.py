@@ -1,6 +1,7 @@
-"""Scalar values without a YAML type: timestamps, dates, decimals, bytes, 32-bit floating-point numbers.
+"""Scalar values without a YAML type: timestamps, dates, times, decimals, bytes, 32-bit floating-point numbers.
 
-Decoded records contain them as `Instant`, `Day`, `Decimal`, `bytes` and `Single`; case files as numbers and text.
+Decoded records contain them as `Instant`, `Day`, `TimeOfDay`, `Decimal`, `bytes` and `Single`; case files as numbers
+and text.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import math
 import re
 import struct
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -22,8 +23,9 @@ _FRACTION = re.compile(r"(?P<seconds>.*:\d\d)[.,](?P<fraction>\d{1,9})(?P<zone>.
 NANOS_PER_MS = 1_000_000
 _REASONS = DetailTable(
     {
-        "TIME": "a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z",
+        "TIMESTAMP": "a time is milliseconds since 1970 UTC, or a date and time such as 2026-03-01T12:00:00Z",
         "DATE": "a date is text such as 2026-03-01",
+        "TIME": "a time of day is text such as 12:00:00",
         "DECIMAL": 'a decimal is a number, or its text, as "12.50"',
         "BYTES": 'BYTES are hexadecimal digits in quotes, as "cafe"',
     }
@@ -64,7 +66,7 @@ class Instant:
             else:
                 since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
                 return Instant((since.days * 86_400 + since.seconds) * 1_000_000_000 + int(fraction.ljust(9, "0")))
-        raise InvalidValue(_REASONS("TIME"))
+        raise InvalidValue(_REASONS("TIMESTAMP"))
 
     def __str__(self) -> str:
         seconds, nanos = divmod(self.nanos, 1_000_000_000)
@@ -100,6 +102,38 @@ class Day:
             return (_EPOCH.date() + timedelta(days=self.number)).isoformat()
         except OverflowError:
             return f"{self.number} days since 1970-01-01"
+
+
+_CLOCK = re.compile(r"(?P<minutes>\d\d:\d\d)(?P<seconds>:\d\d)?(?:\.(?P<fraction>\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOfDay:
+    """A time of day, in nanoseconds since midnight."""
+
+    nanos: int
+
+    @staticmethod
+    def of(value: Any) -> TimeOfDay:
+        """From `12:30`, `12:30:00` or `12:30:00.5`.
+
+        Raises:
+            InvalidValue: the value is not a time of day.
+        """
+        found = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+        try:
+            if found is not None and (found["seconds"] or not found["fraction"]):
+                moment = time.fromisoformat(found["minutes"] + (found["seconds"] or ""))
+                seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
+                return TimeOfDay(seconds * 1_000_000_000 + int((found["fraction"] or "").ljust(9, "0")))
+        except ValueError:
+            pass
+        raise InvalidValue(_REASONS("TIME"))
+
+    def __str__(self) -> str:
+        seconds, nanos = divmod(self.nanos, 1_000_000_000)
+        text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        return text + (f".{nanos:09}".rstrip("0") if nanos else "")
 
 
 _SMALLEST_SINGLE = 2.0**-149
@@ -174,6 +208,8 @@ def same_scalar(expected: Any, actual: Any) -> bool | None:
                 return Instant.of(expected) == actual
             case Day():
                 return Day.of(expected) == actual
+            case TimeOfDay():
+                return TimeOfDay.of(expected) == actual
             case Decimal():
                 return decimal_of(expected) == actual
             case bytes():
@@ -188,7 +224,7 @@ def same_scalar(expected: Any, actual: Any) -> bool | None:
 def yaml_value(value: Any) -> Any:
     """A decoded value as a value of YAML, as a case file would contain it."""
     match value:
-        case Instant() | Day() | Decimal():
+        case Instant() | Day() | TimeOfDay() | Decimal():
             return str(value)
         case bytes():
             return value.hex()

@@ -24,7 +24,7 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.identity import RECORD
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIMESTAMP, DataType, Decimal
+from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIME, TIMESTAMP, DataType, Decimal
 
 Columns = Mapping[str, Column]
 """The columns of the input, by their names in the plan."""
@@ -134,20 +134,31 @@ def _(expr: Convert, columns: Columns) -> Column:
     return convert(column(expr.operand, columns), expr.operand.type, expr.type)
 
 
+_MICROS_PER_MS = 1000
+_DAY_MICROS = 86_400_000_000
 _TIME_TEXT: dict[DataType, tuple[str, str]] = {
     DATE: (r"^\s*\d{4}-\d{2}-\d{2}\s*$", "date (as 2026-01-31)"),
+    TIME: (r"^\s*\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?\s*$", "time (as 12:00:00)"),
     TIMESTAMP: (r"^\s*\d{4}-\d{2}-\d{2}([ T].*)?$", "timestamp (as 2026-01-31T12:00:00Z)"),
 }
 """By type: the accepted texts and their description. Spark would also accept `12:30` (today) and `2016` (January 1)."""
 
 
 def convert(value: Column, source: DataType, target: DataType) -> Column:
-    """A value of one type as another. A LONG that is a time counts milliseconds since 1970 UTC."""
+    """A value of one type as another. A LONG counts milliseconds: since 1970 UTC as a timestamp, since midnight as a
+    time."""
     match source, target:
         case (s, t) if s == LONG and t == TIMESTAMP:
-            return F.timestamp_millis(value)
+            # `timestamp_millis` reports a number that is too large without a condition.
+            return F.timestamp_micros(value * F.lit(_MICROS_PER_MS))
         case (s, t) if s == TIMESTAMP and t == LONG:
             return F.unix_millis(value)
+        case (s, t) if s == LONG and t == TIME:
+            return F.time_from_millis(value)
+        case (s, t) if s == TIME and t == LONG:
+            return F.time_to_millis(value)
+        case (s, t) if s == TIMESTAMP and t == TIME:
+            return F.time_from_micros(F.pmod(F.unix_micros(value), F.lit(_DAY_MICROS)))
         case (s, t) if s == DATE and t == LONG:
             return F.unix_millis(value.cast(spark_type(TIMESTAMP)))
         case (s, t) if s == TIMESTAMP and t == STRING:

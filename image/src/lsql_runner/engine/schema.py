@@ -21,6 +21,7 @@ _SCALARS: dict[DataType, spark.DataType] = {
     lsql.BOOLEAN: spark.BooleanType(),
     lsql.BYTES: BINARY,
     lsql.DATE: spark.DateType(),
+    lsql.TIME: spark.TimeType(),
     lsql.TIMESTAMP: spark.TimestampType(),
     lsql.NULL: spark.NullType(),
 }

@@ -23,6 +23,7 @@ _FIXED = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timeType.enabled": "true",
     # The JVM's own case mappings: loading ICU's takes a tenth of the time to the first record.
     "spark.sql.icu.caseMappings.enabled": "false",
     # It removes the topics of a condition that is never true: a continuous query would not read them.

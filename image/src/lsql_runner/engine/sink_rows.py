@@ -20,6 +20,7 @@ from lsql_runner.types import (
     DATE,
     DOUBLE,
     FLOAT,
+    TIME,
     TIMESTAMP,
     DataType,
     Decimal,
@@ -130,17 +131,19 @@ def _columns(write: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
 
 
 def _type_name(kind: DataType) -> str:
-    if kind in _SAME_TYPE or kind in (DATE, TIMESTAMP):
+    if kind in _SAME_TYPE or kind in (DATE, TIME, TIMESTAMP):
         assert isinstance(kind, Scalar)
         return kind.name
     return describe(kind) if isinstance(kind, Decimal) else "json"
 
 
 def _sql_value(value: Column, kind: DataType) -> Column:
-    """A value for the writer in the JVM: dates and timestamps are numbers, independent of time zones; structures are
-    JSON."""
+    """A value for the writer in the JVM: dates, times and timestamps are numbers, independent of time zones; structures
+    are JSON."""
     if kind == DATE:
         return F.unix_date(value)
+    if kind == TIME:
+        return F.time_to_micros(value)
     if kind == TIMESTAMP:
         return F.unix_micros(value)
     if kind in _SAME_TYPE or isinstance(kind, Decimal):

@@ -24,6 +24,7 @@ from lsql_runner.types import (
     LONG,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     Array,
     DataType,
@@ -46,16 +47,16 @@ PRIMITIVES: dict[str, DataType] = {
 }
 _LOGICAL: dict[tuple[str, str], DataType] = {
     ("int", "date"): DATE,
+    ("int", "time-millis"): TIME,
+    ("long", "time-micros"): TIME,
     **{
         ("long", f"{kind}-{unit}"): TIMESTAMP
         for kind in ("timestamp", "local-timestamp")
         for unit in ("millis", "micros", "nanos")
     },
 }
-"""By type and logical type. All other logical types are read as their plain type: `time-millis` as int, `duration` as
-bytes."""
-_LOGICAL_NUMBERS = {*_LOGICAL, ("int", "time-millis"), ("long", "time-micros")}
-"""A union of one of these and a plain number has no common type."""
+"""By type and logical type. All other logical types are read as their plain type: `duration` as bytes. A union of one
+of these and a plain number has no common type."""
 _UUID_BYTES = 16
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _LARGEST_PRECISION = 38
@@ -175,7 +176,7 @@ def _is_null(branch: Any) -> bool:
 
 
 def _is_logical_number(branch: Any) -> bool:
-    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _LOGICAL_NUMBERS
+    return isinstance(branch, Mapping) and (branch.get("type"), branch.get("logicalType")) in _LOGICAL
 
 
 def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
@@ -251,6 +252,7 @@ def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str
 _WRITTEN: dict[DataType, Any] = {
     **{kind: name for name, kind in PRIMITIVES.items()},
     DATE: {"type": "int", "logicalType": "date"},
+    TIME: {"type": "long", "logicalType": "time-micros"},
     TIMESTAMP: {"type": "long", "logicalType": "timestamp-millis"},
 }
 

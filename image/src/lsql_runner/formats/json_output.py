@@ -15,6 +15,7 @@ from lsql_runner.types import (
     LONG,
     NULL,
     STRING,
+    TIME,
     TIMESTAMP,
     Array,
     DataType,
@@ -32,6 +33,7 @@ _WRITTEN: dict[DataType, dict[str, Any]] = {
     BOOLEAN: {"type": "boolean"},
     BYTES: {"type": "string", "contentEncoding": "base64"},
     DATE: {"type": "string", "format": "date"},
+    TIME: {"type": "string"},  # the format "time" needs a time zone
     TIMESTAMP: {"type": "string", "format": "date-time"},
     NULL: {"type": "null"},
 }

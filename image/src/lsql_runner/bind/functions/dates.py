@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
 from lsql_runner.bind.functions.lowering import Arg, CastTo, Lowering, Native, native
 from lsql_runner.bind.functions.spec import Constraint, Function, signature
@@ -17,7 +19,8 @@ _ISO_INSTANT = r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"'
 _CLOCK = "All records of a batch have the same value, because the clock is read when the batch starts."
 
 
-def _pattern(parameter: str) -> Constraint:
+def pattern_constraint(parameter: str) -> Constraint:
+    """That the literal of this parameter is a pattern of dates and times."""
     return Constraint(
         parameter,
         r"(?:'[^']*'|[GyMLdDQqEFahHkKmsSVzOXxZ]|[^A-Za-z'#{}])+",
@@ -50,16 +53,28 @@ def _clock(text: str, lowering: Lowering, doc: str, example: str, result: str = 
 
 
 def _field_of_instant(name: str, doc: str, result: str) -> Function:
-    """A function that returns a field of an instant, such as its hour. Spark's function has the same name."""
-    lowering = native(name.lower(), MOMENT)
+    """A function that returns a field of an instant, such as its year. Spark's function has the same name."""
     return Function(
         signature=signature(f"{name}(moment: instant) -> int"),
-        lowering=lowering,
+        lowering=native(name.lower(), MOMENT),
         doc=doc,
         example=f"{name}(1709211845678)",
         result=result,
         group=GROUP,
     )
+
+
+def _field_of_time(name: str, doc: str, result: str) -> Function:
+    """A function that returns a field of an instant or of a time of day, such as its hour."""
+    of_time = Function(
+        signature=signature(f"{name}(time: time) -> int"),
+        lowering=native(name.lower(), MOMENT),
+        doc="Also of a time of day.",
+        example=f"{name}(TIME_MILLIS(47045678))",
+        result=result,
+        group=GROUP,
+    )
+    return replace(_field_of_instant(name, doc, result), variants=(of_time,))
 
 
 FUNCTIONS = (
@@ -71,7 +86,7 @@ FUNCTIONS = (
         example="CONVERT_DATETIME('2016-01-01 00:00:02', 'yyyy-MM-dd HH:mm:ss', 'dd-MM-yyyy HH:mm')",
         result='"01-01-2016 00:00"',
         group=GROUP,
-        constraints=(_pattern("from"), _pattern("to")),
+        constraints=(pattern_constraint("from"), pattern_constraint("to")),
     ),
     Function(
         signature=signature("DATE(days: integer) -> date"),
@@ -98,8 +113,8 @@ FUNCTIONS = (
         result='"29 Feb 2024 13:04"',
         group=GROUP,
         synonyms=("DATE_FORMAT", "TIMESTAMPTOSTRING", "TO_CHAR"),
-        aliases=("FORMAT_DATE",),
-        constraints=(_pattern("pattern"),),
+        aliases=("FORMAT_DATE", "FORMAT_TIMESTAMP"),
+        constraints=(pattern_constraint("pattern"),),
     ),
     _clock(
         "DATETIME() -> timestamp",
@@ -108,8 +123,8 @@ FUNCTIONS = (
         "DATETIME()",
     ),
     _field_of_instant("DAY", "Returns the day of the month, 1 to 31, in UTC.", "29"),
-    _field_of_instant("HOUR", "Returns the hour, 0 to 23, in UTC.", "13"),
-    _field_of_instant("MINUTE", "Returns the minute, 0 to 59, in UTC.", "4"),
+    _field_of_time("HOUR", "Returns the hour, 0 to 23, in UTC.", "13"),
+    _field_of_time("MINUTE", "Returns the minute, 0 to 59, in UTC.", "4"),
     _field_of_instant("MONTH", "Returns the month, 1 to 12, in UTC.", "2"),
     Function(
         signature=signature("MONTH_TEXT(moment: instant) -> string"),
@@ -120,9 +135,9 @@ FUNCTIONS = (
         group=GROUP,
     ),
     _clock("NOW() -> timestamp", native("current_timestamp"), "Returns the current date and time.", "NOW()"),
-    _field_of_instant("SECOND", "Returns the second, 0 to 59, without a fraction.", "5"),
+    _field_of_time("SECOND", "Returns the second, 0 to 59, without a fraction.", "5"),
     Function(
-        signature=signature("TIMESTAMP(date: text, time: string, zone: string = 'UTC') -> timestamp"),
+        signature=signature("TIMESTAMP(date: text, time: text, zone: string = 'UTC') -> timestamp"),
         lowering=native("to_utc_timestamp", _from_iso(native("concat", Arg(0), "T", Arg(1))), Arg(2)),
         doc="Returns the timestamp of a date (yyyy-MM-dd) and a time (HH:mm or HH:mm:ss[.fraction]) in a time zone, "
         "which is a name such as Europe/Paris or an offset such as +02:00. The record fails if one of them is "
@@ -149,8 +164,9 @@ FUNCTIONS = (
         example="TO_DATE('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
         result='"2016-01-01"',
         group=GROUP,
-        synonyms=("PARSE_DATE", "STRINGTODATE"),
-        constraints=(_pattern("pattern"),),
+        synonyms=("STRINGTODATE",),
+        aliases=("PARSE_DATE",),
+        constraints=(pattern_constraint("pattern"),),
     ),
     Function(
         signature=signature("TO_DATETIME(text: string, pattern: string) -> timestamp"),
@@ -159,7 +175,7 @@ FUNCTIONS = (
         example="TO_DATETIME('2016-01-01 00:11:14', 'yyyy-MM-dd HH:mm:ss')",
         result='"2016-01-01T00:11:14.000Z"',
         group=GROUP,
-        constraints=(_pattern("pattern"),),
+        constraints=(pattern_constraint("pattern"),),
     ),
     Function(
         signature=signature("TO_TIMESTAMP(text: string, pattern: string) -> timestamp"),
@@ -170,7 +186,7 @@ FUNCTIONS = (
         result='"2016-02-01T08:30:00.000Z"',
         group=GROUP,
         synonyms=("PARSE_TIMESTAMP", "STRINGTOTIMESTAMP", "FROM_UNIXTIME"),
-        constraints=(_pattern("pattern"),),
+        constraints=(pattern_constraint("pattern"),),
         variants=(
             Function(
                 signature=signature("TO_TIMESTAMP(moment: instant) -> timestamp"),

@@ -17,6 +17,7 @@ from lsql_runner.types import (
     NULL,
     SCALARS,
     STRING,
+    TIME,
     TIMESTAMP,
     Array,
     DataType,
@@ -139,7 +140,7 @@ def _number_or_null(t: DataType) -> bool:
 
 
 def _ordered_or_null(t: DataType) -> bool:
-    return _number_or_null(t) or t in (STRING, BOOLEAN, DATE, TIMESTAMP)
+    return _number_or_null(t) or t in (STRING, BOOLEAN, DATE, TIME, TIMESTAMP)
 
 
 def _comparable(t: DataType) -> bool:

@@ -3,7 +3,7 @@
 A signature is the text that users read: `LPAD(text: string, length: int, pad: string = ' ') -> string`.
 The kind of a parameter is one of these:
 
-    a type name     string int long double boolean bytes date timestamp (numbers are widened: an int fits a long)
+    a type name     string int long double boolean bytes date time timestamp (numbers are widened: an int fits a long)
     number          any numeric type
     integer         int or long
     text            string, or another scalar except bytes, which is converted to a string
@@ -14,7 +14,8 @@ The kind of a parameter is one of these:
     E               a type variable for types with equality: all except maps and types that contain a map
     N               a type variable for numeric types
     array<A>        an array of a type variable; also array<array<A>>
-    O               a type variable for types with an order: numbers, string, boolean, date, timestamp
+    O               a type variable for types with an order: numbers, string, boolean, date, time,
+                    timestamp
 
 `...` after a parameter means one or more arguments; after several, that they repeat in this order. `= value` makes a
 parameter optional. With `literal`, the argument must be a literal.

@@ -14,6 +14,7 @@ from lsql_runner.bind.functions import (
     privacy,
     strings,
     substrings,
+    times,
 )
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 
@@ -26,6 +27,7 @@ ROWS: tuple[Function, ...] = (
     *privacy.FUNCTIONS,
     *numbers.FUNCTIONS,
     *dates.FUNCTIONS,
+    *times.FUNCTIONS,
 )
 
 FUNCTIONS: dict[str, Function] = {name: row for row in ROWS for name in (row.name, *row.aliases)}

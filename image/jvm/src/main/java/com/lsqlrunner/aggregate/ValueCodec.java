@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -28,7 +29,7 @@ abstract class ValueCodec {
     abstract Object read(StateBytes from);
 
     static ValueCodec of(DataType type) {
-        if (type instanceof LongType || type instanceof TimestampType) {
+        if (type instanceof LongType || type instanceof TimestampType || type instanceof TimeType) {
             return new IntegralCodec(false);
         }
         if (type instanceof IntegerType || type instanceof DateType) {

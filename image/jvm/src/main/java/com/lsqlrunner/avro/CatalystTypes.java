@@ -48,8 +48,8 @@ final class CatalystTypes {
         return switch (schema.getType()) {
             case NULL -> DataTypes.NullType;
             case BOOLEAN -> DataTypes.BooleanType;
-            case INT -> logicalType(schema).equals("date") ? DataTypes.DateType : DataTypes.IntegerType;
-            case LONG -> longs(logicalType(schema));
+            case INT -> logicalType(schema).equals("date") ? DataTypes.DateType : inUnit(schema, DataTypes.IntegerType);
+            case LONG -> inUnit(schema, DataTypes.LongType);
             case FLOAT -> DataTypes.FloatType;
             case DOUBLE -> DataTypes.DoubleType;
             case STRING, ENUM -> DataTypes.StringType;
@@ -62,13 +62,10 @@ final class CatalystTypes {
         };
     }
 
-    private static DataType longs(String logicalType) {
-        return switch (logicalType) {
-            case "timestamp-millis", "timestamp-micros", "timestamp-nanos" -> DataTypes.TimestampType;
-            case "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos" ->
-                DataTypes.TimestampNTZType;
-            default -> DataTypes.LongType;
-        };
+    /** The type of a number, which is {@code plain} if it is not a time in some unit. */
+    private static DataType inUnit(Schema schema, DataType plain) {
+        LogicalTimeUnit unit = LogicalTimeUnit.of(schema);
+        return unit == null ? plain : unit.kind.sparkType;
     }
 
     private static DataType bytes(Schema schema, String path) {

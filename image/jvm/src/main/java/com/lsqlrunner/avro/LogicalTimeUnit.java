@@ -2,6 +2,9 @@ package com.lsqlrunner.avro;
 
 import java.util.Locale;
 import org.apache.avro.Schema;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.TimeType;
 
 /** The unit of a number with a logical type of date and time. */
 enum LogicalTimeUnit {
@@ -16,12 +19,24 @@ enum LogicalTimeUnit {
 
     /** Numbers are converted only between units of the same kind. */
     enum Kind {
-        TIME,
-        INSTANT,
-        LOCAL
+        TIME(1, new TimeType(TimeType.MICROS_PRECISION())),
+        INSTANT(NANOS_PER_MICRO, DataTypes.TimestampType),
+        LOCAL(NANOS_PER_MICRO, DataTypes.TimestampNTZType);
+
+        /** The length of the unit in which Spark counts, in nanoseconds. */
+        final long sparkNanos;
+
+        final DataType sparkType;
+
+        Kind(long sparkNanos, DataType sparkType) {
+            this.sparkNanos = sparkNanos;
+            this.sparkType = sparkType;
+        }
     }
 
-    static final long NANOS_PER_MICRO = 1_000;
+    static final long NANOS_PER_DAY = 86_400_000_000_000L;
+
+    private static final long NANOS_PER_MICRO = 1_000;
 
     final Kind kind;
     /** The length of the unit in nanoseconds. */

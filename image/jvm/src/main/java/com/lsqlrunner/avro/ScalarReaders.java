@@ -25,8 +25,8 @@ final class ScalarReaders {
         return switch (reader.getType()) {
             case NULL -> in -> null;
             case BOOLEAN -> PlainReader.BOOLEAN;
-            case INT -> PlainReader.INT;
-            case LONG -> longs(writer, reader);
+            case INT -> LogicalTimeUnit.of(reader) == null ? PlainReader.INT : numbers(writer, reader);
+            case LONG -> numbers(writer, reader);
             case FLOAT -> floats(writer);
             case DOUBLE -> doubles(writer);
             case STRING -> PlainReader.STRING;
@@ -36,17 +36,19 @@ final class ScalarReaders {
         };
     }
 
-    private static ValueReader longs(Schema writer, Schema reader) {
+    /** A reader of numbers as longs, which count in Spark's unit if they are times. */
+    private static ValueReader numbers(Schema writer, Schema reader) {
         LogicalTimeUnit to = LogicalTimeUnit.of(reader);
         LogicalTimeUnit from = LogicalTimeUnit.of(writer);
         if (to == null || from == null || from.kind != to.kind) {
             from = to;
         }
-        // Spark's timestamps are in microseconds. A time of day has the unit of the reader.
         long fromNanos = to == null ? 1 : from.nanos;
-        long toNanos =
-                to == null ? 1 : to.kind == LogicalTimeUnit.Kind.TIME ? to.nanos : LogicalTimeUnit.NANOS_PER_MICRO;
+        long toNanos = to == null ? 1 : to.kind.sparkNanos;
         boolean isInt = writer.getType() == Schema.Type.INT;
+        if (to != null && to.kind == LogicalTimeUnit.Kind.TIME) {
+            return in -> timeOfDay(isInt ? in.readInt() : in.readLong(), fromNanos);
+        }
         if (fromNanos == toNanos) {
             return isInt ? in -> (long) in.readInt() : PlainReader.LONG;
         }
@@ -54,6 +56,13 @@ final class ScalarReaders {
             return in -> Math.floorDiv(in.readLong(), toNanos / fromNanos);
         }
         return in -> multiplied(in.readLong(), fromNanos / toNanos);
+    }
+
+    private static Long timeOfDay(long number, long nanos) {
+        if (number < 0 || number >= LogicalTimeUnit.NANOS_PER_DAY / nanos) {
+            throw new MalformedRecordException("a time is not within a day");
+        }
+        return number * nanos;
     }
 
     private static Long multiplied(long value, long factor) {

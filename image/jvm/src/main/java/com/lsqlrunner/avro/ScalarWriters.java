@@ -30,8 +30,7 @@ final class ScalarWriters {
                 type.equals(DataTypes.BooleanType)
                         ? (from, index, to) -> to.writeBoolean(from.getBoolean(index))
                         : null;
-            case INT ->
-                type.equals(logical.equals("date") ? DataTypes.DateType : DataTypes.IntegerType) ? ints() : null;
+            case INT -> logical.equals("time-millis") ? longs(type, schema, path) : ints(type, logical);
             case LONG -> longs(type, schema, path);
             case FLOAT -> type.equals(DataTypes.FloatType) ? floats() : null;
             case DOUBLE -> doubles(type);
@@ -44,6 +43,10 @@ final class ScalarWriters {
             case FIXED -> fixed(type, schema, path);
             default -> null;
         };
+    }
+
+    private static ValueWriter ints(DataType type, String logical) {
+        return type.equals(logical.equals("date") ? DataTypes.DateType : DataTypes.IntegerType) ? ints() : null;
     }
 
     private static ValueWriter ints() {
@@ -63,23 +66,22 @@ final class ScalarWriters {
 
     private static ValueWriter longs(DataType type, Schema schema, String path) {
         LogicalTimeUnit unit = LogicalTimeUnit.of(schema);
-        if (unit == null || unit.kind == LogicalTimeUnit.Kind.TIME) {
+        if (unit == null) {
             if (type.equals(DataTypes.IntegerType)) {
                 return ints();
             }
             return type.equals(DataTypes.LongType) ? (from, index, to) -> to.writeLong(from.getLong(index)) : null;
         }
-        if (!type.equals(
-                unit.kind == LogicalTimeUnit.Kind.LOCAL ? DataTypes.TimestampNTZType : DataTypes.TimestampType)) {
+        if (!type.equals(unit.kind.sparkType)) {
             return null;
         }
-        if (unit.nanos >= LogicalTimeUnit.NANOS_PER_MICRO) {
-            long micros = unit.nanos / LogicalTimeUnit.NANOS_PER_MICRO;
-            return (from, index, to) -> to.writeLong(Math.floorDiv(from.getLong(index), micros));
+        if (unit.nanos >= unit.kind.sparkNanos) {
+            long length = unit.nanos / unit.kind.sparkNanos;
+            return (from, index, to) -> to.writeLong(Math.floorDiv(from.getLong(index), length));
         }
         return (from, index, to) -> {
             try {
-                to.writeLong(Math.multiplyExact(from.getLong(index), LogicalTimeUnit.NANOS_PER_MICRO));
+                to.writeLong(Math.multiplyExact(from.getLong(index), unit.kind.sparkNanos));
             } catch (ArithmeticException error) {
                 throw SchemaMismatchException.ofValue(path, "a timestamp is out of range for nanoseconds");
             }

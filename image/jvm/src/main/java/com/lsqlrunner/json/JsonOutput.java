@@ -145,6 +145,12 @@ final class JsonOutput {
         return JsonTimes.writeTimestamp(micros, bytes, size + 1) && quote(JsonTimes.TIMESTAMP_LENGTH);
     }
 
+    /** Writes a time of day, in nanoseconds, in quotes. */
+    void writeTime(long nanos) {
+        reserve(JsonTimes.TIME_LENGTH + 2);
+        quote(JsonTimes.writeTime(nanos, bytes, size + 1));
+    }
+
     private boolean quote(int length) {
         bytes[size] = '"';
         bytes[size + length + 1] = '"';

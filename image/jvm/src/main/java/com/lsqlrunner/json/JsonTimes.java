@@ -7,15 +7,19 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 
 /**
- * Dates and timestamps as text, in UTC and with years of four digits: {@code 2026-01-31} and
- * {@code 2026-01-31T12:30:00.5Z}. Spark reads and writes many more forms.
+ * Dates, timestamps and times of day as text, in UTC and with years of four digits: {@code 2026-01-31},
+ * {@code 2026-01-31T12:30:00.5Z} and {@code 12:30:00.5}. Spark reads and writes many more forms.
  */
 final class JsonTimes {
     static final int DATE_LENGTH = "2026-01-31".length();
     static final int TIMESTAMP_LENGTH = "2026-01-31T12:30:00.500Z".length();
 
-    private static final int TIME_LENGTH = "2026-01-31T12:30:00".length();
+    /** The length of the longest time. */
+    static final int TIME_LENGTH = "12:30:00.500000".length();
+
+    private static final int SECONDS_LENGTH = "12:30:00".length();
     private static final int MICROS_DIGITS = 6;
+    private static final long NANOS_PER_MICRO = 1_000;
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final long MILLIS_PER_DAY = 86_400_000;
     private static final long SECONDS_PER_DAY = 86_400;
@@ -36,36 +40,53 @@ final class JsonTimes {
 
     /** A Long: the microseconds since 1970. */
     static Object readTimestamp(byte[] text, int start, int length) {
-        if (length < TIME_LENGTH || (text[start + DATE_LENGTH] != 'T' && text[start + DATE_LENGTH] != ' ')) {
-            return NOT_READ;
-        }
-        long day = day(text, start);
         int time = start + DATE_LENGTH + 1;
-        int hour = digits(text, time, 2);
-        int minute = digits(text, time + 3, 2);
-        int second = digits(text, time + 6, 2);
-        boolean isTime = text[time + 2] == ':' && text[time + 5] == ':';
-        if (day == NO_DAY || !isTime || !isBelow(hour, 24) || !isBelow(minute, 60) || !isBelow(second, 60)) {
+        if (length < DATE_LENGTH + 1 + SECONDS_LENGTH || (text[time - 1] != 'T' && text[time - 1] != ' ')) {
             return NOT_READ;
         }
         int end = start + length;
-        int micros = 0;
-        int at = start + TIME_LENGTH;
-        if (at < end && text[at] == '.') {
-            int count = 0;
-            for (at++; at < end && text[at] >= '0' && text[at] <= '9' && count < MICROS_DIGITS; at++, count++) {
-                micros = micros * 10 + (text[at] - '0');
-            }
-            if (count == 0) {
-                return NOT_READ;
-            }
-            for (; count < MICROS_DIGITS; count++) {
-                micros *= 10;
-            }
+        int utcEnd = text[end - 1] == 'Z' ? end - 1 : end;
+        long day = day(text, start);
+        long micros = micros(text, time, utcEnd);
+        boolean isRead = day != NO_DAY && micros != UNRECOGNIZED;
+        return isRead ? (Object) (day * SECONDS_PER_DAY * MICROS_PER_SECOND + micros) : NOT_READ;
+    }
+
+    /** A Long: the nanoseconds since midnight. */
+    static Object readTime(byte[] text, int start, int length) {
+        long micros = micros(text, start, start + length);
+        return micros == UNRECOGNIZED ? NOT_READ : (Object) (micros * NANOS_PER_MICRO);
+    }
+
+    /** The microseconds since midnight of a time with seconds; UNRECOGNIZED for other texts. */
+    private static long micros(byte[] text, int start, int end) {
+        if (end - start < SECONDS_LENGTH || text[start + 2] != ':' || text[start + 5] != ':') {
+            return UNRECOGNIZED;
         }
-        boolean isUtc = at == end || (at == end - 1 && text[at] == 'Z');
-        long seconds = day * SECONDS_PER_DAY + hour * 3600L + minute * 60L + second;
-        return isUtc ? (Object) (seconds * MICROS_PER_SECOND + micros) : NOT_READ;
+        int hour = digits(text, start, 2);
+        int minute = digits(text, start + 3, 2);
+        int second = digits(text, start + 6, 2);
+        int fraction = fraction(text, start + SECONDS_LENGTH, end);
+        if (!isBelow(hour, 24) || !isBelow(minute, 60) || !isBelow(second, 60) || fraction == UNRECOGNIZED) {
+            return UNRECOGNIZED;
+        }
+        return (hour * 3600L + minute * 60L + second) * MICROS_PER_SECOND + fraction;
+    }
+
+    /** The microseconds of a fraction of up to six digits after a point; 0 without text. */
+    private static int fraction(byte[] text, int start, int end) {
+        if (start == end) {
+            return 0;
+        }
+        int count = end - start - 1;
+        if (text[start] != '.' || count < 1 || count > MICROS_DIGITS) {
+            return UNRECOGNIZED;
+        }
+        int micros = digits(text, start + 1, count);
+        for (; count < MICROS_DIGITS && micros != UNRECOGNIZED; count++) {
+            micros *= 10;
+        }
+        return micros;
     }
 
     private static long day(byte[] text, int start) {
@@ -116,15 +137,36 @@ final class JsonTimes {
         int ofDay = (int) Math.floorMod(millis, MILLIS_PER_DAY);
         int time = start + DATE_LENGTH;
         to[time] = 'T';
-        putDigits(ofDay / 3_600_000, 2, to, time + 1);
-        to[time + 3] = ':';
-        putDigits(ofDay / 60_000 % 60, 2, to, time + 4);
-        to[time + 6] = ':';
-        putDigits(ofDay / 1000 % 60, 2, to, time + 7);
+        putSeconds(ofDay / 1000, to, time + 1);
         to[time + 9] = '.';
         putDigits(ofDay % 1000, 3, to, time + 10);
         to[time + 13] = 'Z';
         return true;
+    }
+
+    /** Writes a time of day, in nanoseconds, in at most TIME_LENGTH bytes: microseconds without zeros at the end. */
+    static int writeTime(long nanos, byte[] to, int start) {
+        long micros = nanos / NANOS_PER_MICRO;
+        putSeconds((int) (micros / MICROS_PER_SECOND), to, start);
+        int fraction = (int) (micros % MICROS_PER_SECOND);
+        if (fraction == 0) {
+            return SECONDS_LENGTH;
+        }
+        int digits = MICROS_DIGITS;
+        for (; fraction % 10 == 0; digits--) {
+            fraction /= 10;
+        }
+        to[start + SECONDS_LENGTH] = '.';
+        putDigits(fraction, digits, to, start + SECONDS_LENGTH + 1);
+        return SECONDS_LENGTH + 1 + digits;
+    }
+
+    private static void putSeconds(int ofDay, byte[] to, int start) {
+        putDigits(ofDay / 3600, 2, to, start);
+        to[start + 2] = ':';
+        putDigits(ofDay / 60 % 60, 2, to, start + 3);
+        to[start + 5] = ':';
+        putDigits(ofDay % 60, 2, to, start + 6);
     }
 
     private static void putDigits(int number, int count, byte[] to, int start) {

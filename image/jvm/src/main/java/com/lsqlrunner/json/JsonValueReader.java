@@ -13,6 +13,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Reads values of one type, as Spark's parser would; the result is NOT_READ if only that parser can decide. */
@@ -25,6 +26,7 @@ final class JsonValueReader {
         DOUBLE,
         DECIMAL,
         DATE,
+        TIME,
         TIMESTAMP,
         ARRAY,
         MAP,
@@ -99,6 +101,9 @@ final class JsonValueReader {
         if (DataTypes.TimestampType.equals(type)) {
             return Kind.TIMESTAMP;
         }
+        if (type instanceof TimeType) {
+            return Kind.TIME;
+        }
         return DataTypes.BooleanType.equals(type) ? Kind.BOOLEAN : null;
     }
 
@@ -116,6 +121,7 @@ final class JsonValueReader {
             case BOOLEAN -> readBoolean(first);
             case DECIMAL -> numbers.readDecimal(record, precision, scale);
             case DATE -> first == '"' ? readDate(record) : NOT_READ;
+            case TIME -> first == '"' ? readTime(record) : NOT_READ;
             case TIMESTAMP -> first == '"' ? readTimestamp(record) : numbers.readSeconds(record);
             case ARRAY -> scanner.read('[') ? readArray(record) : NOT_READ;
             case MAP -> scanner.read('{') ? readMap(record) : NOT_READ;
@@ -134,6 +140,12 @@ final class JsonValueReader {
         scanner.read('"');
         int start = scanner.position();
         return JsonTimes.readDate(record, start, scanner.readPlainString());
+    }
+
+    private Object readTime(byte[] record) {
+        scanner.read('"');
+        int start = scanner.position();
+        return JsonTimes.readTime(record, start, scanner.readPlainString());
     }
 
     private Object readTimestamp(byte[] record) {

@@ -9,6 +9,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
 
 /** Writes the value at an index of a row or an array as JSON, like Spark's generator. */
 @FunctionalInterface
@@ -52,6 +53,12 @@ interface JsonValueWriter {
         }
         if (DataTypes.TimestampType.equals(type)) {
             return (out, from, index) -> out.writeTimestamp(from.getLong(index));
+        }
+        if (type instanceof TimeType) {
+            return (out, from, index) -> {
+                out.writeTime(from.getLong(index));
+                return true;
+            };
         }
         return ofPlain(type);
     }

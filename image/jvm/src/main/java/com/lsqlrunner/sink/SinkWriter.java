@@ -3,11 +3,13 @@ package com.lsqlrunner.sink;
 import com.lsqlrunner.PythonEntry;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.ForeachPartitionFunction;
 import org.apache.spark.sql.Dataset;
@@ -128,6 +130,7 @@ public final class SinkWriter extends StoppableWriter {
             }
             return switch (type) {
                 case "date" -> LocalDate.ofEpochDay((Integer) value);
+                case "time" -> LocalTime.ofNanoOfDay(TimeUnit.MICROSECONDS.toNanos((Long) value));
                 case "timestamp" ->
                     Instant.EPOCH.plus((Long) value, ChronoUnit.MICROS).atOffset(ZoneOffset.UTC);
                 default -> value;

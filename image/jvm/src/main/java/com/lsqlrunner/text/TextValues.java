@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
@@ -65,6 +66,9 @@ final class TextValues {
         }
         if (type instanceof DateType) {
             return text -> require(DateTimeUtils.stringToDate(text), text, "date");
+        }
+        if (type instanceof TimeType) {
+            return text -> require(DateTimeUtils.stringToTime(text), text, "time");
         }
         if (type instanceof TimestampType) {
             return TextValues::timestamp;

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -146,6 +147,7 @@ final class GroupStatesTest {
         assertReadAsWritten(DataTypes.LongType, 0L, -1L, Long.MIN_VALUE, Long.MAX_VALUE);
         assertReadAsWritten(DataTypes.IntegerType, 0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE);
         assertReadAsWritten(DataTypes.TimestampType, -1L, 1_709_211_845_678_000L);
+        assertReadAsWritten(new TimeType(TimeType.MICROS_PRECISION()), 0L, 86_399_999_999_000L);
         assertReadAsWritten(DataTypes.DateType, -1, 19_782);
         assertReadAsWritten(DataTypes.DoubleType, 0.0, -1.5, Double.NaN, Double.NEGATIVE_INFINITY, Double.MIN_VALUE);
         assertReadAsWritten(DataTypes.FloatType, 0.0f, 0.1f, Float.NaN);

@@ -158,12 +158,18 @@ final class EvolutionTest {
         assertEquals("2", read(micros, millis, 2L));
         assertEquals("2000", read(Records.schema("\"long\""), millis, 2L));
         assertEquals("2", read(millis, Records.schema("\"long\""), 2L));
-        assertEquals(
-                "2000",
-                read(
-                        Records.schema(TypesTest.logical("int", "time-millis")),
-                        Records.schema(TypesTest.logical("long", "time-micros")),
-                        2));
+    }
+
+    @Test
+    void aTimeOfDayIsConvertedFromTheUnitOfTheWriter() {
+        Schema millis = Records.schema(TypesTest.logical("int", "time-millis"));
+        Schema micros = Records.schema(TypesTest.logical("long", "time-micros"));
+
+        assertEquals("2000000", read(millis, micros, 2));
+        assertEquals("2000000", read(Records.schema("\"int\""), millis, 2));
+        assertEquals("2", read(millis, Records.schema("\"int\""), 2));
+        assertEquals("a time is not within a day", refusal(millis, micros, 86_400_000));
+        assertEquals("a time is not within a day", refusal(micros, micros, -1L));
     }
 
     @Test

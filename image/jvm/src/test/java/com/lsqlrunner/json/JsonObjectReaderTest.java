@@ -54,7 +54,7 @@ class JsonObjectReaderTest {
                 "{\"id\":-999999999999999999,\"count\":-2147483648,\"speed\":123456789012345,\"name\":\"Zürich 😀\"}",
                 "{\"tags\":[\"a\", null],\"places\":[{\"x\":1,\"other\":{}},null],\"table\":[[],[1,2.5]]}",
                 "{\"price\":-12.5,\"total\":0.0001,\"time\":\"2026-01-31T12:30:59.5Z\",\"day\":\"2024-02-29\"}",
-                "{\"time\":1767225600,\"counts\":{\"a\":1,\"b\":null}}",
+                "{\"time\":1767225600,\"counts\":{\"a\":1,\"b\":null},\"clock\":\"23:59:59.000001\"}",
                 "{\"é\":true,\"at\":{\"x\":0,\"place\":null,\"z\":[{}]},\"other\":{\"a\":[1e9,\"\\u00e9\\n\"]}}",
             })
     void readsCommonRecordsItself(String text) {
@@ -96,6 +96,9 @@ class JsonObjectReaderTest {
                 "{\"time\":\"2026-02-29T00:00:00Z\"}",
                 "{\"time\":\"2026-01-31T12:30:59+01:00\"}",
                 "{\"day\":\"2026-1-3\"}",
+                "{\"clock\":\"12:30\"}",
+                "{\"clock\":\"24:00:00\"}",
+                "{\"clock\":\"12:30:59.1234567\"}",
                 "{\"counts\":{\"\\n\":1}}",
             })
     void leavesOtherRecordsToSpark(String text) {

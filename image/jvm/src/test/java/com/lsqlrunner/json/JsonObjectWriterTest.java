@@ -85,7 +85,8 @@ class JsonObjectWriterTest {
                     orNull(decimal(30, 4)),
                     orNull(random.nextLong(FIRST_SECOND, LAST_SECOND) * 1_000_000 + random.nextInt(1_000_000)),
                     orNull((int) (random.nextLong(FIRST_SECOND, LAST_SECOND) / 86_400)),
-                    orNull(new ArrayBasedMapData(array(this::text, 2), array(() -> orNull(random.nextLong()), 2))));
+                    orNull(new ArrayBasedMapData(array(this::text, 2), array(() -> orNull(random.nextLong()), 2))),
+                    orNull(timeOfDay()));
 
             assertArrayEquals(generator.write(row), writer.write(row), row::toString);
         }
@@ -138,6 +139,12 @@ class JsonObjectWriterTest {
             case 2 -> (random.nextLong() >> random.nextInt(64)) / 1e9;
             default -> few;
         };
+    }
+
+    /** A time of day in nanoseconds, with up to six digits after the second. */
+    private Object timeOfDay() {
+        long unit = (long) Math.pow(10, 9 - random.nextInt(7));
+        return random.nextLong(86_400_000_000_000L / unit) * unit;
     }
 
     private Decimal decimal(int precision, int scale) {

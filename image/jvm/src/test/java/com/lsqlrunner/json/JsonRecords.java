@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
 
 /** Random JSON records, most of them nearly valid, for a struct with a field of each type. */
 final class JsonRecords {
@@ -26,7 +27,8 @@ final class JsonRecords {
             .add("total", DataTypes.createDecimalType(30, 4))
             .add("time", DataTypes.TimestampType)
             .add("day", DataTypes.DateType)
-            .add("counts", DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType));
+            .add("counts", DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType))
+            .add("clock", new TimeType(TimeType.MICROS_PRECISION()));
 
     private static StructType place() {
         return new StructType().add("x", DataTypes.LongType).add("place", DataTypes.StringType);
@@ -54,7 +56,8 @@ final class JsonRecords {
         "total",
         "time",
         "day",
-        "counts"
+        "counts",
+        "clock"
     };
 
     /** Values that mostly fit some of the fields. */
@@ -157,6 +160,29 @@ final class JsonRecords {
                 "\"2026-02-29\"", "\"2000-02-29\"", "\"2026-00-10\"", "\"2026-10-00\"", "\"2026-1-3\"",
                         "\"2026-01-31T00:00:00Z\"",
                 "\"+026-01-31\"", "\"\"", "20260131", "7"
+            },
+            "clock",
+            new String[] {
+                "\"12:30:59\"",
+                "\"00:00:00.000001\"",
+                "\"23:59:59.999999\"",
+                "\"12:30:59.5\"",
+                "\"12:30:59.1234567\"",
+                "\"12:30:59.\"",
+                "\"12:30\"",
+                "\"12:30:5\"",
+                "\"1:2:3\"",
+                "\"24:00:00\"",
+                "\"12:60:00\"",
+                "\"12:30:60\"",
+                "\"12:30:59Z\"",
+                "\"12:30:59 PM\"",
+                "\" 12:30:59\"",
+                "\"2026-01-31T12:30:59\"",
+                "\"-1:30:59\"",
+                "\"\"",
+                "0",
+                "45059"
             },
             "counts",
             new String[] {

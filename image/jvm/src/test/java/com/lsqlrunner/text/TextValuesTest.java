@@ -40,6 +40,8 @@ final class TextValuesTest {
                 "decimal(5,2)|1.2e2|120.00",
                 "decimal(5,2)|0e400|0.00",
                 "date|2026-03-01|20513",
+                "time|12:00|43200000000000",
+                "time| 12:00:00.000001 |43200000001000",
                 "timestamp|2026-03-01T12:00:00Z|1772366400000000",
                 "timestamp|2026-03-01 12:00:00|1772366400000000",
                 "timestamp|2026-03-01T13:00:00.000001+01:00|1772366400000001"
@@ -80,6 +82,8 @@ final class TextValuesTest {
                 "date|2026-02-30",
                 "date|x",
                 "date|''",
+                "time|24:00:00",
+                "time|12",
                 "timestamp|12:00:00",
                 "timestamp|2026-02-30T00:00:00Z",
                 "timestamp|''"

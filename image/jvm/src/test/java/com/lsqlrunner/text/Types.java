@@ -4,6 +4,7 @@ import java.util.Arrays;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
 
 /** Types for tests, without Spark's type parser. */
 final class Types {
@@ -33,6 +34,7 @@ final class Types {
             case "boolean" -> DataTypes.BooleanType;
             case "date" -> DataTypes.DateType;
             case "timestamp" -> DataTypes.TimestampType;
+            case "time" -> new TimeType(TimeType.MICROS_PRECISION());
             default -> {
                 int[] digits = Arrays.stream(name.replaceAll("[^0-9,]", "").split(","))
                         .mapToInt(Integer::parseInt)

@@ -89,7 +89,7 @@ final class Statements {
             case "bytes" -> "bytea";
             case "timestamp" -> "timestamp with time zone";
             case "json" -> "jsonb";
-            default -> type.replace("decimal", "numeric"); // boolean, date and numeric(p,s)
+            default -> type.replace("decimal", "numeric"); // boolean, date, time and numeric(p,s)
         };
     }
 

@@ -179,6 +179,7 @@ final class TableWriter implements AutoCloseable {
             case "boolean" -> Types.BOOLEAN;
             case "bytes" -> Types.BINARY;
             case "date" -> Types.DATE;
+            case "time" -> Types.TIME;
             case "timestamp" -> Types.TIMESTAMP_WITH_TIMEZONE;
             case "string", "json" -> Types.VARCHAR;
             default -> Types.NUMERIC;
