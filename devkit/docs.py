@@ -233,10 +233,13 @@ _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)",
 
 def language() -> str:
     """The language guide, with the table of features that this version does not support."""
+    features: dict[tuple[str, str], list[str]] = {}
+    for row in UNSUPPORTED.values():
+        if row.guide is not None:
+            features.setdefault((row.instead, row.code), []).append(row.guide or _sentence(row.feature))
     rows = [
-        f"| {row.guide or _sentence(row.feature)} | {_without_slots(cell(row.instead))} | {row.code} |"
-        for row in UNSUPPORTED.values()
-        if row.guide is not None
+        f"| {', '.join(names)} | {_without_slots(cell(instead))} | {code} |"
+        for (instead, code), names in features.items()
     ]
     table = "\n".join(["| feature | alternative | code |", "|---|---|---|", *rows])
     guide = (FOLDER / "../guides/language.md").read_text(encoding="utf-8")

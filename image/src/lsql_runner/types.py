@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsql_runner.errors import DetailError, DetailTable
 
@@ -50,12 +50,16 @@ class Decimal:
 @dataclass(frozen=True, slots=True)
 class Array:
     element: DataType
+    nullable: bool = field(default=True, compare=False)
+    """Whether elements can be NULL. Decoding checks it; expressions treat every element as nullable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Map:
     value: DataType
     """Keys are always strings, as in the supported formats."""
+    nullable: bool = field(default=True, compare=False)
+    """Whether values can be NULL, as in Array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +141,10 @@ def describe(t: DataType) -> str:
             return name
         case Decimal(precision, scale):
             return f"decimal({precision},{scale})"
-        case Array(element):
-            return f"array<{describe(element)}>"
-        case Map(value):
-            return f"map<string, {describe(value)}>"
+        case Array(element, nullable):
+            return f"array<{describe_with_null(element, nullable)}>"
+        case Map(value, nullable):
+            return f"map<string, {describe_with_null(value, nullable)}>"
         case Struct(fields):
             return "struct<" + ", ".join(_describe_field(f) for f in fields) + ">"
 
@@ -155,7 +159,12 @@ def _describe_field(f: Field) -> str:
 
 def describe_field_type(f: Field) -> str:
     """The text of a field's type, with its nullability: `long`, `long not null`."""
-    return describe(f.type) + ("" if f.nullable else " not null")
+    return describe_with_null(f.type, f.nullable)
+
+
+def describe_with_null(t: DataType, nullable: bool) -> str:
+    """The text of a type with the nullability of its values: `long`, `long not null`."""
+    return describe(t) + ("" if nullable else " not null")
 
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
@@ -250,16 +259,16 @@ class _TypeWords:
                 return self._read_decimal()
             case "array":
                 self._expect("<")
-                element = self.read_type()
+                element, nullable = self.read_field_type()
                 self._expect(">")
-                return Array(element)
+                return Array(element, nullable)
             case "map":
                 self._expect("<")
                 self._expect("string")
                 self._expect(",")
-                value = self.read_type()
+                value, nullable = self.read_field_type()
                 self._expect(">")
-                return Map(value)
+                return Map(value, nullable)
             case "struct":
                 return Struct(self._read_fields())
         known = ", ".join((*SCALARS, "decimal", "array", "map", "struct"))

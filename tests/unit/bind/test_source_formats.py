@@ -35,6 +35,26 @@ def test_a_with_query_has_no_formats() -> None:
     assert formats_of(program) == {"u": SourceFormats()}
 
 
+@pytest.mark.parametrize("named", ["t._vtype=STRING", "p._vtype='string'", "u._ktype=BYTES AND p._vtype=STRING"])
+def test_a_format_in_where_can_name_its_source(named: str) -> None:
+    found = formats_of(f"INSERT INTO a SELECT * FROM u JOIN t AS p ON u._key = p._key WHERE {named}")
+
+    assert found["t"] == SourceFormats(value=STRING_FORMAT)
+    assert found["u"] == SourceFormats(BYTES_FORMAT if "BYTES" in named else None)
+
+
+def test_a_condition_without_a_source_names_the_format_of_the_from() -> None:
+    program = "INSERT INTO a SELECT * FROM u JOIN t ON u._key = t._key WHERE _vtype=STRING"
+
+    assert formats_of(program) == {"u": SourceFormats(value=STRING_FORMAT)}
+
+
+def test_a_subselect_has_the_formats_of_its_own_where() -> None:
+    assert formats_of("INSERT INTO a SELECT * FROM (SELECT * FROM t WHERE _vtype=STRING) AS s") == {
+        "t": SourceFormats(value=STRING_FORMAT)
+    }
+
+
 @pytest.mark.parametrize("second", ["_vtype=JSON", "_vtype='json' AND a > 1"])
 @pytest.mark.parametrize("program", ["{first}; {second}", "{second}; {first}"])
 def test_two_formats_for_a_topic_are_refused_at_both_places(program: str, second: str) -> None:

@@ -28,5 +28,23 @@ def test_a_malformed_record_is_explained_with_the_path_of_the_error(data: bytes,
     assert diagnose_json(data, KIND) == reason
 
 
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b'{"codes": [1, null]}', "codes[1] is null, which is not allowed"),
+        (b'{"labels": {"x": "a", "y": null}}', "labels.y is null, which is not allowed"),
+        (b'{"rows": [null, [[1], null]]}', "rows[1][1] is null, which is not allowed"),
+        (b'{"codes": null, "labels": {}, "rows": [null, []]}', None),
+    ],
+)
+def test_a_null_element_is_explained(data: bytes, reason: str | None) -> None:
+    kind = parse_type(
+        "struct<codes: array<int not null>, labels: map<string, string not null>, "
+        "rows: array<array<array<int> not null>>>"
+    )
+
+    assert diagnose_json(data, kind) == reason
+
+
 def test_a_valid_record_has_no_explanation() -> None:
     assert diagnose_json(b'{"id": 1, "name": {"any": 1}, "who": null, "new": 1}', KIND) is None

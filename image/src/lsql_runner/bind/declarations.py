@@ -107,7 +107,7 @@ def _one_value(statement: ast.CreateTable, columns: list[_Column], form: Format,
         span = (more or columns)[0].source.span
         topic, type_name = statement.topic.name, describe(kind)
         raise LsqlError("TABLE_NOT_SCALAR", span, topic=topic, format=str(form), type=type_name)
-    return Struct((Field(first.names[0].name, kind),)) if first.names else kind
+    return Struct((Field(first.names[0].name, kind, first.source.nullable),)) if first.names else kind
 
 
 def _type(statement: ast.CreateTable, columns: list[_Column]) -> DataType:
@@ -128,5 +128,8 @@ def _struct(statement: ast.CreateTable, columns: Iterable[tuple[tuple[ast.Ident,
         if len(below) > 1 and any(not names for names, _ in below):
             raise LsqlError("NAME_DUPLICATE", below[1][1].source.path.span, name=name)
         names, column = below[0]
-        fields.append(Field(name, _struct(statement, below) if names else column.type))
+        if names:
+            fields.append(Field(name, _struct(statement, below)))
+        else:
+            fields.append(Field(name, column.type, column.source.nullable))
     return Struct(tuple(fields))

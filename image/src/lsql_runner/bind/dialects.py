@@ -49,7 +49,7 @@ def _legacy_syntax(select: ast.Select, inside_insert: bool) -> list[tuple[Detail
     syntax: list[tuple[Detail, Span]] = []
     if select.window is not None and select.window.legacy:
         syntax.append((_LEGACY_SYNTAX("WINDOW", kind=select.window.kind), select.window.span))
-    syntax += [(_LEGACY_SYNTAX("FORMAT", name=c.name), c.span) for c in format_conditions(select.where)]
+    syntax += [(_LEGACY_SYNTAX("FORMAT", name=c.name), c.span) for c in format_conditions(select)]
     if inside_insert:
         syntax.append((_LEGACY_SYNTAX("WITH"), select.span))
     return syntax

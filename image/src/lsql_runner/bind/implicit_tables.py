@@ -24,15 +24,24 @@ def implicit_tables_inside(insert: ast.Insert) -> frozenset[str]:
 
 def _implicit(tables: tuple[ast.CommonTable, ...], bodies: list[ast.Select]) -> frozenset[str]:
     """The names that are joined as tables, and the names of the WITH queries that these read."""
-    selects = [*(table.select for table in tables), *bodies]
-    names = {source.name.name for select in selects for source in _joined_without_time_limit(select)}
+    selects = [inner for select in (*(t.select for t in tables), *bodies) for inner in select.with_subselects()]
+    names = {name for select in selects for source in joined_without_time_limit(select) for name in _names_in(source)}
     for table in reversed(tables):  # a WITH query reads only queries before it
         if table.name.name in names and table.select.mode is None:
-            names.add(table.select.source.name.name)
+            names.update(_names_in(table.select.source))
     return frozenset(names)
 
 
-def _joined_without_time_limit(select: ast.Select) -> Iterator[ast.SourceName]:
+def _names_in(source: ast.Source) -> Iterator[str]:
+    """The name that a source reads; that inside a subselect if the subselect is a table for the same reason."""
+    if isinstance(source, ast.SourceName):
+        yield source.name.name
+    elif source.select.mode is None:
+        yield from _names_in(source.select.source)
+
+
+def joined_without_time_limit(select: ast.Select) -> Iterator[ast.Source]:
+    """The sources of a SELECT that are joined without WITHIN or a SLIDING window."""
     if select.join_window is not None:
         return
     for number, join in enumerate(select.joins):

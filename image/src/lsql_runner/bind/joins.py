@@ -10,15 +10,15 @@ from lsql_runner.bind.expr import ColumnRef, Expr, OperatorCall, walk
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_keys import EquiJoin, key_of_source, key_of_tables, key_of_values
 from lsql_runner.bind.join_scope import JoinScope, JoinSource
-from lsql_runner.bind.scope import Scope
+from lsql_runner.bind.scope import SUBSELECT, Scope
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
 from lsql_runner.types import BOOLEAN, describe
 
 NamedSource = BoundTopic | BoundSelect
-"""What a name in FROM or JOIN means: a topic or a WITH query."""
-LookUp = Callable[[ast.SourceName], NamedSource]
-"""Returns the source of a name; raises TOPIC_UNKNOWN."""
+"""What FROM or JOIN names: a topic, a WITH query or a subselect."""
+LookUp = Callable[[ast.Source], NamedSource]
+"""Returns the source that FROM or JOIN names; raises TOPIC_UNKNOWN, and as `bind_select` for a subselect."""
 
 JOIN_METADATA = frozenset({"ts"})
 _KEEPS_UNMATCHED: dict[JoinKind, tuple[bool, bool]] = {
@@ -115,13 +115,14 @@ def _is_table(select: ast.Select, source: NamedSource) -> bool:
     return source.is_table if isinstance(source, BoundSelect) else reads_table(select, source)
 
 
-def _join_source(name: ast.SourceName, source: NamedSource, number: int) -> JoinSource:
-    aliases = {name.name.name} | ({name.alias.name} if name.alias else set())
+def _join_source(written: ast.Source, source: NamedSource, number: int) -> JoinSource:
+    names = [name.name for name in written.names]
     shape = replace(source.shape, metadata=source.shape.metadata - {"headers"})
-    return JoinSource(Scope(name=(name.alias or name.name).name, shape=shape, aliases=frozenset(aliases)), number)
+    scope = Scope(name=names[0] if names else SUBSELECT, shape=shape, aliases=frozenset(names))
+    return JoinSource(scope, number)
 
 
-def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
+def _check_names(written: ast.Source, sources: list[JoinSource]) -> None:
     """Check the name of the last source, and remove from its aliases, in place, those of earlier sources.
 
     A source can be joined with itself under an alias. The name without an alias then means the first of the two.
@@ -130,9 +131,9 @@ def _check_names(name: ast.SourceName, sources: list[JoinSource]) -> None:
         LsqlError: NAME_DUPLICATE.
     """
     *before, last = sources
-    alias = name.alias or name.name
     taken = frozenset().union(*(source.scope.aliases for source in before))
-    if alias.name in taken:
+    alias = next(iter(written.names), None)
+    if alias is not None and alias.name in taken:
         raise LsqlError("NAME_DUPLICATE", alias.span, name=alias.name)
     sources[-1] = replace(last, scope=replace(last.scope, aliases=last.scope.aliases - taken))
 

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.dialects import Dialect, dialect_of
 from lsql_runner.bind.error_policies import check_dead_letter_topic
-from lsql_runner.bind.implicit_tables import implicit_tables, implicit_tables_inside
+from lsql_runner.bind.implicit_tables import (
+    implicit_tables,
+    implicit_tables_inside,
+    joined_without_time_limit,
+)
 from lsql_runner.bind.nulls import output_type
 from lsql_runner.bind.output_formats import output_serde, with_schema
 from lsql_runner.bind.random_calls import refuse_random_state
@@ -60,11 +63,41 @@ class _Context:
         inside_insert: bool,
         is_implicit: bool = False,
     ) -> BoundSelect:
+        """A SELECT.
+
+        Args:
+            tables: the WITH queries that it can read.
+            inside_insert: whether it is a WITH query inside an INSERT, or the body of such an INSERT.
+            is_implicit: whether a join reads it as a table, so that STREAM or TABLE can be left out.
+        """
         dialect = dialect_of(select, inside_insert, self.default_dialect)
-        source = tables.get(select.source.name.name)
-        if is_implicit and select.mode is None and (source is None or source.is_table):
-            select = replace(select, mode="TABLE")
-        return bind_select(select, partial(_look_up, dict(tables), self.catalog), self.settings, dialect)
+        as_tables = [*joined_without_time_limit(select), *([select.source] if is_implicit else [])]
+        subselects: dict[int, BoundSelect] = {}
+
+        def look_up(source: ast.Source) -> BoundTopic | BoundSelect:
+            if isinstance(source, ast.SourceName):
+                return tables[source.name.name] if source.name.name in tables else self.topic(source.name)
+            if id(source) not in subselects:
+                is_table = any(source is table for table in as_tables)
+                subselects[id(source)] = self.bind(source.select, tables, inside_insert, is_table)
+            return subselects[id(source)]
+
+        if is_implicit and select.mode is None:
+            source = look_up(select.source)
+            if isinstance(source, BoundTopic) or source.is_table:
+                select = replace(select, mode="TABLE")
+        return bind_select(select, look_up, self.settings, dialect)
+
+    def topic(self, name: ast.Ident) -> BoundTopic:
+        """A topic that the program reads.
+
+        Raises:
+            LsqlError: TOPIC_UNKNOWN.
+        """
+        schema = self.catalog.schemas.get(name.name)
+        if schema is None:
+            raise _topic_unknown(name.name, name.span, _PLACE("DECLARATIONS"), self.catalog.schemas)
+        return BoundTopic(schema)
 
 
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
@@ -139,17 +172,6 @@ def _bind_insert(
     key = with_schema(key, "key", f"{plain}_key", topic.key, keeps_source(select.key), span)
     value = with_schema(value, "value", plain, topic.value, keeps_source(select.value), span)
     return BoundInsert(insert.target.name, key, value, select)
-
-
-def _look_up(tables: Mapping[str, BoundSelect], catalog: Catalog, source: ast.SourceName) -> BoundTopic | BoundSelect:
-    """The WITH query or topic of this name."""
-    name = source.name.name
-    if name in tables:
-        return tables[name]
-    schema = catalog.schemas.get(name)
-    if schema is None:
-        raise _topic_unknown(name, source.name.span, _PLACE("DECLARATIONS"), catalog.schemas)
-    return BoundTopic(schema)
 
 
 _PLACE = DetailTable(

@@ -33,6 +33,10 @@ RESERVED_NAMES = frozenset({"_key", "_value", "_meta", "_header", *_METADATA})
 """Names that are not fields of the value, unless they are quoted."""
 
 
+SUBSELECT = "the subselect"
+"""The name of a subselect without an alias, in error messages."""
+
+
 def lateral_column(alias: str) -> str:
     """The name of the column with the elements of a LATERAL."""
     return f"lateral_{alias}"

@@ -24,7 +24,7 @@ from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_tabl
 from lsql_runner.bind.nulls import is_undeclared, not_null_after, undeclared_paths
 from lsql_runner.bind.output_formats import computed_serde, default_format, fits, grouped_key_serde
 from lsql_runner.bind.projections import bind_projections, part_type, shortened_paths
-from lsql_runner.bind.scope import Scope, lateral_element
+from lsql_runner.bind.scope import SUBSELECT, Scope, lateral_element
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.source_formats import without_format_conditions
 from lsql_runner.bind.sources import BoundSource, has_aggregate, has_outer_stream_join, has_windows
@@ -45,7 +45,7 @@ def bind_select(
 
     Args:
         select: the SELECT.
-        look_up: returns the source of a name in FROM or JOIN.
+        look_up: returns the source that FROM or JOIN names.
         settings: the settings of the program.
         dialect: determines the rules for NULL and for the keys of joins.
 
@@ -90,9 +90,9 @@ def _from(
         if has_outer_stream_join(join) and has_aggregate(join):
             raise unsupported("outer join with aggregate", select.joins[0].span)
         return join, join_scope, join.is_table
-    name, alias = select.source.name.name, select.source.alias
     source = look_up(select.source)
-    scope = Scope(name=name, shape=source.shape, aliases=frozenset({name} | ({alias.name} if alias else set())))
+    names = [name.name for name in select.source.names]
+    scope = Scope(name=names[-1] if names else SUBSELECT, shape=source.shape, aliases=frozenset(names))
     return source, scope, reads_table(select, source)
 
 
@@ -147,7 +147,7 @@ class _Context:
         return scope, tuple(bound)
 
     def where(self, scope: AnyScope) -> Expr | None:
-        where = without_format_conditions(self.select.where)
+        where = without_format_conditions(self.select)
         return None if where is None else self.binder(scope, "WHERE").condition(where, "WHERE")
 
     def event_time(self, scope: AnyScope) -> Expr:

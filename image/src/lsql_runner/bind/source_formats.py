@@ -1,11 +1,13 @@
 """The source topics of a program, and the formats that it names for them in the legacy dialect.
 
-The formats are named with `_ktype=JSON AND _vtype=JSON` in WHERE, or with SET `_ktype` and SET `_vtype`.
+The formats are named with `_ktype=JSON AND _vtype=JSON` in WHERE, or with SET `_ktype` and SET `_vtype`. A condition
+without the name or alias of a source, as in `p._vtype=JSON`, is about the source of FROM.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from lsql_runner.errors import LsqlError
@@ -21,6 +23,7 @@ _PARTS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
 class FormatCondition:
     """A condition of WHERE that names a format and filters no records."""
 
+    source: ast.Source
     name: str
     """`_ktype` or `_vtype`."""
     format: str
@@ -35,15 +38,15 @@ class SourceFormats:
     value: Format | None = None
 
 
-def format_conditions(where: ast.Expression | None) -> list[FormatCondition]:
-    """The conditions of a WHERE that name a format. Only conditions that are connected by AND can."""
-    named = [_format_condition(condition) for condition in _conditions(where)]
+def format_conditions(select: ast.Select) -> list[FormatCondition]:
+    """The conditions of the WHERE that name a format. Only conditions that are connected by AND can."""
+    named = [_format_condition(condition, select) for condition in _conditions(select.where)]
     return [condition for condition in named if condition is not None]
 
 
-def without_format_conditions(where: ast.Expression | None) -> ast.Expression | None:
+def without_format_conditions(select: ast.Select) -> ast.Expression | None:
     """The WHERE without the conditions that name a format; None if no condition remains."""
-    filters = tuple(c for c in _conditions(where) if _format_condition(c) is None)
+    filters = tuple(c for c in _conditions(select.where) if _format_condition(c, select) is None)
     if not filters:
         return None
     return filters[0] if len(filters) == 1 else ast.Logical("AND", filters, filters[0].span.to(filters[-1].span))
@@ -55,20 +58,27 @@ def _conditions(where: ast.Expression | None) -> tuple[ast.Expression, ...]:
     return where.operands if isinstance(where, ast.Logical) and where.op == "AND" else (where,)
 
 
-def _format_condition(condition: ast.Expression) -> FormatCondition | None:
+def _format_condition(condition: ast.Expression, select: ast.Select) -> FormatCondition | None:
     match condition:
-        case ast.Binary("=", ast.NamePath(head, ()), right) if head.name.lower() in _PARTS and not head.quoted:
-            match right:
-                case ast.NamePath(word, ()):
-                    return FormatCondition(head.name.lower(), word.name.upper(), condition.span)
-                case ast.StringLiteral(text):
-                    return FormatCondition(head.name.lower(), text.upper(), condition.span)
+        case ast.Binary("=", ast.NamePath(part, ()), named):
+            source: ast.Source | None = select.source
+        case ast.Binary("=", ast.NamePath(qualifier, (ast.Ident() as part,)), named):
+            source = next((s for s in select.sources if qualifier.name in [name.name for name in s.names]), None)
+        case _:
+            return None
+    if source is None or part.quoted or part.name.lower() not in _PARTS:
+        return None
+    match named:
+        case ast.NamePath(word, ()):
+            return FormatCondition(source, part.name.lower(), word.name.upper(), condition.span)
+        case ast.StringLiteral(text):
+            return FormatCondition(source, part.name.lower(), text.upper(), condition.span)
     return None
 
 
 def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
-    """The formats that the program names, by topic. Topics that are only joined are not included: no clause names
-    their formats.
+    """The formats that the program names, by topic. SET names those of topics in a FROM, not of topics that are only
+    joined.
 
     A format in WHERE takes precedence over SET, and applies to all SELECTs from the topic.
 
@@ -76,38 +86,50 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
         LsqlError: FORMAT_UNSUPPORTED for a format that cannot be read; FORMAT_DUPLICATE if the WHERE clauses name
             different formats for a topic.
     """
+    topics = source_topics(program)
+    selects = all_selects(program)
+    by_set = _formats_of_set(program)
+    read = [select.source.name.name for select in selects if isinstance(select.source, ast.SourceName)]
+    found = {topic: by_set for topic in read if topic in topics}
+    for (topic, part), (form, _) in _formats_in_where(selects, topics).items():
+        known = found.get(topic, SourceFormats())
+        found[topic] = replace(known, key=form) if part == "key" else replace(known, value=form)
+    return found
+
+
+def _formats_of_set(program: ast.Program) -> SourceFormats:
     key = value = None
     for statement in program.settings:
         if statement.key.lower() == "_ktype":
             key = readable_format(statement.value.upper(), "key", statement.value_span)
         if statement.key.lower() == "_vtype":
             value = readable_format(statement.value.upper(), "value", statement.value_span)
-    topics = source_topics(program)
-    in_where: dict[str, dict[str, tuple[Format, Span]]] = {}
-    for select in all_selects(program):
-        topic = select.source.name.name
-        named = in_where.setdefault(topic, {})
-        for condition in format_conditions(select.where):
-            part = _PARTS[condition.name]
-            form = readable_format(condition.format, part, condition.span)
-            first, place = named.setdefault(part, (form, condition.span))
-            if first != form and topic in topics:
-                raise LsqlError(
-                    "FORMAT_DUPLICATE",
-                    condition.span,
-                    [("the first", place)],
-                    part=part,
-                    topic=topic,
-                    first=str(first),
-                    second=str(form),
-                )
-    return {
-        topic: SourceFormats(
-            named["key"][0] if "key" in named else key, named["value"][0] if "value" in named else value
-        )
-        for topic, named in in_where.items()
-        if topic in topics
-    }
+    return SourceFormats(key, value)
+
+
+def _formats_in_where(
+    selects: Iterable[ast.Select], topics: Container[str]
+) -> dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]]:
+    """The formats of the WHERE clauses by topic and part, each with the first condition that names it."""
+    found: dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]] = {}
+    for condition in (condition for select in selects for condition in format_conditions(select)):
+        part = _PARTS[condition.name]
+        form = readable_format(condition.format, part, condition.span)
+        if not isinstance(condition.source, ast.SourceName) or condition.source.name.name not in topics:
+            continue
+        topic = condition.source.name.name
+        first, place = found.setdefault((topic, part), (form, condition.span))
+        if first != form:
+            raise LsqlError(
+                "FORMAT_DUPLICATE",
+                condition.span,
+                [("the first", place)],
+                part=part,
+                topic=topic,
+                first=str(first),
+                second=str(form),
+            )
+    return found
 
 
 def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Format:
@@ -128,12 +150,12 @@ def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Forma
 
 
 def all_selects(program: ast.Program) -> list[ast.Select]:
-    """All SELECTs of a program, including WITH queries."""
+    """All SELECTs of a program, including WITH queries and subselects."""
     selects = [table.select for table in program.shared_tables]
     for insert in program.inserts:
         selects += [table.select for table in insert.tables]
         selects.append(insert.select)
-    return selects
+    return [inner for select in selects for inner in select.with_subselects()]
 
 
 def source_topics(program: ast.Program) -> dict[str, Span]:
@@ -147,7 +169,7 @@ def source_topics(program: ast.Program) -> dict[str, Span]:
             *(t.select for t in insert.tables),
             insert.select,
         ):
-            for source in (select.source, *(join.source for join in select.joins)):
-                if source.name.name not in local:
+            for source in (source for inner in select.with_subselects() for source in inner.sources):
+                if isinstance(source, ast.SourceName) and source.name.name not in local:
                     topics.setdefault(source.name.name, source.name.span)
     return topics

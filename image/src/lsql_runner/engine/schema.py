@@ -42,12 +42,12 @@ def spark_type(kind: DataType) -> spark.DataType:
 
 
 def declared_type(kind: DataType) -> spark.DataType:
-    """As `spark_type`, but with fields that are not nullable. Decoding checks them."""
+    """As `spark_type`, but with fields and elements that are not nullable. Decoding checks them."""
     match kind:
-        case Array(element):
-            return spark.ArrayType(declared_type(element))
-        case Map(value):
-            return spark.MapType(spark.StringType(), declared_type(value))
+        case Array(element, nullable):
+            return spark.ArrayType(declared_type(element), nullable)
+        case Map(value, nullable):
+            return spark.MapType(spark.StringType(), declared_type(value), nullable)
         case Struct(fields):
             return spark.StructType([spark.StructField(f.name, declared_type(f.type), f.nullable) for f in fields])
     return spark_type(kind)

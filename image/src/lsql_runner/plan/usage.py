@@ -36,8 +36,8 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
                 if inside:
                     kept.append(Field(member.name, narrowed(member.type, inside), member.nullable))
             return Struct(tuple(kept))
-        case Array(element):
-            return Array(narrowed(element, [path[1:] for path in kept_paths]))
+        case Array(element, nullable):
+            return Array(narrowed(element, [path[1:] for path in kept_paths]), nullable)
     return kind
 
 

@@ -34,19 +34,26 @@ def _mismatch(value: Any, kind: DataType, path: str) -> str | None:
 
 def _mismatch_inside(value: Any, kind: DataType, path: str) -> str | None:
     prefix = "" if path == "the record" else f"{path}."
+    nullable = True
     match kind:
         case Struct(fields) if isinstance(value, dict):
             missing = next((f.name for f in fields if not f.nullable and value.get(f.name) is None), None)
             if missing is not None:
                 return f"{prefix}{missing} is {'null' if missing in value else 'missing'}, which is not allowed"
             parts = [(value.get(f.name), f.type, f"{prefix}{f.name}") for f in fields]
-        case Map(inner) if isinstance(value, dict):
+        case Map(inner, nullable) if isinstance(value, dict):
             parts = [(item, inner, f"{prefix}{name}") for name, item in value.items()]
-        case Array(element) if isinstance(value, list):
+        case Array(element, nullable) if isinstance(value, list):
             parts = [(item, element, f"{path}[{n}]") for n, item in enumerate(value)]
         case _:
             return None
-    return next((found for part in parts if (found := _mismatch(*part)) is not None), None)
+    for part in parts:
+        if part[0] is None and not nullable:
+            return f"{part[2]} is null, which is not allowed"
+        found = _mismatch(*part)
+        if found is not None:
+            return found
+    return None
 
 
 def _matches(value: Any, kind: DataType) -> bool:

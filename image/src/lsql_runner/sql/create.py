@@ -5,14 +5,15 @@ from __future__ import annotations
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expected import EXPECTED
-from lsql_runner.sql.expressions import read_path, read_type_name
+from lsql_runner.sql.expressions import read_path
 from lsql_runner.sql.select import read_topic
 from lsql_runner.sql.tokens import TokenKind
+from lsql_runner.sql.type_names import read_nullable, read_type_name
 from lsql_runner.sql.unsupported import unsupported
 
 
 def read_create_table(cursor: Cursor) -> ast.CreateTable:
-    """`CREATE TABLE t(_key.k string, f int, arr int[]) FORMAT(STRING, JSON)`."""
+    """`CREATE TABLE t(_key.k string, f int not null, arr int[]) FORMAT(STRING, JSON)`."""
     start = cursor.expect_word("CREATE").span
     if cursor.at_word("STREAM"):
         raise unsupported("CREATE STREAM", start.to(cursor.peek().span))
@@ -30,7 +31,7 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     value = read_format(cursor)
     cursor.expect_symbol(")")
     if cursor.at_word("PROPERTIES"):
-        raise unsupported("PROPERTIES", cursor.peek().span)
+        raise unsupported("properties of table", cursor.peek().span)
     return ast.CreateTable(
         topic=topic, columns=tuple(columns), key_format=key, value_format=value, span=start.to(cursor.last)
     )
@@ -43,7 +44,7 @@ def _read_column(cursor: Cursor) -> ast.Column:
     while cursor.take_symbol("["):
         cursor.expect_symbol("]")
         dimensions += 1
-    return ast.Column(path, kind, dimensions, path.span.to(cursor.last))
+    return ast.Column(path, kind, dimensions, read_nullable(cursor), path.span.to(cursor.last))
 
 
 def read_format(cursor: Cursor) -> ast.FormatName:

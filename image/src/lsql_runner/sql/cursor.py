@@ -104,6 +104,14 @@ class Cursor:
             return Ident(token.value, False, token.span)
         self.refuse(expected)
 
+    def any_name(self, expected: Detail) -> Ident:
+        """Consume a name where a reserved word is one too."""
+        token = self.peek()
+        if token.kind is not TokenKind.WORD:
+            return self.ident(expected)
+        self.next()
+        return Ident(token.value, False, token.span)
+
     # --- raw text ---
 
     def raw_start(self) -> int:

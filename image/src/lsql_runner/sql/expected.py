@@ -20,6 +20,7 @@ EXPECTED = DetailTable(
         "SOURCE_TOPIC": "the name of a source topic",
         "TARGET_TOPIC": "the name of the target topic",
         "ALIAS": "an alias",
+        "SUBSELECT_ALIAS": "AS and a name for the joined subselect",
         "ELEMENT_NAME": "a name for the element",
         "EXPRESSION": "an expression",
         "FIELD": "a field name",

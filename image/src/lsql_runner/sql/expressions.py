@@ -14,6 +14,7 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import MAX_DEPTH, Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.tokens import Token, TokenKind
+from lsql_runner.sql.type_names import read_type_name, read_whole_number
 from lsql_runner.sql.unsupported import unsupported
 
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY = 1, 2, 3, 4, 5, 6
@@ -190,6 +191,8 @@ def _read_word(cursor: Cursor, token: Token) -> ast.Expression:
             return _read_case(cursor)
         case "CAST":
             return _read_cast(cursor)
+        case "SELECT" if cursor.text[cursor.last.start : cursor.last.end] == "(":
+            raise unsupported("subselect in expression", token.span)
     if cursor.at_symbol("(", distance=1) and token.upper not in _NOT_CALLABLE:
         return _read_cast(cursor) if token.value.upper() == "CAST" else _read_call(cursor)
     return read_path(cursor)
@@ -243,26 +246,6 @@ def _read_cast(cursor: Cursor) -> ast.Cast:
     return ast.Cast(operand, target, start.to(cursor.last))
 
 
-def read_type_name(cursor: Cursor) -> ast.TypeName:
-    """`int`, `decimal(10,2)`."""
-    name = cursor.expect(TokenKind.WORD, EXPECTED("TYPE"))
-    parameters: list[int] = []
-    if cursor.take_symbol("("):
-        parameters.append(_read_whole_number(cursor))
-        while cursor.take_symbol(","):
-            parameters.append(_read_whole_number(cursor))
-        cursor.expect_symbol(")")
-    return ast.TypeName(name.text.lower(), tuple(parameters), name.span.to(cursor.last))
-
-
-def _read_whole_number(cursor: Cursor) -> int:
-    token = cursor.peek()
-    if token.kind is TokenKind.NUMBER and token.text.isdigit() and len(token.text) < 10:
-        cursor.next()
-        return int(token.text)
-    cursor.refuse(EXPECTED("INTEGER"))
-
-
 def read_path(cursor: Cursor) -> ast.NamePath:
     """`a`, `a.b`, `x[0].y`: a name, followed by field names and array indexes."""
     head = cursor.ident(EXPECTED("EXPRESSION"))
@@ -270,21 +253,13 @@ def read_path(cursor: Cursor) -> ast.NamePath:
     while True:
         if cursor.at_symbol(".") and not cursor.at_symbol("*", distance=1):
             cursor.next()
-            steps.append(_read_step(cursor))
+            steps.append(cursor.any_name(EXPECTED("FIELD")))  # after a dot, even a reserved word is a name
         elif bracket := cursor.take_symbol("["):
-            position = _read_whole_number(cursor)
+            position = read_whole_number(cursor)
             cursor.expect_symbol("]")
             steps.append(ast.Index(position, bracket.span.to(cursor.last)))
         else:
             return ast.NamePath(head, tuple(steps), head.span.to(cursor.last))
-
-
-def _read_step(cursor: Cursor) -> ast.Ident:
-    token = cursor.peek()
-    if token.kind is TokenKind.WORD:  # after a dot, even a reserved word is a name
-        cursor.next()
-        return ast.Ident(token.value, False, token.span)
-    return cursor.ident(EXPECTED("FIELD"))
 
 
 def read_duration(cursor: Cursor) -> ast.DurationLiteral:

@@ -12,12 +12,9 @@ from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import read_path
 from lsql_runner.sql.tokens import TokenKind
-from lsql_runner.sql.unsupported import unsupported
+from lsql_runner.sql.unsupported import KCQL_CLAUSES, unsupported
 
 MAX_BATCH = 100_000
-
-_UNSUPPORTED = ("AUTOEVOLVE", "CAPITALIZE", "WITHTYPE", "WITHKEY", "TTL")
-"""KCQL clauses that no sink here supports."""
 
 
 def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
@@ -40,7 +37,7 @@ def read_kcql(cursor: Cursor, upsert: Span | None) -> ast.Kcql | None:
         clauses.append((word.upper, word.span))
         kcql = read(cursor, kcql)
     word = cursor.peek()
-    if word.upper in _UNSUPPORTED:
+    if word.upper in KCQL_CLAUSES or word.upper == "LIMIT":
         raise unsupported(word.upper, word.span)
     return replace(kcql, clauses=tuple(clauses)) if clauses else None
 
@@ -98,3 +95,6 @@ _CLAUSES: dict[str, Callable[[Cursor, ast.Kcql], ast.Kcql]] = {
     "BATCH": _read_batch,
     "AUTOCREATE": _read_autocreate,
 }
+
+KCQL_WORDS = frozenset({*_CLAUSES, *KCQL_CLAUSES})
+"""The first words of all KCQL clauses, supported or not."""

@@ -146,6 +146,8 @@ def _read_table(cursor: Cursor) -> ast.CommonTable:
 def _read_insert(cursor: Cursor) -> ast.Insert:
     word = cursor.next()
     start, upsert = word.span, word.span if word.upper == "UPSERT" else None
+    if upsert is not None and cursor.at_word("PK"):
+        raise unsupported("UPSERT PK", start.to(cursor.peek().span))
     cursor.expect_word("INTO")
     target = read_topic(cursor, EXPECTED("TARGET_TOPIC"))
     if cursor.at_word("VALUES") or cursor.at_symbol("("):

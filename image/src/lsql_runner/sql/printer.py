@@ -63,7 +63,9 @@ def _kcql(kcql: ast.Kcql) -> list[str]:
 
 @_statement.register
 def _(statement: ast.CreateTable) -> str:
-    columns = ", ".join(f"{_path(c.path)} {_type(c.type)}{'[]' * c.dimensions}" for c in statement.columns)
+    columns = ", ".join(
+        f"{_path(c.path)} {print_type(c.type)}{'[]' * c.dimensions}{_not_null(c)}" for c in statement.columns
+    )
     formats = f"{_format(statement.key_format)}, {_format(statement.value_format)}"
     return f"CREATE TABLE {_topic(statement.topic)}({columns}) FORMAT({formats})"
 
@@ -76,8 +78,19 @@ def _format(form: ast.FormatName) -> str:
     return form.name if form.inner is None else f"{form.name}[{form.inner}]"
 
 
-def _type(name: ast.TypeName) -> str:
+def print_type(name: ast.TypeName) -> str:
+    """The text of a type."""
+    if name.members:
+        return f"{name.name}<{', '.join(_member(member) for member in name.members)}>"
     return name.name + (f"({','.join(map(str, name.parameters))})" if name.parameters else "")
+
+
+def _member(member: ast.TypeMember) -> str:
+    return (f"{_ident(member.field)}: " if member.field else "") + print_type(member.type) + _not_null(member)
+
+
+def _not_null(typed: ast.Column | ast.TypeMember) -> str:
+    return "" if typed.nullable else " not null"
 
 
 # --- SELECT ---
@@ -120,8 +133,9 @@ def _projection(item: ast.Projection) -> str:
     return f"{text} AS {quoted(item.text, '`')}"  # without an alias the text is the name of the field
 
 
-def _source(source: ast.SourceName) -> str:
-    return _topic(source.name) + (f" AS {_ident(source.alias)}" if source.alias else "")
+def _source(source: ast.Source) -> str:
+    read = f"({print_select(source.select)})" if isinstance(source, ast.Subselect) else _topic(source.name)
+    return read + (f" AS {_ident(source.alias)}" if source.alias else "")
 
 
 def _join(join: ast.JoinClause) -> str:
@@ -260,7 +274,7 @@ def _(expr: ast.CaseExpression) -> str:
 
 @print_expression.register
 def _(expr: ast.Cast) -> str:
-    return f"CAST({print_expression(expr.operand)} AS {_type(expr.target)})"
+    return f"CAST({print_expression(expr.operand)} AS {print_type(expr.target)})"
 
 
 @print_expression.register

@@ -13,17 +13,17 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import RESERVED, Cursor
 from lsql_runner.sql.expected import EXPECTED
 from lsql_runner.sql.expressions import make_duration, read_duration, read_expression, read_path
+from lsql_runner.sql.kcql import KCQL_WORDS
 from lsql_runner.sql.tokens import TokenKind
 from lsql_runner.sql.unsupported import unsupported
 
 T = TypeVar("T")
 
 _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
+_JOINS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER")
+"""The first words of a JOIN."""
 
-_AFTER_SOURCE = frozenset(
-    """EVENTTIME WINDOW GRACE WITHIN STORE UPSERT CREATE USE EMIT PK WITHFORMAT STOREAS BATCH AUTOCREATE AUTOEVOLVE
-    CAPITALIZE WITHTYPE WITHKEY TTL""".split()
-)
+_AFTER_SOURCE = KCQL_WORDS | frozenset("EVENTTIME WINDOW GRACE WITHIN STORE UPSERT CREATE USE EMIT".split())
 """Words that may follow a source and are not reserved. As an alias, they need AS."""
 
 _TOPIC = re.compile(r"[\w.]+(?:-(?!-)[\w.]*)*")
@@ -63,6 +63,8 @@ class _SelectReader:
         projections = self._read_projections()
         cursor.expect_word("FROM")
         source = self._read_source()
+        if isinstance(source, ast.Subselect) and source.alias is None and cursor.at_word(*_JOINS):
+            cursor.refuse(EXPECTED("SUBSELECT_ALIAS"))
         event_time = self._clause(read_expression, "EVENTTIME", "BY")
         joins = self._read_joins()
         laterals = self._read_laterals()
@@ -118,21 +120,28 @@ class _SelectReader:
             items.append(_read_projection(self._cursor))
         return tuple(items)
 
-    def _read_source(self) -> ast.SourceName:
-        name = read_topic(self._cursor, EXPECTED("SOURCE_TOPIC"))
-        alias = None
-        if self._cursor.take_word("AS") or self._at_alias():
-            alias = self._cursor.ident(EXPECTED("ALIAS"))
-        return ast.SourceName(name, alias, name.span.to(self._cursor.last))
+    def _read_source(self) -> ast.Source:
+        cursor = self._cursor
+        if bracket := cursor.take_symbol("("):
+            with cursor.nested():
+                select = read_select(cursor)
+            cursor.expect_symbol(")")
+            return ast.Subselect(select, self._read_source_alias(), bracket.span.to(cursor.last))
+        name = read_topic(cursor, EXPECTED("SOURCE_TOPIC"))
+        return ast.SourceName(name, self._read_source_alias(), name.span.to(cursor.last))
 
-    def _at_alias(self) -> bool:
-        return self._cursor.at_name() and self._cursor.peek().upper not in _AFTER_SOURCE
+    def _read_source_alias(self) -> ast.Ident | None:
+        cursor = self._cursor
+        has_alias = cursor.at_name() and cursor.peek().upper not in _AFTER_SOURCE
+        return cursor.ident(EXPECTED("ALIAS")) if cursor.take_word("AS") or has_alias else None
 
     def _read_joins(self) -> tuple[ast.JoinClause, ...]:
         joins: list[ast.JoinClause] = []
         while (kind := self._read_join_kind()) is not None:
             start = self._clauses[-1][1]
             source = self._read_source()
+            if isinstance(source, ast.Subselect) and source.alias is None:
+                self._cursor.refuse(EXPECTED("SUBSELECT_ALIAS"))
             on = read_expression(self._cursor) if self._cursor.take_word("ON") else None
             within = self._clause(read_duration, "WITHIN")
             joins.append(
@@ -144,7 +153,7 @@ class _SelectReader:
         cursor = self._cursor
         token = cursor.peek()
         side = token.upper
-        if side not in ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER"):
+        if side not in _JOINS:
             return None
         cursor.next()
         if side != "JOIN":
@@ -205,13 +214,13 @@ def _read_projection(cursor: Cursor) -> ast.Projection:
             expr = ast.Star(expr, start.to(cursor.last))
     text = cursor.text[start.start : cursor.last.end]
     alias = None
-    if cursor.take_word("AS") or (not isinstance(expr, ast.Star) and _at_alias(cursor)):
+    if cursor.take_word("AS") or (not isinstance(expr, ast.Star) and _at_projection_alias(cursor)):
         alias = read_path(cursor)
     return ast.Projection(expr, alias, text, start.to(cursor.last))
 
 
-def _at_alias(cursor: Cursor) -> bool:
-    """Whether the cursor is at an alias without AS: a name before the end of the projection.
+def _at_projection_alias(cursor: Cursor) -> bool:
+    """Whether the cursor is at the alias of a projection without AS: a name before the end of the projection.
 
     Without the second condition, a misspelt FROM would be an alias.
     """

@@ -66,6 +66,47 @@ KEYS_OF_ENGINE: dict[str, str] = {
 }
 """Keys of Kafka and Kafka Streams that the engine or the environment sets, and the alternative to a SET of them."""
 
+_NO_SINK = "leave it out: the sinks are PostgreSQL and Redis"
+_NO_SOURCE = "leave it out: a processor reads topics of Kafka"
+_BY_HAND = "create the table as you need it before you start the program"
+
+KCQL_CLAUSES: dict[str, str] = {
+    "AUTOEVOLVE": "change the table before you start the program",
+    "INITIALIZE": "write AUTOCREATE, or create the table before you start the program",
+    "CLUSTERBY": _BY_HAND,
+    "DISTRIBUTEBY": _BY_HAND,
+    "CAPITALIZE": "name the columns with AS",
+    "IGNORE": "name the fields to write in the SELECT list",
+    "WITHSTRUCTURE": "build structs with AS, as in a AS b.a",
+    "WITHUNWRAP": "name the fields of the struct, as in SELECT payload.*",
+    "WITHTAG": "write the tags as fields, as in 'eu' AS region",
+    "WITHTARGET": "write one INSERT INTO for each target, each with its WHERE",
+    "WITHTIMESTAMP": "write the time as a field, as in _ts AS time",
+    "TIMESTAMPUNIT": "write the time as a field in this unit, as in _ts / 1000 AS seconds",
+    "WITHTYPE": "leave it out: each sink stores rows in one way",
+    "WITHKEY": "name key columns with PK",
+    "KEYDELIMITER": "leave it out: the parts of a key are separated by `:`",
+    "TTL": "let the server expire keys",
+    "PROPERTIES": "set the variables LSQL_SINK_<NAME>_* of the sink",
+    **dict.fromkeys(
+        ("WITH_FLUSH_COUNT", "WITH_FLUSH_SIZE", "WITH_FLUSH_INTERVAL"), "write BATCH n, for n rows in a request"
+    ),
+    "PARTITIONBY": "set the key of the records with AS _key: it determines the partition of a topic",
+    "WITHPARTITIONER": "leave it out: a hash of the key selects the partition",
+    "WITHCOMPRESSION": "SET compression.type, for topics",
+    "WITH_ENCODE_BASE64": "write BASE64(field)",
+    "WITHCONVERTER": "declare the format of the source in LSQL_TOPICS or with CREATE TABLE",
+    "PROJECTTO": "declare the schema of the source in LSQL_TOPICS or with CREATE TABLE",
+    "WITHGROUP": "set SQL_APP_ID: it is the consumer group",
+    "WITHOFFSET": "SET auto.offset.reset",
+    "SAMPLE": "filter with WHERE, as in RANDINT() % 100 = 0",
+    **dict.fromkeys(("INCREMENTALMODE", "WITHJMSSELECTOR", "WITHREGEX", "WITHSUBSCRIPTION"), _NO_SOURCE),
+    **dict.fromkeys(("WITHDOCTYPE", "WITHINDEXSUFFIX", "WITHPIPELINE"), _NO_SINK),
+    **dict.fromkeys(("WITHDELAY", "WITH_ACK", "WITH_LOCK_TIME", "WITH_SESSION"), _NO_SINK),
+    **dict.fromkeys(("WITH_OVERWRITE", "WITH_PARTITIONING", "WITH_SCHEMA_EVOLUTION", "WITH_TABLE_LOCATION"), _NO_SINK),
+}
+"""Clauses of KCQL, the language of the connectors of Stream Reactor, that no sink here has, and the alternatives."""
+
 UNSUPPORTED: dict[str, Unsupported] = {
     # --- statements ---
     "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; records of a topic cannot be changed"),
@@ -91,6 +132,11 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "use COLLECT_UNIQUE, or GROUP BY the field",
         "`DISTINCT` in an aggregate",
     ),
+    "subselect in expression": Unsupported(
+        "CLAUSE_UNSUPPORTED",
+        "A subselect in an expression",
+        "write it in FROM or JOIN, as in JOIN (SELECT ...) AS x ON id = x.id",
+    ),
     "UNION": _clause("UNION", "write one INSERT INTO per SELECT, with the same target"),
     "ORDER": Unsupported(
         "CLAUSE_UNSUPPORTED",
@@ -105,17 +151,19 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "`EMIT CHANGES`",
     ),
     "LIMIT": _clause("LIMIT", "filter with WHERE; a stream has no end"),
-    "PROPERTIES": Unsupported(
+    "properties of table": Unsupported(
         "CLAUSE_UNSUPPORTED",
         "PROPERTIES",
         "SET topic.<name>.partitions and other topic settings, for topics that the program creates",
         "`PROPERTIES` of `CREATE TABLE`",
     ),
-    "AUTOEVOLVE": _clause("AUTOEVOLVE", "change the table before you start the program"),
-    "CAPITALIZE": _clause("CAPITALIZE", "name the columns with AS"),
-    "WITHTYPE": _clause("WITHTYPE", "leave it out: each sink stores rows in one way"),
-    "WITHKEY": _clause("WITHKEY", "name key columns with PK"),
-    "TTL": _clause("TTL", "let the server expire keys"),
+    "UPSERT PK": Unsupported(
+        "CLAUSE_UNSUPPORTED",
+        "UPSERT PK ... INTO",
+        "write UPSERT INTO, and PK after the SELECT",
+        "`UPSERT PK ... INTO`",
+    ),
+    **{name: _clause(name, instead) for name, instead in KCQL_CLAUSES.items()},
     # --- windows and aggregates ---
     "sliding aggregate": _feature("SLIDING windows of an aggregate", "use HOP with a small advance"),
     "window of windowed key": _feature(

@@ -7,7 +7,9 @@ from lsql_runner.sql.ast.clauses import (
     Lateral,
     Projection,
     Select,
+    Source,
     SourceName,
+    Subselect,
     WindowClause,
 )
 from lsql_runner.sql.ast.expressions import (
@@ -32,6 +34,7 @@ from lsql_runner.sql.ast.expressions import (
     NumberLiteral,
     Star,
     StringLiteral,
+    TypeMember,
     TypeName,
     Unary,
 )
@@ -79,11 +82,14 @@ __all__ = [
     "Projection",
     "Select",
     "SetStatement",
+    "Source",
     "SourceName",
     "Star",
     "Statement",
     "StoreAs",
     "StringLiteral",
+    "Subselect",
+    "TypeMember",
     "TypeName",
     "Unary",
     "WindowClause",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -28,11 +29,34 @@ class SourceName:
     alias: Ident | None = None
     span: Span = span_field()
 
+    @property
+    def names(self) -> tuple[Ident, ...]:
+        """The names with which its fields can be qualified, the alias first."""
+        return (self.name,) if self.alias is None else (self.alias, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Subselect:
+    """`(SELECT ...) AS x` in FROM or JOIN: a WITH query that only this clause reads."""
+
+    select: Select
+    alias: Ident | None = None
+    span: Span = span_field()
+
+    @property
+    def names(self) -> tuple[Ident, ...]:
+        """The name with which its fields can be qualified, if it has an alias."""
+        return () if self.alias is None else (self.alias,)
+
+
+Source = SourceName | Subselect
+"""What a SELECT reads: FROM and JOIN."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinClause:
     kind: OneOf["INNER", "LEFT", "RIGHT", "FULL"]
-    source: SourceName
+    source: Source
     on: Expression | None
     within: DurationLiteral | None
     span: Span = span_field()
@@ -64,7 +88,7 @@ class Select:
 
     mode: OneOf["STREAM", "TABLE"] | None
     projections: tuple[Projection, ...]
-    source: SourceName
+    source: Source
     event_time: Expression | None = None
     joins: tuple[JoinClause, ...] = ()
     laterals: tuple[Lateral, ...] = ()
@@ -76,6 +100,18 @@ class Select:
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
     """The keyword of each clause with its position, for errors about the clause."""
     span: Span = span_field()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources of FROM and of all JOINs."""
+        return (self.source, *(join.source for join in self.joins))
+
+    def with_subselects(self) -> Iterator[Select]:
+        """The SELECT and the subselects in it, at any depth."""
+        yield self
+        for source in self.sources:
+            if isinstance(source, Subselect):
+                yield from source.select.with_subselects()
 
     @property
     def join_window(self) -> WindowClause | None:

@@ -170,11 +170,22 @@ class CaseExpression:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as written in CAST: `int`, `decimal(10,2)`."""
+    """A type as written in CAST or CREATE TABLE: `int`, `decimal(10,2)`, `array<int not null>`, `struct<a: int>`."""
 
     name: str
     parameters: tuple[int, ...] = ()
+    members: tuple[TypeMember, ...] = ()
     span: Span = span_field()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMember:
+    """A type within another one: of the elements of an array, the keys or values of a map, or a field of a struct."""
+
+    type: TypeName
+    nullable: bool
+    field: Ident | None = None
+    """The name of the field; None within an array or a map."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,11 +73,12 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of CREATE TABLE: `f int`, `_key.k string`, `arr int[]` (an array of one dimension)."""
+    """A column of CREATE TABLE: `f int not null`, `_key.k string`, `arr int[]` (an array of one dimension)."""
 
     path: NamePath
     type: TypeName
     dimensions: int = 0
+    nullable: bool = True
     span: Span = span_field()
 
 

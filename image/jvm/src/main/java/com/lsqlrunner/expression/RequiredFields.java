@@ -5,13 +5,14 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** The fields of a struct that are not nullable, at any depth. */
+/** The fields of a struct, and the elements of arrays and maps in it, that are not nullable, at any depth. */
 public final class RequiredFields {
     private record Member(int index, String name, DataType type, boolean nullable, RequiredFields nested) {}
 
@@ -19,17 +20,17 @@ public final class RequiredFields {
 
     private RequiredFields() {}
 
-    /** The required fields within a type; null if there are none. */
+    /** The required fields and elements within a type; null if there are none. */
     public static RequiredFields of(DataType type) {
-        if (type instanceof ArrayType array) {
-            return of(array.elementType());
+        if (type instanceof StructType struct) {
+            return ofStruct(struct);
         }
-        if (type instanceof MapType map) {
-            return of(map.valueType());
-        }
-        if (!(type instanceof StructType struct)) {
-            return null;
-        }
+        DataType element = elementType(type);
+        RequiredFields found = element == null ? null : of(element);
+        return found == null && elementsAreRequired(type) ? new RequiredFields() : found;
+    }
+
+    private static RequiredFields ofStruct(StructType struct) {
         RequiredFields found = new RequiredFields();
         for (int index = 0; index < struct.length(); index++) {
             StructField field = struct.fields()[index];
@@ -41,7 +42,21 @@ public final class RequiredFields {
         return found.members.isEmpty() ? null : found;
     }
 
-    /** The name of the first field that is null although it is not nullable; null if there is none. */
+    private static DataType elementType(DataType type) {
+        if (type instanceof MapType map) {
+            return map.valueType();
+        }
+        return type instanceof ArrayType array ? array.elementType() : null;
+    }
+
+    private static boolean elementsAreRequired(DataType type) {
+        if (type instanceof MapType map) {
+            return !map.valueContainsNull();
+        }
+        return type instanceof ArrayType array && !array.containsNull();
+    }
+
+    /** The path of the first field or element that is null although it is not nullable; null if there is none. */
     public String missing(InternalRow struct) {
         for (Member member : members) {
             if (struct.isNullAt(member.index)) {
@@ -51,23 +66,32 @@ public final class RequiredFields {
             } else if (member.nested != null) {
                 String missing = member.nested.missingIn(struct, member.index, member.type);
                 if (missing != null) {
-                    return missing;
+                    return member.name + missing;
                 }
             }
         }
         return null;
     }
 
+    /** The rest of the path, below a value; null if nothing in it is missing. */
     private String missingIn(SpecializedGetters container, int index, DataType type) {
         if (type instanceof StructType struct) {
-            return missing(container.getStruct(index, struct.length()));
+            String missing = missing(container.getStruct(index, struct.length()));
+            return missing == null ? null : "." + missing;
         }
-        ArrayData items = type instanceof MapType ? container.getMap(index).valueArray() : container.getArray(index);
-        DataType nested = type instanceof MapType map ? map.valueType() : ((ArrayType) type).elementType();
+        MapData map = type instanceof MapType ? container.getMap(index) : null;
+        ArrayData items = map == null ? container.getArray(index) : map.valueArray();
+        DataType nested = elementType(type);
+        boolean isScalar = !(nested instanceof StructType) && elementType(nested) == null;
         for (int i = 0; i < items.numElements(); i++) {
-            String missing = items.isNullAt(i) ? null : missingIn(items, i, nested);
+            String missing = null;
+            if (!items.isNullAt(i)) {
+                missing = isScalar ? null : missingIn(items, i, nested);
+            } else if (elementsAreRequired(type)) {
+                missing = "";
+            }
             if (missing != null) {
-                return missing;
+                return (map == null ? "[" + i + "]" : "." + map.keyArray().getUTF8String(i)) + missing;
             }
         }
         return null;

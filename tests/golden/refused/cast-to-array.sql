@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CAST(id AS array<int>) AS x FROM payments

@@ -1,0 +1,1 @@
+CREATE TABLE orders(id long not) FORMAT(LONG, JSON); INSERT INTO t SELECT STREAM * FROM orders

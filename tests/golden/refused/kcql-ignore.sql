@@ -1,0 +1,1 @@
+INSERT INTO shop SELECT * FROM payments IGNORE amount PK id

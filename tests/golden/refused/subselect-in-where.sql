@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM * FROM payments WHERE id IN (SELECT id FROM orders)

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM 1 AS x FROM payments AS a JOIN (SELECT STREAM id FROM orders) AS a ON a.id = a.id WITHIN 1h

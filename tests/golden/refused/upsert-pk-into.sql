@@ -1,0 +1,1 @@
+UPSERT PK id INTO shop SELECT id FROM payments
