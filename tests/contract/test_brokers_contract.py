@@ -9,6 +9,7 @@ import pytest
 
 from devkit.fake_brokers import FakeBrokers
 from lsql_runner.kafka.ports import Right
+from lsql_runner.kafka.rights import operation_of
 from tests.contract.brokers_contract import (
     AccessChecksContract,
     GroupPositionsContract,
@@ -70,7 +71,7 @@ class FakeClientWithRights:
         return name
 
     def allow_topic(self, name: str, right: Right) -> None:
-        self.brokers.rights.setdefault(name, set()).add(right.upper())
+        self.brokers.rights.setdefault(name, set()).add(operation_of(right))
 
     def allow_transactional_ids(self, prefix: str) -> None:
         assert self.brokers.transactional_prefixes is not None

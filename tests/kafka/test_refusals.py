@@ -5,37 +5,24 @@ How a processor reacts is tested on fakes by tests/unit/runtime/test_control_loo
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation, ResourcePatternType, ResourceType  # type: ignore[attr-defined]
 
+from devkit.access_rules import PASSWORD, USER, allow, credentials
 from devkit.broker import Broker
 from devkit.broker_clients import CLIENTS, ClientFactory
-from devkit.in_process import in_process
 from devkit.records import Record
-from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import Brokers, Right, TopicRequest
-from lsql_runner.runtime.dry_run import validate
+from lsql_runner.kafka.rights import operation_of
 from tests.contract.brokers_contract import AccessChecksContract, unused_name
 
 pytestmark = pytest.mark.timeout(120)
-
-USER, PASSWORD = "runner", "right"
 
 
 @pytest.fixture(scope="module")
@@ -48,35 +35,9 @@ def secured() -> Iterator[Broker]:
         yield own
 
 
-def credentials(password: str) -> dict[str, str]:
-    """Environment variables of a processor."""
-    login = "org.apache.kafka.common.security.plain.PlainLoginModule"
-    return {
-        "SECURITY_PROTOCOL": "SASL_PLAINTEXT",
-        "SASL_MECHANISM": "PLAIN",
-        "SASL_JAAS_CONFIG": f'{login} required username="{USER}" password="{password}";',
-    }
-
-
 def connection(broker: Broker, password: str) -> KafkaConnection:
     keys = {name.lower().replace("_", "."): value for name, value in credentials(password).items()}
     return KafkaConnection(broker.addresses["secured"], tuple(keys.items()))
-
-
-def allow(
-    broker: Broker,
-    kind: ResourceType,
-    name: str,
-    *operations: AclOperation,
-    pattern: ResourcePatternType = ResourcePatternType.LITERAL,
-) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    rules = [
-        AclBinding(kind, name, pattern, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
-        for operation in operations
-    ]
-    for future in admin.create_acls(rules).values():
-        future.result(30)
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
@@ -94,7 +55,7 @@ def test_a_group_without_permissions_is_refused(secured: Broker, client: ClientF
         brokers.group_positions("forbidden", [Partition("seen", 0)])
 
     assert caught.value.code == "BROKER_REFUSED"
-    assert "uthoriz" in str(caught.value.params["reason"])
+    assert str(caught.value.params["reason"]) == "the ACLs do not allow Read on the group forbidden"
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
@@ -148,7 +109,7 @@ class ClientOfSecuredBroker:
         return name
 
     def allow_topic(self, name: str, right: Right) -> None:
-        allow(self._broker, ResourceType.TOPIC, name, AclOperation[right.upper()])
+        allow(self._broker, ResourceType.TOPIC, name, AclOperation[operation_of(right)])
 
     def allow_transactional_ids(self, prefix: str) -> None:
         prefixed = ResourcePatternType.PREFIXED
@@ -173,94 +134,6 @@ def test_brokers_without_access_rules_allow_everything(broker: Broker, client: C
     with closing(client(KafkaConnection(broker.bootstrap))) as brokers:
         brokers.check_topics({name: ["Read", "Write"]})
         brokers.check_transactional_id(name)
-
-
-GUIDE = Path(__file__).parents[2] / "docs/guides/security.md"
-ACL = re.compile(
-    r"--operation (\w+) --(topic|group|transactional-id) (\S+)(?: --resource-pattern-type (\w+))?$", re.MULTILINE
-)
-SOURCE, TARGET, APP_ID = "orders", "sums", "totals"
-"""The names in the guide."""
-TOTALS = f"INSERT INTO {TARGET} SELECT STREAM COUNT(*) AS n FROM {SOURCE} GROUP BY id"
-
-
-def allow_line(broker: Broker, line: tuple[str, str, str, str]) -> None:
-    """Grant what a line of kafka-acls in the guide grants."""
-    operation, kind, name, pattern = line
-    allow(
-        broker,
-        ResourceType[kind.upper().replace("-", "_")],
-        name,
-        AclOperation[operation.upper()],
-        pattern=ResourcePatternType[(pattern or "literal").upper()],
-    )
-
-
-@pytest.fixture
-def shop() -> Iterator[Broker]:
-    """A broker with the topics of the guide. The user may only describe them."""
-    with Broker(users={USER: PASSWORD}) as own:
-        for topic in (SOURCE, TARGET):
-            own.create_topic(topic)
-            allow(own, ResourceType.TOPIC, topic, AclOperation.DESCRIBE)
-        own.produce(SOURCE, [Record(b"k", b'{"id": 1}')])
-        yield own
-
-
-def environment(broker: Broker, folder: Path, **variables: str) -> dict[str, str]:
-    return {
-        "SQL": TOTALS,
-        "SQL_APP_ID": APP_ID,
-        "SQL_BOOTSTRAP_SERVERS": broker.addresses["secured"],
-        "SQL_STATE_STORE_DIR": str(folder),
-        "LSQL_TOPICS": json.dumps({SOURCE: {"value": {"format": "JSON", "schema": {"id": "long"}}}}),
-        **credentials(PASSWORD),
-        **variables,
-    }
-
-
-def test_the_acls_of_the_guide_are_needed_and_sufficient_for_exactly_once(
-    shop: Broker, engine: SparkEngine, tmp_path: Path
-) -> None:
-    variables = environment(shop, tmp_path)
-    lines = ACL.findall(GUIDE.read_text())
-    reasons = []
-    for line in lines:
-        with pytest.raises(LsqlError) as caught:
-            validate(variables)
-        assert caught.value.code == "BROKER_REFUSED"
-        reasons.append(str(caught.value.params["reason"]).removeprefix("the ACLs do not allow "))
-        allow_line(shop, line)
-    validate(variables)
-
-    assert reasons == [
-        f"Read on the topic {SOURCE}",
-        f"Read, Write on the topic {TARGET}",
-        f"Read on the topic {TARGET}",
-        f"Read on the topic {TARGET}",
-        f"Write on the transactional id {APP_ID}/validate",
-    ]
-    run_totals(shop, engine, variables)
-
-
-def test_the_first_acls_of_the_guide_are_sufficient_for_at_least_once(
-    shop: Broker, engine: SparkEngine, tmp_path: Path
-) -> None:
-    for line in ACL.findall(GUIDE.read_text())[:3]:
-        allow_line(shop, line)
-
-    run_totals(shop, engine, environment(shop, tmp_path, LSQL_GUARANTEE="at_least_once"))
-
-
-def run_totals(broker: Broker, engine: SparkEngine, variables: dict[str, str]) -> None:
-    """Run the processor until it has written its result."""
-    own = ("SQL", "SQL_APP_ID", "SQL_BOOTSTRAP_SERVERS", "SQL_STATE_STORE_DIR")
-    more = {name: value for name, value in variables.items() if name not in own}
-    folder = Path(variables["SQL_STATE_STORE_DIR"])
-    with in_process(engine, broker.addresses["secured"], TOTALS, APP_ID, folder, **more) as running:
-        running.read_to(1)
-
-    assert [record.value for record in broker.consume_all(TARGET)] == [b'{"n":1}']
 
 
 def test_a_refused_transactional_id_prints_nothing(secured: Broker, capfd: pytest.CaptureFixture[str]) -> None:

@@ -137,6 +137,48 @@ def test_a_plan_and_its_graph_are_printed() -> None:
     assert {"nodes", "edges"} <= json.loads(graph.stdout).keys()
 
 
+GUIDE = Path(__file__).parents[3] / "docs/guides/security.md"
+ORDERS = json.dumps({"orders": {"value": {"format": "JSON", "schema": {"id": "long"}}}})
+TOTALS = "INSERT INTO sums SELECT STREAM COUNT(*) AS n FROM orders GROUP BY id"
+
+
+def test_the_acls_of_a_program_are_those_of_the_guide() -> None:
+    result = lsql("explain", "--acls", "--principal", "User:shop", sql=TOTALS, LSQL_TOPICS=ORDERS, SQL_APP_ID="totals")
+
+    command = f"$ export SQL='{TOTALS}' SQL_APP_ID=totals\n$ lsql explain --acls --principal User:shop\n"
+    assert f"{command}{result.stdout}```" in GUIDE.read_text(encoding="utf-8")
+
+
+def test_the_acls_include_what_error_policies_and_created_topics_need() -> None:
+    sql = f"SET autocreate=true; SET error.policy='dlq'; SET dead.letter.queue='letters'; {TOTALS}"
+    variables = {"LSQL_TOPICS": ORDERS, "SQL_APP_ID": "totals", "SASL_USERNAME": "ada", "SASL_MECHANISM": "PLAIN"}
+
+    result = lsql("explain", "--acls", "--json", sql=sql, **variables)
+
+    def topic(name: str, *operations: str) -> dict[str, object]:
+        return {"resourceType": "topic", "name": name, "patternType": "literal", "operations": list(operations)}
+
+    assert json.loads(result.stdout) == {
+        "principal": "User:ada",
+        "acls": [
+            topic("orders", "Read"),
+            topic("sums", "Read", "Write", "DescribeConfigs", "Create"),
+            topic("letters", "Read", "Write", "DescribeConfigs", "Create"),
+            {"resourceType": "group", "name": "totals", "patternType": "literal", "operations": ["Read"]},
+            {
+                "resourceType": "transactional-id",
+                "name": "totals/",
+                "patternType": "prefixed",
+                "operations": ["Write"],
+            },
+        ],
+    }
+
+
+def test_the_options_of_acls_need_acls() -> None:
+    assert lsql("explain", "--json", sql=TOTALS, LSQL_TOPICS=ORDERS).returncode == 2
+
+
 def test_functions_are_listed_or_described() -> None:
     every, one, none = lsql("functions"), lsql("functions", "upper"), lsql("functions", "uper")
 

@@ -124,7 +124,7 @@ def limit_target(runtime: FakeRuntime, *rights: str) -> None:
 
 def limit_dead_letters(runtime: FakeRuntime) -> None:
     runtime.brokers.add_topic("dead")
-    runtime.brokers.rights["dead"] = {"READ"}
+    runtime.brokers.rights["dead"] = {"READ", "DESCRIBE_CONFIGS"}
     runtime.sql = f"{DEAD_LETTERS} {COUNT}"
 
 

@@ -176,7 +176,7 @@ def _bind_insert(
 
 _PLACE = DetailTable(
     {
-        "BROKERS": "on the brokers",
+        "BROKERS": "on the brokers, or the client may not describe it",
         "DECLARATIONS": "among the topics that LSQL_TOPICS and CREATE TABLE declare",
     }
 )

@@ -104,12 +104,36 @@ def validate(path: str | None) -> int:
 
 @cli.command()
 @_file
+@click.option("--acls", is_flag=True, help="Print commands of kafka-acls that grant the rights that the program needs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rights as JSON.")
+@click.option("--principal", default="", help="The principal in the commands; by default User: and SASL_USERNAME.")
 @_reports_errors
-def explain(path: str | None) -> int:
-    """Print the plan, and the memory that it needs."""
+def explain(path: str | None, acls: bool, as_json: bool, principal: str) -> int:
+    """Print the plan, and the memory that it needs.
+
+    With --acls, print the least rights on topics, consumer group and transactional ids instead. Without
+    SQL_BOOTSTRAP_SERVERS they include those to create all targets.
+    """
     from lsql_runner.runtime.dry_run import explain_from_environment
 
+    if acls:
+        return _explain_acls(_environment(path), principal, as_json)
+    if as_json or principal:
+        raise click.UsageError("--json and --principal require --acls.")
     click.echo(explain_from_environment(_environment(path)), nl=False)
+    return 0
+
+
+def _explain_acls(environment: Mapping[str, str], principal: str, as_json: bool) -> int:
+    from lsql_runner.kafka.rights import acl_commands
+    from lsql_runner.runtime.dry_run import acls_from_environment
+
+    found = acls_from_environment(environment)
+    user = principal or found.principal
+    if as_json:
+        _echo_json({"principal": user or None, "acls": [acl.as_json() for acl in found.acls]})
+    else:
+        click.echo("\n".join(acl_commands(found.acls, found.servers, user)))
     return 0
 
 

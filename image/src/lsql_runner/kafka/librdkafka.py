@@ -279,6 +279,8 @@ class LibrdkafkaBrokers(RangeReader):
             message = consumer.poll(0)
             refusal = None if message is None else message.error()
             consumer.close()
+            if (refusal or error.args[0]).code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+                raise self._refused(RIGHTS("GROUP", name=group)) from None
             raise self._failed(error if refusal is None else KafkaException(refusal)) from None
         self._consumers[group] = consumer
         return found

@@ -70,7 +70,7 @@ class GroupPositions(Protocol):
     """The committed offsets of consumer groups without members.
 
     Raises:
-        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED from every method.
+        LsqlError: BROKER_UNREACHABLE or BROKER_REFUSED from every method; the reason of a refusal names the group.
     """
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
@@ -112,8 +112,8 @@ class TopicAdmin(Protocol):
         only serve to detect records that are too large earlier than the producer does."""
 
 
-Right = Literal["Read", "Write"]
-"""An operation that an ACL allows on a topic. Both include Describe."""
+Right = Literal["Read", "Write", "DescribeConfigs"]
+"""An operation that an ACL allows on a topic. Read and Write include Describe."""
 
 
 class AccessChecks(Protocol):

@@ -16,6 +16,7 @@ REASONS = DetailTable(
 RIGHTS = DetailTable(
     {
         "TOPIC": "the ACLs do not allow {rights} on the topic {topic}",
+        "GROUP": "the ACLs do not allow Read on the group {name}",
         "TRANSACTIONAL_ID": "the ACLs do not allow Write on the transactional id {name}",
     }
 )

@@ -9,11 +9,13 @@ from pathlib import Path
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
+from lsql_runner.kafka.rights import Acl
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.memory_need import needed_mib, state_partitions
+from lsql_runner.runtime.needed_acls import needed_acls
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
@@ -42,6 +44,35 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     partitions = state_partitions(planned.bound.settings.state_partitions, None, settings)
     state = f"keeps its state in {partitions} partitions\n" if plan.stateful else ""
     return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions)} MiB of memory\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramAcls:
+    """The rights that a program needs on its brokers."""
+
+    acls: tuple[Acl, ...]
+    servers: str
+    """`host:port,...`; empty without brokers in the settings."""
+    principal: str
+    """The principal of the client, as `User:name`, if the settings have the name; else empty."""
+
+
+def acls_from_environment(environment: Mapping[str, str]) -> ProgramAcls:
+    """The least rights that the program in the environment needs. Without brokers, its targets count as missing.
+
+    Raises:
+        LsqlError: as `plan_from_environment`.
+    """
+    settings = read_settings(environment)
+    user = dict(settings.client_keys).get("sasl.username", "")
+    principal = f"User:{user}" if user else ""
+    program = parse(settings.sql)
+    if not settings.bootstrap_servers:
+        return ProgramAcls(needed_acls(_plan_on_declarations(program, settings), settings), "", principal)
+    with connections(settings) as (brokers, registry):
+        planned = plan_on_brokers(program, settings, brokers, registry, None)
+        acls = needed_acls(planned, settings, brokers.topics())
+    return ProgramAcls(acls, settings.connection.servers, principal)
 
 
 def _planned(settings: Settings) -> PlannedProgram:

@@ -17,8 +17,9 @@ from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.memory_need import buffers_of
+from lsql_runner.runtime.needed_acls import delivers_exactly_once
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.runtime.preparation import PreparedProgram, delivers_exactly_once
+from lsql_runner.runtime.preparation import PreparedProgram
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.events.batches import Partition
-from lsql_runner.kafka.ports import AccessChecks, Brokers, Right, TopicAdmin, TopicLimits, TopicReader
+from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
@@ -27,6 +27,7 @@ from lsql_runner.runtime.actions import (
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
 from lsql_runner.runtime.memory_need import needed_mib, state_partitions
+from lsql_runner.runtime.needed_acls import check_acls, needed_acls
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
@@ -123,7 +124,7 @@ def find_situation(
         brokers: the brokers.
         registry: the schema registry, if there is one.
         saved: the content of the state directory.
-        with_positions: whether to read the positions of the consumer group.
+        with_positions: whether to use the positions of the consumer group.
 
     Raises:
         LsqlError: as `plan_on_brokers`; REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers
@@ -135,9 +136,11 @@ def find_situation(
     for topic in planned.plan.targets:
         if topic not in topics:
             brokers.check_create(target_request(planned, topic))
-    _check_rights(planned, settings, brokers)
-    partitions = source_partitions(planned.plan) if with_positions else []
-    committed = brokers.group_positions(settings.app_id, partitions)
+    check_acls(needed_acls(planned, settings, topics), brokers)
+    partitions = source_partitions(planned.plan)
+    committed = brokers.group_positions(settings.app_id, partitions)  # also checks the right to read them
+    if not with_positions:
+        committed, partitions = {}, []
     wanted = planned.bound.settings.state_partitions
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
@@ -151,27 +154,6 @@ def find_situation(
         new_state_partitions=state_partitions(wanted, None, settings),
         needed_mib=needed_mib(planned.plan, settings, state_partitions(wanted, saved.pinned, settings)),
     )
-
-
-def delivers_exactly_once(planned: PlannedProgram, settings: Settings) -> bool:
-    """Whether results are delivered to topics exactly once, else at least once."""
-    return (planned.bound.settings.guarantee or settings.guarantee) == "exactly_once"
-
-
-def _check_rights(planned: PlannedProgram, settings: Settings, brokers: AccessChecks) -> None:
-    """Check the rights that the running program needs on its topics and for its transactions.
-
-    Raises:
-        LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
-    """
-    exactly_once = delivers_exactly_once(planned, settings)
-    needed: dict[str, set[Right]] = {source.topic: {"Read"} for source in planned.plan.sources}
-    for topic in planned.plan.targets:
-        # With exactly-once, a start reads the targets to find what an earlier process has written.
-        needed.setdefault(topic, set()).update(("Read", "Write") if exactly_once else ("Write",))
-    brokers.check_topics(needed)
-    if exactly_once and planned.plan.targets:
-        brokers.check_transactional_id(f"{settings.app_id}/validate")
 
 
 def versions() -> dict[str, str]:

@@ -37,6 +37,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
@@ -211,10 +212,12 @@ final class BrokerRequestHandler {
         String group = (String) request.get("group");
         List<TopicPartition> requested = new ArrayList<>();
         list(request.get("partitions")).forEach(partition -> requested.add(toPartition(partition)));
-        Map<TopicPartition, OffsetAndMetadata> found = await(admin.listConsumerGroupOffsets(
-                        Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(requested)),
-                        new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
-                .partitionsToOffsetAndMetadata(group));
+        Map<TopicPartition, OffsetAndMetadata> found = awaitOfGroup(
+                group,
+                admin.listConsumerGroupOffsets(
+                                Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(requested)),
+                                new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
+                        .partitionsToOffsetAndMetadata(group));
         List<Object> rows = new ArrayList<>();
         for (TopicPartition partition : requested) {
             // The client leaves out partitions that the brokers refuse to show, and returns null for those that have no
@@ -236,12 +239,22 @@ final class BrokerRequestHandler {
             positions.put(
                     toPartition(row), new OffsetAndMetadata(number(list(row).get(2))));
         }
-        await(admin.alterConsumerGroupOffsets(
-                        (String) request.get("group"),
-                        positions,
-                        new AlterConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
-                .all());
+        String group = (String) request.get("group");
+        awaitOfGroup(
+                group,
+                admin.alterConsumerGroupOffsets(
+                                group, positions, new AlterConsumerGroupOffsetsOptions().timeoutMs(timeoutMs))
+                        .all());
         return null;
+    }
+
+    /** Like {@code await}. If the brokers refuse the group, the message of the exception names it. */
+    private <T> T awaitOfGroup(String group, KafkaFuture<T> future) throws Exception {
+        try {
+            return await(future);
+        } catch (GroupAuthorizationException refused) {
+            throw new GroupAuthorizationException("the ACLs do not allow Read on the group " + group);
+        }
     }
 
     /** Reads the records of {@code [topic, partition, start, end]}; the end is exclusive. */
