@@ -44,7 +44,9 @@ def _read_column(cursor: Cursor) -> ast.Column:
     while cursor.take_symbol("["):
         cursor.expect_symbol("]")
         dimensions += 1
-    return ast.Column(path, kind, dimensions, read_nullable(cursor), path.span.to(cursor.last))
+    nullable = read_nullable(cursor)
+    span = path.span.to(cursor.last)
+    return ast.Column(path=path, type=kind, dimensions=dimensions, nullable=nullable, span=span)
 
 
 def read_format(cursor: Cursor) -> ast.FormatName:

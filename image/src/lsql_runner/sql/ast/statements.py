@@ -71,7 +71,7 @@ class Insert:
     span: Span = span_field()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column of CREATE TABLE: `f int not null`, `_key.k string`, `arr int[]` (an array of one dimension)."""
 
