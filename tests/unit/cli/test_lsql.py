@@ -137,6 +137,24 @@ def test_a_plan_and_its_graph_are_printed() -> None:
     assert {"nodes", "edges"} <= json.loads(graph.stdout).keys()
 
 
+@pytest.mark.parametrize("command", ["validate", "explain", "topology"])
+def test_a_topic_that_the_policies_do_not_allow_is_refused_with_its_place(command: str) -> None:
+    result = lsql(command, sql=insert("* FROM cars"), LSQL_POLICY_WRITE_ALLOW="slow*, out.*")
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("TOPIC_NOT_ALLOWED: The topic policies do not allow programs to write fast: ")
+    assert "INSERT INTO fast" in result.stderr
+    assert "^^^^" in result.stderr
+
+
+def test_a_wrong_pattern_of_a_policy_is_refused() -> None:
+    result = lsql("validate", sql=insert("* FROM cars"), LSQL_POLICY_READ_ALLOW="[a-z]*")
+
+    assert result.returncode == 1
+    assert "LSQL_POLICY_READ_ALLOW" in result.stderr
+    assert "names of topics, separated by commas" in result.stderr
+
+
 GUIDE = Path(__file__).parents[3] / "docs/guides/security.md"
 ORDERS = json.dumps({"orders": {"value": {"format": "JSON", "schema": {"id": "long"}}}})
 TOTALS = "INSERT INTO sums SELECT STREAM COUNT(*) AS n FROM orders GROUP BY id"

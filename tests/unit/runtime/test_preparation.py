@@ -158,6 +158,31 @@ def test_a_start_without_a_right_changes_nothing(
     assert snapshot(runtime) == before
 
 
+@pytest.mark.parametrize(
+    ("variables", "use", "topic"),
+    [
+        ({"LSQL_POLICY_READ_DENY": "t*"}, "read", "t"),
+        ({"LSQL_POLICY_WRITE_ALLOW": "other"}, "write", "o"),
+        ({"SQL_METRICS_TOPIC": "metrics", "LSQL_POLICY_WRITE_ALLOW": "o"}, "write", "metrics"),
+    ],
+    ids=["read", "write", "metrics"],
+)
+def test_a_topic_that_the_policies_do_not_allow_is_refused_before_anything_is_read(
+    tmp_path: Path, variables: dict[str, str], use: str, topic: str
+) -> None:
+    runtime = runtime_with(tmp_path)
+    runtime.brokers.outage = LsqlError("BROKER_UNREACHABLE", servers="k", reason="no request was expected")
+
+    with pytest.raises(LsqlError) as caught, runtime.process(**variables):
+        pass
+
+    assert (caught.value.code, caught.value.params["use"], caught.value.params["topic"]) == (
+        "TOPIC_NOT_ALLOWED",
+        use,
+        topic,
+    )
+
+
 def test_at_least_once_needs_neither_transactions_nor_read_on_targets(tmp_path: Path) -> None:
     runtime = runtime_with(tmp_path, f"SET processing.guarantee='at_least_once'; {COUNT}")
     limit_target(runtime, "WRITE")

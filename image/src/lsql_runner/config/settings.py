@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.quantity import mebibytes
@@ -52,6 +53,14 @@ def _memory(value: str) -> str:
     if value and mebibytes(value) is None:
         raise DetailError(_EXPECTED("MEMORY"))
     return value
+
+
+def _patterns(value: str) -> str:
+    patterns(value)
+    return value
+
+
+Patterns = Annotated[str, AfterValidator(_patterns)]
 
 
 class Settings(BaseModel):
@@ -210,6 +219,26 @@ class Settings(BaseModel):
         le=100_000,
         description="Maximum number of records of a topic from which its schema is inferred.",
     )
+    policy_read_allow: Patterns = Field(
+        "",
+        alias="LSQL_POLICY_READ_ALLOW",
+        description="Topics that programs may read: patterns separated by commas, with `*` and `?`; empty for all.",
+    )
+    policy_read_deny: Patterns = Field(
+        "",
+        alias="LSQL_POLICY_READ_DENY",
+        description="Topics that programs must not read, even if they are allowed.",
+    )
+    policy_write_allow: Patterns = Field(
+        "",
+        alias="LSQL_POLICY_WRITE_ALLOW",
+        description="Topics that programs may write or create, the dead letter topic included; empty for all.",
+    )
+    policy_write_deny: Patterns = Field(
+        "",
+        alias="LSQL_POLICY_WRITE_DENY",
+        description="Topics that programs must not write, even if they are allowed.",
+    )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER and _PASSWORD.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
@@ -224,6 +253,14 @@ class Settings(BaseModel):
         addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
         security = {"security.protocol": protocol} | dict(self.client_keys)
         return KafkaConnection(addresses, tuple(security.items()))
+
+    @property
+    def policies(self) -> TopicPolicies:
+        """The topics that programs may read and write."""
+        return TopicPolicies(
+            TopicPolicy("read", patterns(self.policy_read_allow), patterns(self.policy_read_deny)),
+            TopicPolicy("write", patterns(self.policy_write_allow), patterns(self.policy_write_deny)),
+        )
 
     @property
     def memory_limit_mib(self) -> int | None:

@@ -16,6 +16,7 @@ from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.memory_need import needed_mib, state_partitions
 from lsql_runner.runtime.needed_acls import needed_acls
+from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
@@ -140,4 +141,5 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
 
 
 def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:
+    check_topic_policies(program, settings)
     return plan_parsed(program, Catalog(settings.declared, sinks=settings.sink_kinds))

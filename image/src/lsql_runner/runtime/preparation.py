@@ -28,6 +28,7 @@ from lsql_runner.runtime.actions import (
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
 from lsql_runner.runtime.memory_need import needed_mib, state_partitions
 from lsql_runner.runtime.needed_acls import check_acls, needed_acls
+from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
@@ -94,8 +95,9 @@ def plan_on_brokers(
     """Bind the program to the current topics, and plan it.
 
     Raises:
-        LsqlError: an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
+        LsqlError: TOPIC_NOT_ALLOWED, an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
+    check_topic_policies(program, settings)
     schemas = {} if pinned is None else pinned.schemas
     known = KnownSchemas(
         declared=settings.declared,

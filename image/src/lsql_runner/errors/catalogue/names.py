@@ -10,6 +10,10 @@ NAMES: dict[str, ErrorKind] = {
         "Create the topic or correct its name. Similar names: {near}.",
         is_of_metadata=True,
     ),
+    "TOPIC_NOT_ALLOWED": ErrorKind(
+        "The topic policies do not allow programs to {use} {topic}: {rule}.",
+        "Use another topic. The policies are set where the processor is deployed: policy.{use} in the chart's values.",
+    ),
     "TARGET_UNKNOWN": ErrorKind(
         "The target topic {topic} does not exist.",
         "Create the topic, or let the program create it with SET defaults.topic.autocreate=true.",
