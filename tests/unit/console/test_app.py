@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from devkit.fake_runner_server import stream
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.audit import Audited
 
 
 @pytest.fixture
@@ -311,6 +313,8 @@ class TestAudit:
             "namespace": "streams",
             "result": "done",
         }
+        assert (record.before, record.after) == ({"state": "running"}, {"state": "stopped"})  # type: ignore[attr-defined]
+        assert set(vars(record)) >= {field.name for field in fields(Audited)}
 
     def test_an_action_is_an_event_on_the_workload(self, console: FakeConsole) -> None:
         act(console, "PUT", "/stop", "b")

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from devkit.fake_program import WARNING
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events import processor as events
-from lsql_runner.events.processor import BrokerFound, BrokerLost, LateRecordsDropped
+from lsql_runner.events.audit import Audited
+from lsql_runner.events.processor import AuditRecorded, BrokerFound, BrokerLost, LateRecordsDropped
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.lifecycle import Cause
@@ -286,3 +288,49 @@ class TestEvents:
         processor.emit(getattr(events, event)(0, report(LsqlError("JVM_GONE", reason="r"))))
 
         assert [line["level"] for line in lines(stream)] == [level]
+
+
+class TestAudit:
+    RECORD = Audited(
+        action="stop", processor="fast", user="ada", before={"state": "running"}, after={"state": "stopped"}
+    )
+
+    @pytest.mark.parametrize("level", ["INFO", "ERROR", "FATAL"])
+    def test_a_line_has_all_fields_at_every_level(self, level: str) -> None:
+        processor = SCENARIOS["running"]()
+        stream = log_of(processor, level)
+
+        processor.emit(AuditRecorded(0, self.RECORD))
+
+        [line] = lines(stream)
+        assert (line["message"], line["logger"], line["level"]) == ("audit", "lsql_runner.audit", "info")
+        assert {name: line[name] for name in self.RECORD.fields()} == {
+            "action": "stop",
+            "processor": "fast",
+            "user": "ada",
+            "result": "done",
+            "before": {"state": "running"},
+            "after": {"state": "stopped"},
+            "namespace": None,
+            "kind": None,
+            "id": None,
+            "role": None,
+            "address": None,
+        }
+        assert line["timestamp"]
+
+    def test_a_refused_action_is_a_warning(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = log_of(processor)
+
+        processor.emit(AuditRecorded(0, replace(self.RECORD, result="TRANSITION_REFUSED")))
+
+        assert lines(stream)[0]["level"] == "warning"
+
+    def test_off_has_no_audit_log(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = log_of(processor, "OFF")
+
+        processor.emit(AuditRecorded(0, self.RECORD))
+
+        assert lines(stream) == []

@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.processor import Event, LagMeasured, MemoryMeasured
+from lsql_runner.events.processor import Event, LagMeasured, MemoryMeasured, VolumeMeasured
 from lsql_runner.runtime.last_hour import INTERVAL_MS, SAMPLES, LastHour
 from lsql_runner.runtime.status import CurrentStatus, Status
 
@@ -79,6 +79,7 @@ def test_a_measurement_of_the_memory_is_none_of_the_lag() -> None:
     processor.emit(batch(1))
     processor.emit(LagMeasured(STARTED_MS + 2_000, {SOURCE: 510}))
     processor.emit(MemoryMeasured(STARTED_MS + INTERVAL_MS))
+    processor.emit(VolumeMeasured(STARTED_MS + INTERVAL_MS, size_bytes=2, free_bytes=1))
 
     assert [sample.lag for sample in processor.last_hour.samples(STARTED_MS + 2 * INTERVAL_MS)] == [10, None]
 

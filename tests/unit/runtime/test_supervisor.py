@@ -11,8 +11,9 @@ import pytest
 
 from devkit.fake_runtime import APP_ID, FakeRuntime
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import Partition
-from lsql_runner.events.processor import Event, StateChanged
+from lsql_runner.events.processor import AuditRecorded, Event, StateChanged
 from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
@@ -28,9 +29,9 @@ DEADLINE_S = 20.0
 class RunningSupervisor:
     """A launched supervisor on fakes, its state directory and its events."""
 
-    def __init__(self, runtime: FakeRuntime) -> None:
+    def __init__(self, runtime: FakeRuntime, **env: str) -> None:
         self.runtime = runtime
-        settings = runtime.settings()
+        settings = runtime.settings(**env)
         self.state = StateDir(settings.state_dir, settings.app_id)
         self.supervisor = Supervisor(
             RunDependencies(
@@ -45,7 +46,13 @@ class RunningSupervisor:
         )
         self.events: list[Event] = []
         self.supervisor.listen(self.events.append)
+
+    def launch(self) -> RunningSupervisor:
         self.supervisor.launch()
+        return self
+
+    def audited(self) -> list[Audited]:
+        return [event.record for event in self.events if isinstance(event, AuditRecorded)]
 
     def close(self) -> None:
         self.supervisor.close()
@@ -73,7 +80,7 @@ def runtime(tmp_path: Path) -> FakeRuntime:
 
 @pytest.fixture
 def running(runtime: FakeRuntime) -> Iterator[RunningSupervisor]:
-    with closing(RunningSupervisor(runtime)) as running:
+    with closing(RunningSupervisor(runtime).launch()) as running:
         running.reach(State.RUNNING)
         yield running
 
@@ -121,3 +128,96 @@ def test_it_describes_its_program(running: RunningSupervisor) -> None:
     assert "read t" in running.supervisor.description.plan
     assert {"nodes", "edges"} <= running.supervisor.description.topology.keys()
     assert running.supervisor.health().ok
+
+
+def states(record: Audited) -> tuple[str, str, object, object]:
+    """The action, the user, and the states before and after."""
+    return record.action, record.user, (record.before or {}).get("state"), (record.after or {}).get("state")
+
+
+def test_starts_and_stops_are_audited_with_user_and_states(running: RunningSupervisor) -> None:
+    running.supervisor.stop("ada")
+    running.reach(State.STOPPED)
+    running.supervisor.start("eve")
+    running.reach(State.RUNNING)
+    running.supervisor.close()
+
+    deploy, *others = running.audited()
+    assert deploy.action == "deploy"
+    assert {(r.processor, r.result) for r in others} == {(APP_ID, "done")}
+    assert [states(r) for r in others] == [
+        ("start", "unknown", "ended", "starting"),
+        ("stop", "ada", "running", "stopped"),
+        ("start", "eve", "stopped", "starting"),
+        ("stop", "unknown", "running", "ended"),
+    ]
+
+
+def test_a_refused_request_is_audited_with_its_error(running: RunningSupervisor) -> None:
+    running.supervisor.close()
+    with pytest.raises(LsqlError):
+        running.supervisor.stop("ada")
+
+    last = running.audited()[-1]
+    assert (last.action, last.user, last.result, last.before, last.after) == (
+        "stop",
+        "ada",
+        "TRANSITION_REFUSED",
+        None,
+        None,
+    )
+
+
+def test_a_changed_program_and_changed_settings_are_audited_with_their_values(runtime: FakeRuntime) -> None:
+    def deployed(**env: str) -> list[Audited]:
+        with closing(RunningSupervisor(runtime, LSQL_USER="ada", **env).launch()) as running:
+            return [record for record in running.audited() if record.action == "deploy"]
+
+    [first] = deployed(LSQL_THREADS="2")
+    assert (first.before, first.user) == (None, "ada")
+    assert first.after is not None
+    assert (first.after["LSQL_THREADS"], first.after["version"]) == ("2", "0")
+    assert deployed(LSQL_THREADS="2") == []
+
+    [changed] = deployed(LSQL_THREADS="4", LSQL_SINK_SHOP_URL="redis://cache:6379")
+    assert changed.before == {"LSQL_THREADS": "2"}
+    assert changed.after == {"LSQL_THREADS": "4", "LSQL_SINK_SHOP_URL": "redis://cache:6379"}
+
+    runtime.sql = FILTER + " WHERE a > 1"
+    [program] = deployed(LSQL_THREADS="4", LSQL_SINK_SHOP_URL="redis://cache:6379")
+    assert program.before is not None
+    assert program.after is not None
+    assert list(program.before) == list(program.after) == ["program"]
+    assert program.before["program"] == first.after["program"] != program.after["program"]
+
+
+SECRETS = {
+    "SASL_PASSWORD": "planted-1",
+    "SASL_JAAS_CONFIG": "planted-2",
+    "SSL_KEYSTORE_KEY": "planted-3",
+    "LSQL_SCHEMA_REGISTRY_PASSWORD": "planted-4",
+    "LSQL_SCHEMA_REGISTRY_KEY": "planted-5",
+    "LSQL_SCHEMA_REGISTRY_KEY_PASSWORD": "planted-6",
+    "LSQL_SINK_SHOP_URL": "redis://cache:6379",
+    "LSQL_SINK_SHOP_PASSWORD": "planted-7",
+    "JAVA_OPTS": "-Dpassword=planted-8",
+}
+
+
+def test_credentials_are_neither_audited_nor_saved(runtime: FakeRuntime) -> None:
+    with closing(RunningSupervisor(runtime, **SECRETS).launch()) as running:
+        assert "planted" not in str(running.audited())
+        files = [file for file in running.state.path.iterdir() if file.is_file()]
+
+    assert "deployment.json" in [file.name for file in files]
+    assert [file.name for file in files if "planted" in file.read_text()] == []
+
+
+def test_a_deployed_program_that_is_refused_is_audited_and_changes_nothing(runtime: FakeRuntime) -> None:
+    runtime.sql = "INSERT INTO o SELECT STREAM * FROM missing"
+    with closing(RunningSupervisor(runtime)) as running:
+        with pytest.raises(LsqlError):
+            running.launch()
+
+        assert [(r.action, r.result) for r in running.audited()] == [("deploy", "TOPIC_UNKNOWN")]
+        assert running.state.deployment() is None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
+from lsql_runner.console.audit import write_audit
 from lsql_runner.console.auth import Caller
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refused
 from lsql_runner.console.history import History, HistoryEvent
@@ -15,11 +16,18 @@ from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.audit import DONE, Audited
 from lsql_runner.events.console import ActionEnded, ConsoleListener
 
-AUDIT = logging.getLogger("lsql_runner.audit")
 LOG = logging.getLogger(__name__)
 
+_AFTER: dict[Action, Mapping[str, Any] | None] = {
+    "stop": {"state": "stopped"},
+    "start": {"state": "starting"},
+    "scale": None,
+    "delete": None,
+}
+"""What the action changes the processor to."""
 _DONE: dict[Action, str] = {"stop": "Stopped", "start": "Started", "scale": "Scaled", "delete": "Deleted"}
 
 
@@ -112,6 +120,11 @@ class Operations:
         self._watch.refresh_soon()
         return processor
 
+    def _before(self, action: Action, identifier: str, processor: ProcessorWorkload) -> Mapping[str, Any]:
+        if action == "scale":
+            return {"runners": processor.runners}
+        return {"state": self._watch.entry(identifier).state}
+
     def _audit(
         self,
         requester: Requester,
@@ -121,18 +134,23 @@ class Operations:
         error: LsqlError | None,
     ) -> None:
         who = requester.caller.name
-        fields = {
-            "user": who,
-            "role": requester.caller.role,
-            "address": requester.address,
-            "action": action,
-            "id": identifier[:80],
-            "result": error.code if error else "done",
-        }
-        if processor is not None:
-            fields |= {"namespace": processor.namespace, "kind": processor.kind, "processor": processor.name}
-        self._listener(ActionEnded(action, fields["result"]))
-        AUDIT.log(logging.WARNING if error else logging.INFO, "audit", extra=fields)
+        result = error.code if error else DONE
+        self._listener(ActionEnded(action, result))
+        write_audit(
+            Audited(
+                action=action,
+                processor=processor.name if processor else "",
+                user=who,
+                result=result,
+                before=None if processor is None else self._before(action, identifier, processor),
+                after=None if error or processor is None else _AFTER[action],
+                namespace=processor.namespace if processor else None,
+                kind=processor.kind if processor else None,
+                id=identifier[:80],
+                role=requester.caller.role,
+                address=requester.address,
+            )
+        )
         if processor is None:
             return
         text = f"{who} requested {action}: {error.message if error else 'done.'}"

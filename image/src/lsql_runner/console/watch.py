@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from lsql_runner.console.audit import observed_changes, write_audit
 from lsql_runner.console.cluster import Cluster, ClusterError
 from lsql_runner.console.discovery import FetchReports, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, ProcessorEntry
@@ -130,6 +131,8 @@ class ClusterWatch:
             number = self._view.number + 1 if self._view else 1
             entries = _by_id(document.processors)
             living = {e.id: by_key[e.key] for e in entries.values() if e.deleted_at is None and e.key in by_key}
+            for change in observed_changes(own or published, document, living):
+                write_audit(change)
             self._view = ClusterView(number=number, document=document, entries=entries, processors=living)
             self._history.add_document(document)
             self._listener(_read_event(document, published))

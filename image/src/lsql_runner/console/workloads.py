@@ -81,6 +81,8 @@ class ProcessorWorkload:
     created_at: datetime | None
     legacy: bool
     violations: tuple[Violation, ...]
+    changed_by: str = ""
+    """The field manager that last changed the workload, for example `helm`."""
     pod_labels: tuple[tuple[str, str], ...] = ()
     """The selector of its pods."""
     container: str = ""
@@ -142,10 +144,21 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         created_at=as_time(metadata.get("creationTimestamp")),
         legacy=legacy,
         violations=(),
+        changed_by=_changed_by(metadata),
         pod_labels=tuple(sorted(as_strings(as_mapping(spec.get("selector")).get("matchLabels")).items())),
         container=as_text(container.get("name")),
     )
     return found.with_violations(*_violations(found, labels, container, variables))
+
+
+def _changed_by(metadata: Mapping[str, Any]) -> str:
+    """The manager of the newest change, apart from those of the status."""
+    changes = [
+        (at, as_text(entry.get("manager")))
+        for entry in as_mappings(metadata.get("managedFields"))
+        if not entry.get("subresource") and (at := as_time(entry.get("time"))) is not None
+    ]
+    return max(changes)[1] if changes else ""
 
 
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:

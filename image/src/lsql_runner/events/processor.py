@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lsql_runner.errors import ErrorReport
+from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
 
 __all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport", "VolumeMeasured"]
-"""Types of `events.batches` and `events.memory` that listeners import from here."""
+"""Types of other modules that listeners import from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,14 @@ class ProgramPlanned:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditRecorded:
+    """Somebody has started, stopped or changed the processor, or tried to."""
+
+    at_ms: int
+    record: Audited
+
+
+@dataclass(frozen=True, slots=True)
 class WarningRaised:
     """A start has found something that a person should know."""
 
@@ -149,6 +158,7 @@ Event = (
     | MemoryMeasured
     | VolumeMeasured
     | WarningRaised
+    | AuditRecorded
 )
 
 Listener = Callable[[Event], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from functools import singledispatchmethod
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import structlog
 
 from lsql_runner.errors import ErrorReport
+from lsql_runner.events.audit import AUDIT_LOGGER, DONE
 from lsql_runner.events.processor import (
+    AuditRecorded,
     BatchEnded,
     BrokerFound,
     BrokerLost,
@@ -110,6 +113,11 @@ class EventLog:
             duration_ms=event.duration_ms,
             phases_ms=event.phases_ms,
         )
+
+    @_write.register
+    def _(self, event: AuditRecorded) -> None:
+        level = logging.INFO if event.record.result == DONE else logging.WARNING
+        structlog.stdlib.get_logger(AUDIT_LOGGER).log(level, "audit", **event.record.fields())
 
     @_write.register
     def _(self, event: LateRecordsDropped) -> None:

@@ -16,6 +16,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from lsql_runner.config.log_levels import LEVELS, level_name
 from lsql_runner.errors import DetailError, LsqlError
+from lsql_runner.events.audit import AUDIT_LOGGER
 
 NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
 """Libraries that log every call at DEBUG. They are logged only if the level includes them."""
@@ -68,6 +69,8 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
         logging.getLogger(name).setLevel(logging.NOTSET if everything else max(shown.threshold, logging.CRITICAL))
     if not everything:
         handler.addFilter(_is_not_from_py4j)
+    # The audit log is complete at every level except OFF.
+    logging.getLogger(AUDIT_LOGGER).setLevel(logging.INFO if shown.threshold <= logging.CRITICAL else shown.threshold)
     logging.captureWarnings(True)
     structlog.configure(
         processors=[

@@ -3,6 +3,7 @@
     lock              held while a process runs the processor
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
     control.json      whether a person has stopped the processor
+    deployment.json   the program's digest and the settings of the last start, for the audit log
     <generation>/     one checkpoint for each query
 
 A program that cannot use the existing state begins a new generation, which starts empty. Checkpoints are begun before
@@ -190,6 +191,17 @@ class StateDir:
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
         """Save whether the processor is stopped, for the next process."""
         self._write("control.json", {"desired": "stopped" if stopped else "running", "by": by, "at_ms": at_ms})
+
+    # --- what was deployed ---
+
+    def deployment(self) -> dict[str, str] | None:
+        """What ran at the last start; None if that is not known."""
+        document = _read(self.path / "deployment.json")
+        return {name: str(value) for name, value in document.items()} if document else None
+
+    def set_deployment(self, deployment: Mapping[str, str]) -> None:
+        """Save what runs, for the next start."""
+        self._write("deployment.json", dict(deployment))
 
     # --- files ---
 

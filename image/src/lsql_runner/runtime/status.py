@@ -9,6 +9,7 @@ from threading import Lock
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import FailureAction, FailureCount
 from lsql_runner.events.processor import (
+    AuditRecorded,
     BatchEnded,
     BrokerFound,
     BrokerLost,
@@ -250,6 +251,11 @@ def _(event: MemoryMeasured, status: Status) -> Status:
 @status_after.register
 def _(event: VolumeMeasured, status: Status) -> Status:
     return replace(status, volume=event)
+
+
+@status_after.register
+def _(_event: AuditRecorded, status: Status) -> Status:
+    return status
 
 
 class CurrentStatus:

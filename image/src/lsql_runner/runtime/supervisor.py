@@ -7,6 +7,7 @@ from threading import Thread
 
 from lsql_runner.events.processor import Listener
 from lsql_runner.events.state import State
+from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import Health, assess
@@ -25,6 +26,7 @@ class Supervisor:
     def __init__(self, dependencies: RunDependencies) -> None:
         self._dependencies = dependencies
         self._loop = ControlLoop(dependencies)
+        self._audit = AuditTrail(dependencies, self._loop.machine)
         self._last_hour = LastHour(dependencies.identity.started_at_ms)
         self.listen(lambda event: self._last_hour.add(event, self.status()))
         self._commands: SimpleQueue[Cause] = SimpleQueue()
@@ -49,10 +51,12 @@ class Supervisor:
         return self._last_hour.samples(now_ms)
 
     def stop(self, by: str) -> None:
-        self._command(Cause.STOP, by)
+        with self._audit.request("stop", by, State.STOPPED):
+            self._command(Cause.STOP, by)
 
     def start(self, by: str) -> None:
-        self._command(Cause.START, by)
+        with self._audit.request("start", by, State.STARTING):
+            self._command(Cause.START, by)
 
     def listen(self, listener: Listener) -> None:
         """Add a listener, before `launch`. Several threads call the listener."""
@@ -64,11 +68,15 @@ class Supervisor:
         Raises:
             LsqlError: the program or the configuration is invalid.
         """
-        self._loop.prepare_first()
+        with self._audit.process_start():
+            self._loop.prepare_first()
         self._thread.start()
 
     def close(self) -> None:
         """Let running batches end, commit the position, and end the loop. Does not close engine, brokers and state."""
+        self._audit.process_end(self._end)
+
+    def _end(self) -> None:
         self._commands.put(Cause.END)
         if self._thread.is_alive():
             self._thread.join(_END_S)

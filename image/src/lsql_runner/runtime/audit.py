@@ -1,0 +1,76 @@
+"""The audit records of a processor: starts and stops, by users and of the process, and changes between starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.audit import DONE, UNKNOWN, Audited, AuditedAction
+from lsql_runner.events.processor import AuditRecorded
+from lsql_runner.events.state import State
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.deployment import changed_values, deployment_of
+from lsql_runner.runtime.state_machine import StateMachine
+
+
+class AuditTrail:
+    """Emits an event for each action, also for one that is refused."""
+
+    def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
+        self._dependencies = dependencies
+        self._machine = machine
+        # The process does not know who changed its environment, or who ends it.
+        self._owner = dependencies.settings.user or UNKNOWN
+
+    @contextmanager
+    def request(self, action: AuditedAction, user: str, wanted: State) -> Iterator[None]:
+        """A request of a user to stop or start, which the block carries out or refuses."""
+        before = self._machine.state
+        with self._refusals(action, user):
+            yield
+        self._emit(action, user, before, wanted)
+
+    @contextmanager
+    def process_start(self) -> Iterator[None]:
+        """The start of the process, in the block; and what has changed since the last one, if it succeeds."""
+        deployed = deployment_of(self._dependencies.settings, self._dependencies.identity.version)
+        state = self._dependencies.state
+        changed = changed_values(state.deployment(), deployed)
+        with self._refusals("start" if changed is None else "deploy", self._owner):
+            yield
+        if changed is not None:
+            state.set_deployment(deployed)
+            self._record("deploy", self._owner, before=changed[0], after=changed[1])
+        self._emit("start", self._owner, State.ENDED, self._machine.state)
+
+    def process_end(self, end: Callable[[], None]) -> None:
+        """The end of the process, which `end` carries out."""
+        before = self._machine.state
+        end()
+        if before is not State.ENDED:
+            self._emit("stop", UNKNOWN, before, State.ENDED)
+
+    @contextmanager
+    def _refusals(self, action: AuditedAction, user: str) -> Iterator[None]:
+        try:
+            yield
+        except LsqlError as error:
+            self._record(action, user, result=error.code)
+            raise
+
+    def _emit(self, action: AuditedAction, user: str, before: State, after: State) -> None:
+        self._record(action, user, before={"state": before.value}, after={"state": after.value})
+
+    def _record(
+        self,
+        action: AuditedAction,
+        user: str,
+        *,
+        result: str = DONE,
+        before: Mapping[str, str] | None = None,
+        after: Mapping[str, str] | None = None,
+    ) -> None:
+        app_id = self._dependencies.settings.app_id
+        record = Audited(action=action, processor=app_id, user=user, result=result, before=before, after=after)
+        self._machine.emit(AuditRecorded(self._dependencies.now_ms(), record))
