@@ -14,6 +14,7 @@ import click
 from devkit.docs_settings import settings
 from devkit.markdown import GENERATED, cell, code
 from lsql_runner.api import openapi as processor_openapi
+from lsql_runner.bind.functions.headers import EXAMPLE_HEADERS
 from lsql_runner.bind.functions.listing import as_documents
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
@@ -37,7 +38,8 @@ def functions() -> str:
         (
             "`lsql functions` prints this list, `lsql functions <name>` a single function. Names are not "
             "case-sensitive. The examples run as tests; their results are in JSON. In the examples of aggregates, the "
-            "field `x` of five records is 2, 3, null, 1, 3."
+            "field `x` of five records is 2, 3, null, 1, 3. The record of the examples of headers has the headers "
+            f"{', '.join(f'`{name}` ({_header(value)})' for name, value in EXAMPLE_HEADERS)}."
         ),
         "",
         "A parameter in a signature has a type, or one of these words:",
@@ -47,6 +49,7 @@ def functions() -> str:
         "| `number` | any numeric type |",
         "| `integer` | int, long |",
         "| `text` | string, number, boolean, date, time, timestamp; converted to a string |",
+        "| `header` | the name of a header, as a literal |",
         "| `instant` | timestamp, date (midnight UTC), long (milliseconds since 1970 UTC) |",
         "| `array`, `struct`, `any` | any array, any struct, any type |",
         "| `A`, `B` | any type; all arguments with the same letter are converted to their common type |",
@@ -73,6 +76,12 @@ def functions() -> str:
             lines += ["| function | meaning | example | result |", "|---|---|---|---|"]
         lines.append("| " + " | ".join(_function_cells(document)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _header(value: bytes) -> str:
+    """The value of a header: its text if it is readable, else its bytes."""
+    text = value.decode("ascii", "replace")
+    return f"the text {text}" if text.isalnum() else f"the bytes {value.hex(' ')}"
 
 
 def _function_cells(document: dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from devkit.docs import FOLDER, PAGES, ROOT
 from devkit.markdown import anchors
-from lsql_runner.bind.functions.table import AGGREGATES, ROWS
+from lsql_runner.bind.functions.table import AGGREGATES, ROWS, SPECIAL_FORMS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import FIELDS
@@ -70,7 +70,7 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("functions.md", [*(row.name for row in ROWS), *AGGREGATES]),
+        ("functions.md", [*(row.name for row in ROWS), *AGGREGATES, *SPECIAL_FORMS]),
         ("formats.md", list(FORMATS)),
         ("errors.md", list(CATALOGUE)),
         ("settings.md", list(FIELDS)),

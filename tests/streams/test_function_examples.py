@@ -18,12 +18,13 @@ from pyspark.sql import functions as F
 from devkit.spark_rows import conf
 from lsql_runner.bind import operators
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall, RandomBits
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Const, Expr, FunctionCall, HeaderValue, RandomBits
 from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.functions.headers import EXAMPLE_HEADERS
 from lsql_runner.bind.functions.lowering import typed
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
-from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, SPECIAL_FORMS
 from lsql_runner.bind.scope import Scope
 from lsql_runner.engine.aggregates import aggregated
 from lsql_runner.engine.expressions import column
@@ -40,9 +41,15 @@ from lsql_runner.types import INT, SCALARS, STRING, Field, Struct
 pytestmark = pytest.mark.timeout(180)
 
 EXAMPLES = {v.example: v.result for row in ROWS for v in (row, *row.variants) if v.deterministic}
+EXAMPLES |= {form.example: form.result for form in SPECIAL_FORMS.values()}
 NON_DETERMINISTIC = {v.example: v.result for row in ROWS for v in (row, *row.variants) if not v.deterministic}
 
 EDGES = {
+    # headers
+    "HEADERASSTRING('none')": "null",
+    "HEADERASINT('none')": "null",
+    "CAST(NULL AS int)": "null",
+    "CAST('2024-02-29' AS date)": '"2024-02-29"',
     # arrays
     "ELEMENT_OF(REPEAT('a', 2), 2)": "null",
     "ELEMENT_OF(REPEAT('a', 2), -1)": "null",
@@ -386,12 +393,18 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
     row = choose(FUNCTIONS[expr.name.upper()], types)
     matched = match(row.signature, types, [arg.value if isinstance(arg, Const) else None for arg in bound])
     assert isinstance(matched, Match), (expr, matched)
-    args = []
+    args: list[Expr] = []
     for position, (arg, kind) in enumerate(zip(bound, matched.arguments, strict=True)):
-        constant = row.signature.parameter(position).constant
-        args.append(operators.convert(arg if constant else literals.replace(arg), kind))
+        parameter = row.signature.parameter(position)
+        if parameter.kind == "header":
+            assert isinstance(arg, Const)
+            args.append(HeaderValue(str(arg.value)))
+        else:
+            args.append(operators.convert(arg if parameter.constant else literals.replace(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(bound) :] if p.optional]
     args += [RandomBits(number, expr.span) for number in range(row.random_bits)]
+    if row.takes_headers:
+        args.append(ColumnRef("headers", (), operators.HEADERS))
     lowering = typed(row.lowering, matched.result)
     return FunctionCall(function=row.name, lowering=lowering, args=tuple(args), type=matched.result, nullable=True)
 
@@ -407,10 +420,15 @@ def parse(text: str) -> ast.Expression:
 def computed(spark: SparkSession, bound: Mapping[str, Expr], literals: LiteralColumns) -> DataFrame:
     """One record with a column for each expression, in their order."""
     record = spark.createDataFrame(
-        [(0, *(const.value for const in literals.values.values()))],
-        ", ".join(["unused int", *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.values.items())]),
+        [(EXAMPLE_HEADERS, *(const.value for const in literals.values.values()))],
+        ", ".join(
+            [
+                "headers array<struct<key string, value binary>>",
+                *(f"{n} {spark_type(c.type).simpleString()}" for n, c in literals.values.items()),
+            ]
+        ),
     )
-    columns = {name: F.col(name) for name in literals.values}
+    columns = {name: F.col(name) for name in ("headers", *literals.values)}
     return record.select(*(column(e, columns).alias(f"v{i}") for i, e in enumerate(bound.values())))
 
 

@@ -1,16 +1,18 @@
 """The list of functions for `lsql functions` and the reference page."""
 
+from itertools import pairwise
+
 import pytest
 
 from lsql_runner.bind.functions.listing import as_documents, as_text
-from lsql_runner.bind.functions.table import AGGREGATES, ROWS
+from lsql_runner.bind.functions.table import AGGREGATES, ROWS, SPECIAL_FORMS
 from lsql_runner.errors import LsqlError
 
 
 def test_every_function_is_listed_once() -> None:
     documents = as_documents()
 
-    assert [d["name"] for d in documents] == [*AGGREGATES, *(row.name for row in ROWS)]
+    assert sorted(d["name"] for d in documents) == sorted([*AGGREGATES, *(row.name for row in ROWS), *SPECIAL_FORMS])
     assert all(d["signatures"] and d["doc"] and d["example"] for d in documents)
 
 
@@ -39,6 +41,21 @@ def test_the_doc_says_whether_a_function_accepts_null(name: str, accepts_null: b
     (document,) = as_documents(name)
 
     assert document["doc"].endswith(" Accepts null.") is accepts_null
+
+
+def test_a_group_has_one_heading() -> None:
+    lines = as_text().splitlines()
+
+    headings = [line for line, below in pairwise(lines) if line and below == "-" * len(line)]
+    assert len(set(headings)) == len(headings)
+
+
+def test_cast_is_listed_with_its_syntax() -> None:
+    assert as_text("cast").startswith("CAST(value AS type) -> type\n    Converts the value")
+
+
+def test_a_header_function_is_listed_with_its_example() -> None:
+    assert as_text("headerasint").endswith("    HEADERASINT('count')  ->  -2\n")
 
 
 def test_an_alias_finds_its_function() -> None:

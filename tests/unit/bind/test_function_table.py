@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from lsql_runner.bind.casts import instead_of
+from lsql_runner.bind.functions import headers
 from lsql_runner.bind.functions.lowering import Arg, AsResult, CastTo, Lambda, Lowering, Native, Rest
 from lsql_runner.bind.functions.match import Mismatch, choose, match
-from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, signature
-from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
+from lsql_runner.bind.functions.spec import AggregateFunction, Function, Match, SpecialForm, signature
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, SPECIAL_FORMS, near_names
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import children, read_expression
@@ -48,8 +49,9 @@ SCALARS = """
     ZIP ZIP_ALL EXTRACT_DATE EXTRACT_TIME FORMAT_DATE FORMAT_TIME FORMAT_TIMESTAMP PARSE_DATE
     PARSE_TIME_MILLIS PARSE_TIME_MICROS PARSE_TIMESTAMP_MILLIS PARSE_TIMESTAMP_MICROS TIME_MILLIS TIME_MICROS
     TIMESTAMP_MILLIS TIMESTAMP_MICROS
+    HEADERASSTRING HEADERASINT HEADERASLONG HEADERASFLOAT HEADERASDOUBLE HEADERKEYS
     """.split()
-"""The scalar functions of the language. CAST and the header functions are not in the table."""
+"""The scalar functions of the language. CAST is a special form."""
 
 AGGREGATE_NAMES = """
     COUNT SUM AVG MIN MAX FIRST LAST COLLECT COLLECT_UNIQUE MAXK MAXK_UNIQUE MINK MINK_UNIQUE TOPK BOTTOMK
@@ -139,7 +141,7 @@ def test_a_lowering_uses_exactly_the_parameters_of_the_signature(row: Function) 
     if any(p.repeated for p in row.signature.parameters):
         assert used == {0}
     else:
-        assert used == set(range(len(row.signature.parameters) + row.random_bits))
+        assert used == set(range(len(row.signature.parameters) + row.random_bits + row.takes_headers))
 
 
 @each_row
@@ -161,6 +163,31 @@ def nodes_of(expr: ast.Expression) -> Iterator[ast.Expression]:
     yield expr
     for child in children(expr):
         yield from nodes_of(child)
+
+
+@pytest.mark.parametrize("form", SPECIAL_FORMS.values(), ids=SPECIAL_FORMS)
+def test_the_example_of_a_special_form_is_read_by_the_parser_and_has_a_result(form: SpecialForm) -> None:
+    assert form.syntax.startswith(f"{form.name}(")
+    assert not isinstance(read_expression(Cursor(form.example)), ast.Call)
+    json.loads(form.result)
+    assert form.doc.endswith(".")
+
+
+def test_a_name_belongs_to_one_table() -> None:
+    assert set(SPECIAL_FORMS) & {*FUNCTIONS, *AGGREGATES} == set()
+
+
+def test_the_headers_of_the_examples_are_those_that_the_examples_name() -> None:
+    calls = [read_expression(Cursor(row.example)) for row in headers.FUNCTIONS]
+    named = [
+        arg.value
+        for call in calls
+        if isinstance(call, ast.Call)
+        for arg in call.args
+        if isinstance(arg, ast.StringLiteral)
+    ]
+
+    assert named == [name for name, _ in headers.EXAMPLE_HEADERS]
 
 
 @each_row
@@ -225,13 +252,14 @@ def test_the_name_of_a_function_in_another_language_leads_to_it() -> None:
     assert near_names("char_length")[0] == "LEN"
     assert near_names("IFNULL")[0] == "COALESCE"
     assert near_names("ARRAY_AGG")[0] == "COLLECT"
+    assert near_names("try_cast")[0] == "CAST"
 
 
 def test_a_synonym_belongs_to_one_function_and_cannot_be_called() -> None:
-    rows: list[Function | AggregateFunction] = [*ROWS, *AGGREGATES.values()]
+    rows: list[Function | AggregateFunction | SpecialForm] = [*ROWS, *AGGREGATES.values(), *SPECIAL_FORMS.values()]
     synonyms = [synonym for row in rows for synonym in row.synonyms]
     assert len(set(synonyms)) == len(synonyms)
-    assert set(synonyms) & {*FUNCTIONS, *AGGREGATES} == set()
+    assert set(synonyms) & {*FUNCTIONS, *AGGREGATES, *SPECIAL_FORMS} == set()
 
 
 # --- literals ---

@@ -1,12 +1,12 @@
-"""Calls of functions, aggregates and header functions."""
+"""Calls of functions and aggregates."""
 
 from __future__ import annotations
 
 from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
-from lsql_runner.bind.expr import AggregateCall, Const, Convert, Expr, FunctionCall, HeaderValue, RandomBits
+from lsql_runner.bind.expr import AggregateCall, Const, Expr, FunctionCall, HeaderValue, RandomBits
 from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
-from lsql_runner.bind.functions.lowering import Arg, native, typed
+from lsql_runner.bind.functions.lowering import typed
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
@@ -14,20 +14,7 @@ from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.sql import ast
-from lsql_runner.types import DOUBLE, FLOAT, INT, LONG, SCALARS, STRING, DataType, describe
-
-_HEADER_FUNCTIONS: dict[str, DataType] = {
-    "HEADERASSTRING": STRING,
-    "HEADERASINT": INT,
-    "HEADERASLONG": LONG,
-    "HEADERASFLOAT": FLOAT,
-    "HEADERASDOUBLE": DOUBLE,
-}
-
-
-def is_header_call(expr: ast.Call) -> bool:
-    """Whether a call reads headers. These functions are not in the function table."""
-    return expr.name.upper() in _HEADER_FUNCTIONS or expr.name.upper() == "HEADERKEYS"
+from lsql_runner.types import LONG, SCALARS, DataType, describe
 
 
 def find_row(expr: ast.Call) -> Function | AggregateFunction:
@@ -122,18 +109,24 @@ def _argument_value(
     )
 
 
-def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> FunctionCall:
+def function_call(expr: ast.Call, row: Function, arguments: list[Expr], scope: Scope | JoinScope) -> FunctionCall:
     """The typed call of a function.
 
     Args:
         expr: gives the spans for errors.
         row: the function, or its variant that matches the arguments.
         arguments: the typed arguments, without the defaults of optional parameters.
+        scope: has the headers.
 
     Raises:
-        LsqlError: ARGUMENT_*.
+        LsqlError: ARGUMENT_*; HEADER_NOT_CONSTANT; FIELD_UNKNOWN if the source has no headers.
     """
+    for position, argument in enumerate(expr.args[: len(row.signature.parameters)]):
+        if row.signature.parameter(position).kind == "header" and not isinstance(argument, ast.StringLiteral):
+            raise LsqlError("HEADER_NOT_CONSTANT", argument.span)
     args, result = _convert_arguments(expr, row, arguments)
+    reads_headers = row.takes_headers or any(parameter.kind == "header" for parameter in row.signature.parameters)
+    headers = [operators.headers(scope, expr.span)] if reads_headers else []
     defaults = tuple(
         operators.convert(operators.constant(p.default), SCALARS[p.kind])
         if p.kind in SCALARS
@@ -151,11 +144,24 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr]) -> Funct
     return FunctionCall(
         function=row.name,
         lowering=typed(row.lowering, result),
-        args=(*args, *defaults, *(RandomBits(number, expr.span) for number in range(row.random_bits))),
+        args=(
+            *(_value_of(arg, row, position) for position, arg in enumerate(args)),
+            *defaults,
+            *(RandomBits(number, expr.span) for number in range(row.random_bits)),
+            *(headers if row.takes_headers else ()),
+        ),
         type=result,
         nullable=nullable,
         nulls=row.nulls,
     )
+
+
+def _value_of(arg: Expr, row: Function, position: int) -> Expr:
+    """The argument; for the name of a header, its bytes."""
+    if row.signature.parameter(position).kind != "header":
+        return arg
+    assert isinstance(arg, Const)
+    return HeaderValue(str(arg.value))
 
 
 def is_count_star(expr: ast.Call, row: AggregateFunction) -> bool:
@@ -180,40 +186,3 @@ def _limit(row: AggregateFunction, args: tuple[Expr, ...]) -> int | None:
     limit = args[1].value if len(args) > 1 and isinstance(args[1], Const) else row.signature.parameters[1].default
     assert isinstance(limit, int)
     return limit
-
-
-def header_call(expr: ast.Call, scope: Scope | JoinScope) -> Expr:
-    """The value of a header, or the names of all headers.
-
-    Raises:
-        LsqlError: ARGUMENT_COUNT, HEADER_NOT_CONSTANT, FIELD_UNKNOWN.
-    """
-    name = expr.name.upper()
-    if name == "HEADERKEYS":
-        if expr.args:
-            raise LsqlError("ARGUMENT_COUNT", expr.span, function=name, found=len(expr.args), signature="HEADERKEYS()")
-        headers = operators.headers(scope, expr.span)
-        return FunctionCall(
-            function=name,
-            lowering=native("header_keys", Arg(0)),
-            args=(headers,),
-            type=operators.STRINGS,
-            nullable=False,
-        )
-    if len(expr.args) != 1:
-        raise LsqlError(
-            "ARGUMENT_COUNT",
-            expr.span,
-            function=name,
-            found=len(expr.args),
-            signature=f"{name}(name: string)",
-        )
-    arg = expr.args[0]
-    if not isinstance(arg, ast.StringLiteral):
-        raise LsqlError("HEADER_NOT_CONSTANT", arg.span)
-    operators.headers(scope, expr.span)
-    kind, value = _HEADER_FUNCTIONS[name], HeaderValue(arg.value)
-    if kind == STRING:
-        return Convert(value, STRING)
-    lowering = operators.HEADER_NUMBERS[kind]
-    return FunctionCall(function=name, lowering=lowering, args=(value,), type=kind, nullable=True)

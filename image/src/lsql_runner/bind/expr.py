@@ -100,7 +100,11 @@ class FunctionCall:
     @property
     def written_args(self) -> tuple[Expr, ...]:
         """The arguments in the program, and the defaults of those that it leaves out."""
-        return tuple(arg for arg in self.args if not isinstance(arg, RandomBits))
+        return tuple(arg for arg in self.args if not isinstance(arg, RandomBits) and not _is_headers(arg))
+
+
+def _is_headers(arg: Expr) -> bool:
+    return isinstance(arg, ColumnRef) and arg.column == "headers"
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,8 +245,6 @@ def _cast(expr: ast.Cast, binder: Binder) -> Expr:
 
 @_bind.register
 def _call(expr: ast.Call, binder: Binder) -> Expr:
-    if calls.is_header_call(expr):
-        return calls.header_call(expr, binder.scope)
     row = calls.find_row(expr)
     return _aggregate(expr, row, binder) if isinstance(row, AggregateFunction) else _function(expr, row, binder)
 
@@ -254,7 +252,7 @@ def _call(expr: ast.Call, binder: Binder) -> Expr:
 def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
     arguments = _arguments(expr, binder)
     row = choose(row, [argument.type for argument in arguments])
-    call = calls.function_call(expr, row, arguments)
+    call = calls.function_call(expr, row, arguments, binder.scope)
     if not row.takes_nulls:
         for argument, source in zip(arguments, expr.args, strict=True):
             binder.refuse_null(argument, row.name, source.span)

@@ -168,7 +168,8 @@ def as_written(expr: Expr) -> str:
         case HeaderValue(name):
             return f"_header.{name}"
         case FunctionCall(function=function, lowering=_):
-            return f"{function}({', '.join(as_written(arg) for arg in expr.written_args)})"
+            args = (f"'{a.name}'" if isinstance(a, HeaderValue) else as_written(a) for a in expr.written_args)
+            return f"{function}({', '.join(args)})"
         case Convert(operand):
             return as_written(operand)
         case Const(value):

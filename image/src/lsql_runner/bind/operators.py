@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import ColumnRef, Const, Convert, Expr, OperatorCall, ScalarValue
-from lsql_runner.bind.functions.lowering import Arg, Lowering, native
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.scope import Scope
 from lsql_runner.errors import LsqlError
@@ -16,7 +15,6 @@ from lsql_runner.types import (
     BYTES,
     DATE,
     DOUBLE,
-    FLOAT,
     INT,
     LONG,
     NULL,
@@ -39,16 +37,7 @@ from lsql_runner.types import Scalar as ScalarType
 DURATION = ScalarType("duration")
 """The type of `1d`. Only + and - accept it, with a timestamp, date or long as the other operand."""
 
-STRINGS = Array(STRING)
 HEADERS = Array(Struct((Field("key", STRING), Field("value", BYTES))))
-
-HEADER_NUMBERS: dict[DataType, Lowering] = {
-    INT: native("be_int", Arg(0)),
-    LONG: native("be_long", Arg(0)),
-    FLOAT: native("be_float", Arg(0)),
-    DOUBLE: native("be_double", Arg(0)),
-}
-"""How the bytes of a header become a number. Kafka's serializers write 4 or 8 bytes, big-endian."""
 
 COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 

@@ -16,6 +16,7 @@ EXPECTED_ARGUMENT = DetailTable(
         "FIELD_NAME": "a name that no other field has",
         "TEXT": "a string, number, boolean, date, time or timestamp",
         "INSTANT": "a timestamp, a date, or a long with milliseconds",
+        "HEADER": "the name of a header",
         "INTEGER_RANGE": "a whole number from {least} to {most}",
         "JSON_PATH": "a path such as $, $.a.b, $['a b'] or $.a[0]; it can contain [*] once, or end with .*",
         "DATE_PATTERN": "a pattern of Java's DateTimeFormatter, such as yyyy-MM-dd HH:mm:ss; week-based symbols are "

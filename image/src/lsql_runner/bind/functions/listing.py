@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-from lsql_runner.bind.functions.spec import AggregateFunction, Constraint, Function
-from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, near_names
+from lsql_runner.bind.functions.spec import AggregateFunction, Constraint, Function, SpecialForm
+from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, SPECIAL_FORMS, near_names
 from lsql_runner.errors import LsqlError
 
 WIDTH = 100
 _INDENT = "    "
+
+_Row = Function | AggregateFunction | SpecialForm
 
 
 def as_documents(name: str | None = None) -> list[dict[str, Any]]:
@@ -42,18 +44,21 @@ def as_text(name: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(name: str | None) -> list[Function | AggregateFunction]:
-    rows: list[Function | AggregateFunction] = [*AGGREGATES.values(), *ROWS]
+def _rows(name: str | None) -> list[_Row]:
+    rows: list[_Row] = [*AGGREGATES.values(), *ROWS, *SPECIAL_FORMS.values()]
     if name is None:
-        return rows
+        by_group: dict[str, list[_Row]] = {}
+        for row in rows:
+            by_group.setdefault(row.group, []).append(row)
+        return [row for group in by_group.values() for row in group]
     upper = name.upper()
-    named = [row for row in rows if row is AGGREGATES.get(upper) or row is FUNCTIONS.get(upper)]
+    named = [row for row in rows if any(row is table.get(upper) for table in (AGGREGATES, FUNCTIONS, SPECIAL_FORMS))]
     if not named:
         raise LsqlError("FUNCTION_UNKNOWN", name=name, near=", ".join(near_names(name)) or "none")
     return named
 
 
-def _document(row: Function | AggregateFunction) -> dict[str, Any]:
+def _document(row: _Row) -> dict[str, Any]:
     document: dict[str, Any] = {
         "name": row.name,
         "group": row.group,
@@ -75,14 +80,14 @@ def _document(row: Function | AggregateFunction) -> dict[str, Any]:
     return document
 
 
-def _signatures(row: Function | AggregateFunction) -> Iterator[str]:
-    yield row.signature.text
+def _signatures(row: _Row) -> Iterator[str]:
+    yield row.syntax if isinstance(row, SpecialForm) else row.signature.text
     if isinstance(row, Function):
         for variant in row.variants:
             yield from _signatures(variant)
 
 
-def _docs(row: Function | AggregateFunction) -> Iterator[str]:
+def _docs(row: _Row) -> Iterator[str]:
     yield row.doc
     if isinstance(row, Function):
         yield from (variant.doc for variant in row.variants)
@@ -90,7 +95,9 @@ def _docs(row: Function | AggregateFunction) -> Iterator[str]:
             yield "Accepts null."
 
 
-def _constraints(row: Function | AggregateFunction) -> Iterable[Constraint]:
+def _constraints(row: _Row) -> Iterable[Constraint]:
+    if isinstance(row, SpecialForm):
+        return ()
     variants = row.variants if isinstance(row, Function) else ()
     return dict.fromkeys((*row.constraints, *(each for variant in variants for each in variant.constraints)))
 

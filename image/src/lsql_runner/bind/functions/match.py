@@ -178,6 +178,8 @@ def _converted(kind: str, argument: DataType) -> DataType | None:
             return argument
         case "text" if isinstance(argument, Scalar | Decimal) and argument != BYTES:
             return STRING
+        case "header" if argument in (STRING, NULL):
+            return STRING
         case "instant" if argument in (TIMESTAMP, DATE, LONG, NULL):
             return TIMESTAMP
     return None
@@ -202,6 +204,7 @@ _EXPECTED = {
     "struct": (EXPECTED_ARGUMENT("STRUCT"), ()),
     "text": (EXPECTED_ARGUMENT("TEXT"), (STRING,)),
     "instant": (EXPECTED_ARGUMENT("INSTANT"), (TIMESTAMP, LONG)),
+    "header": (EXPECTED_ARGUMENT("HEADER"), ()),
 }
 """By kind of parameter: what is expected, and types that fit, the best first."""
 

@@ -14,6 +14,7 @@ The kind of a parameter is one of these:
     E               a type variable for types with equality: all except maps and types that contain a map
     N               a type variable for numeric types
     array<A>        an array of a type variable; also array<array<A>>
+    header          the name of a header, a literal; the lowering has the bytes of the last header of that name
     O               a type variable for types with an order: numbers, string, boolean, date, time,
                     timestamp
 
@@ -126,6 +127,8 @@ class Function:
     """If False, calls with the same arguments return different values, and `result` is a regular expression."""
     random_bits: int = 0
     """How many random LONGs the lowering has as arguments, after those of the signature."""
+    takes_headers: bool = False
+    """Whether the lowering has the headers of the record as its last argument."""
     constraints: tuple[Constraint, ...] = ()
     variants: tuple[Function, ...] = ()
     """The same function with other parameters. They are tried in this order if the arguments do not fit this row."""
@@ -166,6 +169,24 @@ class AggregateFunction:
         return self.signature.name
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecialForm:
+    """A function whose arguments have a syntax of their own, which the parser reads.
+
+    `example` and `result` are those of a Function.
+    """
+
+    name: str
+    syntax: str
+    """The call and the type of its result, in place of a signature."""
+    doc: str
+    example: str
+    result: str
+    group: str
+    synonyms: tuple[str, ...] = ()
+    """As of a Function."""
+
+
 _SIGNATURE = re.compile(r"(?P<name>[A-Z_0-9]+)\((?P<parameters>.*)\) -> (?P<result>.+)\Z")
 _PARAMETER = re.compile(
     r"(?P<name>\w+): (?P<kind>[\w<>]+)(?P<constant> literal)?(?P<repeated>\.\.\.)?(?: = (?P<default>.+))?\Z"
@@ -197,7 +218,7 @@ def _parameter(text: str) -> Parameter:
         optional=default is not None,
         default=_default(default),
         repeated=bool(parsed["repeated"]),
-        constant=bool(parsed["constant"]),
+        constant=bool(parsed["constant"]) or parsed["kind"] == "header",
     )
 
 

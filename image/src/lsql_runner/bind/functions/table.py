@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from lsql_runner.bind.functions import (
     aggregates,
     arrays,
+    casts,
     dates,
+    headers,
     json_paths,
     nulls,
     numbers,
@@ -16,7 +18,7 @@ from lsql_runner.bind.functions import (
     substrings,
     times,
 )
-from lsql_runner.bind.functions.spec import AggregateFunction, Function
+from lsql_runner.bind.functions.spec import AggregateFunction, Function, SpecialForm
 
 ROWS: tuple[Function, ...] = (
     *strings.FUNCTIONS,
@@ -28,6 +30,7 @@ ROWS: tuple[Function, ...] = (
     *numbers.FUNCTIONS,
     *dates.FUNCTIONS,
     *times.FUNCTIONS,
+    *headers.FUNCTIONS,
 )
 
 FUNCTIONS: dict[str, Function] = {name: row for row in ROWS for name in (row.name, *row.aliases)}
@@ -35,9 +38,12 @@ FUNCTIONS: dict[str, Function] = {name: row for row in ROWS for name in (row.nam
 
 AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.AGGREGATES}
 
+SPECIAL_FORMS: dict[str, SpecialForm] = {form.name: form for form in (casts.CAST,)}
+
 
 def near_names(name: str) -> list[str]:
     """The function that other languages call `name`, then at most three with similar names, the most similar first."""
-    rows: list[Function | AggregateFunction] = [*AGGREGATES.values(), *ROWS]
+    rows: list[Function | AggregateFunction | SpecialForm] = [*AGGREGATES.values(), *ROWS, *SPECIAL_FORMS.values()]
     same = [row.name for row in rows if name.upper() in row.synonyms]
-    return list(dict.fromkeys([*same, *get_close_matches(name.upper(), sorted({*FUNCTIONS, *AGGREGATES}), n=3)]))
+    names = sorted({*FUNCTIONS, *AGGREGATES, *SPECIAL_FORMS})
+    return list(dict.fromkeys([*same, *get_close_matches(name.upper(), names, n=3)]))
