@@ -10,7 +10,11 @@ import yaml
 
 from devkit.helm import CHART, ROOT, render
 
-GUIDES = [ROOT / f"docs/guides/{name}.md" for name in ("install", "upgrade", "security", "gitops", "migration")]
+NAMES = (
+    *("install", "upgrade", "security", "gitops", "migration"),
+    *("alerts", "backup", "brokers-down", "sizing", "troubleshooting"),
+)
+GUIDES = [ROOT / f"docs/guides/{name}.md" for name in NAMES]
 BLOCK = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 SET = re.compile(r"--set(?:-file)?[= ]([\w.]+)=")
@@ -80,3 +84,16 @@ def test_the_migration_names_every_value_of_the_old_chart() -> None:
     kafka.sasl.enabled keyTabData jaasFileData kafka.sasl.mechanism krb5Conf kafka.bootstrapServers schemaRegistries
     applicationId metricsTopicSuffix metricsFrequency stateStoreDir port"""
     assert [name for name in old.split() if name not in first] == []
+
+
+def test_an_upgrade_without_hooks_and_one_without_validation_have_no_job(base: dict[str, object]) -> None:
+    """As docs/guides/brokers-down.md says."""
+
+    def named(*options: str, **values: object) -> set[tuple[str, str]]:
+        return {(found["kind"], found["metadata"]["name"]) for found in render({**base, **values}, *options)}
+
+    job = {("Job", "fast-vehicles-validate")}
+
+    assert named() - named(validation={"enabled": False}) == job
+    assert {kind for kind, _ in named() - named("--no-hooks")} == {"Job", "Pod"}
+    assert job <= named() - named("--no-hooks")

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from devkit.fake_brokers import FakeBrokers
+from lsql_runner.cli.lsql import cli
+from lsql_runner.errors import LsqlError
+from lsql_runner.runtime import dry_run
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 TOPICS = {
@@ -153,6 +161,19 @@ def test_a_wrong_pattern_of_a_policy_is_refused() -> None:
     assert result.returncode == 1
     assert "LSQL_POLICY_READ_ALLOW" in result.stderr
     assert "names of topics, separated by commas" in result.stderr
+
+
+def test_a_validation_that_cannot_reach_the_brokers_fails_readably(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As docs/guides/brokers-down.md shows it: what an upgrade hook logs."""
+    brokers = FakeBrokers()
+    brokers.outage = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="no answer within 10 s")
+    monkeypatch.setattr(dry_run, "connections", lambda _settings: nullcontext((brokers, None)))
+    monkeypatch.setattr(os, "environ", {"SQL": insert("* FROM cars"), "SQL_BOOTSTRAP_SERVERS": "kafka:9092"})
+
+    result = CliRunner().invoke(cli, ["validate"])
+
+    assert result.exit_code == 3
+    assert f"```text\n{result.stderr}```" in (GUIDE.parent / "brokers-down.md").read_text(encoding="utf-8")
 
 
 GUIDE = Path(__file__).parents[3] / "docs/guides/security.md"
