@@ -221,3 +221,16 @@ def test_a_deployed_program_that_is_refused_is_audited_and_changes_nothing(runti
 
         assert [(r.action, r.result) for r in running.audited()] == [("deploy", "TOPIC_UNKNOWN")]
         assert running.state.deployment() is None
+
+
+def test_a_deployment_that_cannot_be_saved_does_not_stop_the_start(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_state: StateDir, _deployment: object) -> None:
+        raise LsqlError("STATE_DIR_UNWRITABLE", path="/state", reason="No space left on device")
+
+    monkeypatch.setattr(StateDir, "set_deployment", refuse)
+
+    with closing(RunningSupervisor(runtime).launch()) as running:
+        running.reach(State.RUNNING)
+        assert [record.action for record in running.audited()] == ["deploy", "start"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import DONE, UNKNOWN, Audited, AuditedAction
@@ -40,7 +40,8 @@ class AuditTrail:
         with self._refusals("start" if changed is None else "deploy", self._owner):
             yield
         if changed is not None:
-            state.set_deployment(deployed)
+            with suppress(LsqlError):  # of a full volume: the next start records the deployment again
+                state.set_deployment(deployed)
             self._record("deploy", self._owner, before=changed[0], after=changed[1])
         self._emit("start", self._owner, State.ENDED, self._machine.state)
 
