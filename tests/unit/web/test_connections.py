@@ -79,8 +79,15 @@ class TinyServer(Process):
         """The sockets that the worker has open."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         (worker,) = children
-        links = (os.readlink(entry) for entry in Path(f"/proc/{worker}/fd").iterdir())
-        return sum(link.startswith("socket:") for link in links)
+        return sum(_target(entry).startswith("socket:") for entry in Path(f"/proc/{worker}/fd").iterdir())
+
+
+def _target(descriptor: Path) -> str:
+    """What the descriptor is, or nothing when the process has closed it since it was listed."""
+    try:
+        return os.readlink(descriptor)
+    except FileNotFoundError:
+        return ""
 
 
 @pytest.fixture(scope="module")
