@@ -81,7 +81,7 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
                     _run_phases(options, target, phases, begin)
                 outcome = _checked(program, target)
             except (BenchFailed, ProcessFailed) as error:
-                failure = f"{error}{_stalled(target)}\n{container.output()[-4000:]}"
+                failure = f"{error}\n{container.output()[-4000:]}"
     return SoakResult(
         program=program.title,
         mode=options.mode,
@@ -116,7 +116,10 @@ def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], b
         say(f"{slot.begin_s:6.0f} s: {options.program.title}: {slot.name}")
         begin_s = time.monotonic() - begin
         target.inject(slot)
-        wait_for(lambda: _is_caught_up(options, target), _CATCH_UP_DEADLINE_S, _slow(slot), target.pod)
+        try:
+            wait_for(lambda: _is_caught_up(options, target), _CATCH_UP_DEADLINE_S, _slow(slot), target.pod)
+        except BenchFailed as error:
+            raise BenchFailed(f"{error}{_stalled(target)}") from error
         level = phases[-1].level if phases else 0
         changes = slot.fault is not None and slot.fault.changes_level
         caught_up_s = time.monotonic() - begin

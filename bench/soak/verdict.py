@@ -15,6 +15,8 @@ from bench.soak.plan import Phase
 _HOUR_S = 3600
 _FILL_S = 240.0
 """How long the checkpoint grows at first: Spark keeps the changes of 100 batches, and those since the last snapshot."""
+_CHECKPOINT_MIB, _CHECKPOINT_FILES = 64.0, 8_000.0
+"""What the checkpoint of one query keeps at most (docs/decisions/0029): it fills for minutes after each restart."""
 _COLLECTED_S = 100.0
 """The heap is collected and shrunk at least once in this time: the runner does it once a minute."""
 
@@ -52,6 +54,8 @@ class Quantity:
     """Earlier samples are not judged."""
     window_s: float = 0.0
     """If positive, only the least value in each such time is judged: that after a garbage collection."""
+    bound: float = 0.0
+    """The processor itself keeps it below this; growth up to it is not judged."""
 
     def of(self, sample: PodSample) -> float:
         """The value in a sample."""
@@ -62,7 +66,15 @@ QUANTITIES = (
     Quantity("private_mib", "private memory, MiB", limit_per_h=15, tolerance=30, window_s=_COLLECTED_S),
     Quantity("descriptors", "open descriptors", limit_per_h=10, tolerance=12),
     Quantity("threads", "threads", limit_per_h=5, tolerance=8),
-    Quantity("checkpoint_mib", "checkpoint, MiB", limit_per_h=2, tolerance=2, outlives_process=True, from_s=_FILL_S),
+    Quantity(
+        "checkpoint_mib",
+        "checkpoint, MiB",
+        limit_per_h=2,
+        tolerance=2,
+        outlives_process=True,
+        from_s=_FILL_S,
+        bound=_CHECKPOINT_MIB,
+    ),
     Quantity(
         "checkpoint_files",
         "files of the checkpoint",
@@ -70,6 +82,7 @@ QUANTITIES = (
         tolerance=500,
         outlives_process=True,
         from_s=_FILL_S,
+        bound=_CHECKPOINT_FILES,
     ),
     Quantity("temporary_mib", "temporary files, MiB", limit_per_h=5, tolerance=5, outlives_process=True),
 )
@@ -95,8 +108,13 @@ class Trend:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the growth is within the limit or the tolerance. Values that decrease are flat."""
-        return self.slope_per_h <= self.quantity.limit_per_h or self.growth <= self.quantity.tolerance
+        """Whether the growth is within the limit or the tolerance, or the value within its bound. Values that decrease
+        are flat.
+        """
+        quantity = self.quantity
+        return (
+            self.slope_per_h <= quantity.limit_per_h or self.growth <= quantity.tolerance or self.most <= quantity.bound
+        )
 
 
 def slope_per_s(groups: Iterable[Sequence[Point]]) -> float | None:

@@ -72,6 +72,17 @@ def test_the_saw_tooth_of_a_garbage_collector_is_flat(minutes: int) -> None:
     assert judged(saw_tooth, phase(0, minutes * 60)).is_flat
 
 
+@pytest.mark.parametrize(("bound", "is_flat"), [(480, True), (470, False)])
+def test_growth_within_the_bound_of_the_processor_is_flat(bound: float, is_flat: bool) -> None:
+    phases = [phase(0, 2 * HOUR_S)]
+    found = trend(
+        replace(MEMORY, bound=bound), samples(lambda at_s: 400 + 40 * at_s / HOUR_S, phases[-1].end_s), phases
+    )
+
+    assert found is not None
+    assert found.is_flat is is_flat
+
+
 def test_outliers_do_not_change_the_slope() -> None:
     found = judged(lambda at_s: 600 if at_s % 100 == 0 else 400, phase(0, HOUR_S))
 
