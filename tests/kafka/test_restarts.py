@@ -1,9 +1,10 @@
-"""A plan that was stopped leaves nothing in the JVM: otherwise each stop and start would cost memory and threads."""
+"""A plan that was stopped leaves nothing in the JVM and in Python: otherwise each stop and start would cost memory and threads."""
 
 from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -29,7 +30,7 @@ SHRINKING = (
     "task-result-getter",
     "Thread-",
 )
-OF_A_RUN = {"StreamingQueryWrapper", "TopicOutput", "PythonStreamingQueryListenerWrapper"}
+OF_A_RUN = {"StreamingQueryWrapper", "TopicOutput", "BatchListener"}
 
 
 def referred() -> list[str]:
@@ -46,7 +47,7 @@ def threads() -> Counter[str]:
     return Counter(re.sub(r"\d+", "#", name) for name in names if not name.startswith(SHRINKING))
 
 
-def test_plans_that_were_stopped_leave_no_queries_and_no_threads_in_the_jvm(
+def test_plans_that_were_stopped_leave_no_queries_and_no_threads(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source = topic()
@@ -60,9 +61,10 @@ def test_plans_that_were_stopped_leave_no_queries_and_no_threads_in_the_jvm(
         engine.stop()
 
         if number == 0:
-            first = threads()
+            first, first_of_python = threads(), threading.active_count()
 
     assert not threads() - first
+    assert threading.active_count() <= first_of_python
     deadline = time.monotonic() + RELEASED_S
     while found := [name for name in referred() if name in OF_A_RUN]:
         assert time.monotonic() < deadline, found

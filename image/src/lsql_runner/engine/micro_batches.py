@@ -33,7 +33,7 @@ from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import output_context, writer_options
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER, TOPIC_SINK
+from lsql_runner.jvm.java_entries import BATCH_LISTENER, BATCH_TRIGGER, TOPIC_SINK
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 from lsql_runner.plan.queries import Query, WriteSink
 from lsql_runner.plan.stores import query_stores
@@ -133,7 +133,7 @@ class MicroBatchQuery:
 
     def _take_reports(self) -> None:
         # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
-        run_all(partial(self.reports.take, report) for report in self.streaming._jsq.recentProgress())
+        run_all(partial(self.reports.take, report.json()) for report in self.streaming._jsq.recentProgress())
 
     def _close_producer(self) -> None:
         if self.sink_write is None:  # the connections to sinks stay open for the next start
@@ -155,8 +155,8 @@ def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
 class BatchReports:
     """Turns Spark's reports of the batches of a job into events.
 
-    It is a Python implementation of a Java interface. pyspark's listener is not used: it makes hundreds of py4j calls
-    for each report.
+    It is a Python implementation of a Java interface, which BATCH_LISTENER calls. pyspark's listener is not used: it
+    makes hundreds of py4j calls for each report.
     """
 
     def __init__(self, spark: SparkSession, job: Job) -> None:
@@ -164,12 +164,11 @@ class BatchReports:
         self._on_batch: Callable[[BatchEnded], None] = job.on_batch
         self._seen: dict[str, int] = {}
         self._lock = Lock()
-        jvm, gateway = spark._jvm, spark.sparkContext._gateway
-        assert jvm is not None
+        gateway = spark.sparkContext._gateway
         assert gateway is not None
         ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
         self._streams = spark._jsparkSession.streams()
-        self._listener = jvm.org.apache.spark.sql.streaming.PythonStreamingQueryListenerWrapper(self)
+        self._listener = java_class(BATCH_LISTENER)(self)
         self._streams.addListener(self._listener)
 
     def close(self) -> None:
@@ -178,9 +177,9 @@ class BatchReports:
         # The listener in the JVM refers to this object. Neither side could release the other one.
         del self._listener
 
-    def take(self, report: JavaObject) -> None:
-        """Emit the event of a batch, unless it was emitted before. Takes a StreamingQueryProgress."""
-        progress = json.loads(report.json())
+    def take(self, report: str) -> None:
+        """Emit the event of a batch, unless it was emitted before. Takes the JSON of a StreamingQueryProgress."""
+        progress = json.loads(report)
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
             return
@@ -190,17 +189,9 @@ class BatchReports:
                 self._seen[ended.query] = ended.batch_id
                 self._on_batch(ended)
 
-    def onQueryStarted(self, event: JavaObject) -> None:
-        """No event: a query has started when `start` returns."""
-
-    def onQueryProgress(self, event: JavaObject) -> None:
-        self.take(event.progress())
-
-    def onQueryIdle(self, event: JavaObject) -> None:
-        """No event: there is no batch."""
-
-    def onQueryTerminated(self, event: JavaObject) -> None:
-        """No event: the runtime calls `death`."""
+    def accept(self, report: str) -> None:
+        """Called by the JVM after each batch."""
+        self.take(report)
 
     class Java:
-        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)
+        implements = ("java.util.function.Consumer",)

@@ -54,6 +54,7 @@ DECODE_AVRO_CLASS: Final = f"{PACKAGE}.avro.DecodeAvro"
 TOPIC_OUTPUT: Final = f"{PACKAGE}.topic.TopicOutput"
 CONTINUOUS_QUERY: Final = f"{PACKAGE}.topic.ContinuousQuery"
 BATCH_TRIGGER: Final = f"{PACKAGE}.topic.BatchTrigger"
+BATCH_LISTENER: Final = f"{PACKAGE}.topic.BatchListener"
 SINK_WRITER: Final = f"{PACKAGE}.sink.SinkWriter"
 SESSIONS: Final = f"{PACKAGE}.state.Sessions"
 TABLE_GROUPS: Final = f"{PACKAGE}.state.TableGroups"
@@ -73,7 +74,7 @@ CALLED: Final = frozenset(
         *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, CONTINUOUS_QUERY, SINK_WRITER, ERROR_CHAIN),
         TICK_SOURCE,
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
-        *(JVM_MEMORY, FULL_COLLECTIONS),
+        *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER),
     }
 )
 
