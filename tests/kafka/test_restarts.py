@@ -1,4 +1,4 @@
-"""A plan that was stopped leaves nothing in the JVM and in Python: otherwise each stop and start would cost memory and threads."""
+"""A plan that was stopped leaves nothing in the JVM and in Python: else each stop and start would cost threads."""
 
 from __future__ import annotations
 
