@@ -192,6 +192,9 @@ class BoundSelect:
     """Whether the source is a table: the latest record of a key replaces the others. Else each record is an event."""
     having: Expr | None = None
     """A condition over the columns of the groups."""
+    keeps_tombstones: bool = False
+    """Whether the result of a tombstone is a tombstone, whatever the value computes: so it is in a legacy SELECT
+    without STREAM. In other SELECTs of a stream its fields are NULL."""
 
     @property
     def is_table(self) -> bool:

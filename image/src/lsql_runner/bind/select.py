@@ -194,6 +194,7 @@ class _Context:
             value=value,
             shape=out,
             reads_table=self.is_table,
+            keeps_tombstones=self.select.mode is None and not self.select.joins and not self.is_table,
         )
 
     def grouped(

@@ -168,6 +168,8 @@ def _(node: Project, source: Source) -> Relation:
 def compile_project(node: Project, below: Relation) -> Relation:
     """The rows of a projection over those of its input."""
     columns = below.columns_for(node_exprs(node))
+    if node.keeps_tombstones:
+        below, columns = _decoded_once(below, columns)
     passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
     decoded = {**passed, "ts": column(node.ts, columns)}
     result = Relation(
@@ -181,9 +183,27 @@ def compile_project(node: Project, below: Relation) -> Relation:
     )
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
+    if node.keeps_tombstones:
+        value = below.undecoded["value"].raw if "value" in below.undecoded else below.decoded["value"]
+        result = result.with_column("value", F.when(value.isNotNull(), result.decoded["value"]))
     if node.as_table:
         return replace(result, upsert=_newest(result, below))
     return _with_tombstones(result) if node.of_table else result
+
+
+def _decoded_once(below: Relation, columns: dict[str, Column]) -> tuple[Relation, dict[str, Column]]:
+    """The same rows, with the value that expressions read as a column of the frame.
+
+    In a CASE, Spark would decode it once for each field: it shares no subexpressions of conditional branches.
+    """
+    if "value" not in columns:
+        return below, columns
+    if below.origin is not None:
+        below, value = below.attempt(columns["value"])
+        return below, {**columns, "value": value}
+    name = f"value_{len(below.frame.columns)}"
+    frame = below.frame.select("*", columns["value"].alias(name))
+    return replace(below, frame=frame), {**columns, "value": F.col(name)}
 
 
 def _newest(result: Relation, below: Relation) -> Upsert:

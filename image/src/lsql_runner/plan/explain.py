@@ -89,7 +89,8 @@ def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str
         case Project():
             yield f"{indent}project" + (" as a table of the newest records" if node.as_table else "")
             yield f"{indent}  key   = {show_part(node.key)}" + _window(node)
-            yield f"{indent}  value = {show_part(node.value)}"
+            tombstones = "; null for a tombstone" if node.keeps_tombstones else ""
+            yield f"{indent}  value = {show_part(node.value)}{tombstones}"
             yield f"{indent}  ts    = {show(node.ts)}"
         case Filter(condition=condition):
             yield f"{indent}filter {show(condition)}"

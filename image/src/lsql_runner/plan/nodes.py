@@ -247,6 +247,8 @@ class Project:
     """The input is a table."""
     as_table: bool = False
     """The records of a stream are read as a table, whose rows are the newest record of each key."""
+    keeps_tombstones: bool = False
+    """A record without a value has none in the result: the value is not computed."""
 
     def __post_init__(self) -> None:
         _check_input(self.input, self.ts, *part_exprs(self.key), *part_exprs(self.value))

@@ -11,6 +11,7 @@ from lsql_runner.bind.bound import (
     BoundSelect,
     BoundSinkInsert,
     BoundTopic,
+    keeps_source,
     part_exprs,
 )
 from lsql_runner.bind.error_policies import ErrorPolicies
@@ -123,6 +124,7 @@ def _plan_select(select: BoundSelect, namer: _StoreNamer) -> Project:
         value_type=value,
         windowed=windowed,
         of_table=select.is_table,
+        keeps_tombstones=select.keeps_tombstones and not keeps_source(select.value),
     )
 
 
