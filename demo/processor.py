@@ -60,6 +60,7 @@ class DemoProcessor:
             "SQL_PORT": str(self.port),
             "SQL_STATE_STORE_DIR": "state",
             "SQL_METRIC_FREQUENCY": "1000",
+            "LSQL_API_ACTIONS": "open",
         }
 
     @property

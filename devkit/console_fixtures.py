@@ -67,6 +67,8 @@ class FakeRunners:
     """The responses of other paths; by default 200 and {}."""
     posted: list[tuple[str, str, str]] = field(default_factory=list)
     """Processor, action and user of each POST that succeeded."""
+    tokens: list[str] = field(default_factory=list, kw_only=True)
+    """The token of each of them; empty if none was sent."""
     refusal: LsqlError | None = None
     """Raised by each POST while it is set."""
 
@@ -82,10 +84,11 @@ class FakeRunners:
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
         return self.others.get(path, (200, {}))
 
-    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
+    def post(self, processor: ProcessorWorkload, action: str, by: str, token: str = "") -> None:
         if self.refusal:
             raise self.refusal
         self.posted.append((processor.name, action, by))
+        self.tokens.append(token)
         self.streams[processor.name] = stream(state="stopped" if action == "stop" else "running")
 
 

@@ -90,6 +90,8 @@ class FakeCluster:
         self.pods_of: dict[tuple[str, str], FakePod] = {}
         self._workloads: dict[WorkloadKey, dict[str, Any]] = {}
         self._config_maps: dict[tuple[str, str], ConfigMapData] = {}
+        self.secrets: dict[tuple[str, str], dict[str, str]] = {}
+        """By namespace and name: the values of a Secret by key."""
         self._versions = 0
 
     def add(self, manifest: Mapping[str, Any], kind: Kind = "Deployment") -> dict[str, Any]:
@@ -157,6 +159,13 @@ class FakeCluster:
         if sum(map(len, merged.values())) > 1_048_576:
             raise ClusterError("Too long: may not be more than 1048576 bytes")
         self._config_maps[namespace, name] = ConfigMapData(self._next(), merged)
+
+    def secret_value(self, namespace: str, name: str, key: str) -> str:
+        self._allow("secret_value", namespace, name)
+        try:
+            return self.secrets[namespace, name][key].strip()
+        except KeyError:
+            raise Missing(f"secrets {name} not found") from None
 
     def create_event(self, event: WorkloadEvent) -> None:
         self._allow("create_event", event.namespace)

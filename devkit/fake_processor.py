@@ -33,7 +33,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Cause, move
-from lsql_runner.runtime.port import Identity, ProgramDescription
+from lsql_runner.runtime.port import Action, Identity, ProgramDescription
 from lsql_runner.runtime.status import CurrentStatus, Status
 
 BEGIN_MS = 1_795_252_980_000
@@ -48,13 +48,14 @@ STUCK_AFTER_MS = 60_000
 class FakeProcessor:
     """Begins in STARTING without a plan; a scenario continues from there.
 
-    `requests` has the action and the user of each request. A stop or start only begins a transition; `end_transition`
-    ends it, as the supervisor thread does a moment later.
+    `requests` has the action and the user of each request, `refused` also the code, of each that the API refused. A
+    stop or start only begins a transition; `end_transition` ends it, as the supervisor thread does a moment later.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
         self.now_ms = BEGIN_MS
         self.requests: list[tuple[str, str]] = []
+        self.refused: list[tuple[str, str, str]] = []
         self.listeners = list(listeners)
         self.identity = Identity(
             app_id="fast-vehicles",
@@ -84,6 +85,9 @@ class FakeProcessor:
 
     def start(self, by: str) -> None:
         self._request("start", by, Cause.START)
+
+    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+        self.refused.append((action, user, error.code))
 
     def emit(self, event: Event) -> None:
         """Pass an event to the Status and to all listeners."""

@@ -45,6 +45,8 @@ class Answers:
     silent: Callable[[str], bool] = lambda name: False
     requests: list[tuple[str, str, str]] = field(default_factory=list)
     """Method, path and user of each request."""
+    authorizations: list[str] = field(default_factory=list, kw_only=True)
+    """The header Authorization of each request."""
     max_concurrent: int = 0
     """The highest number of concurrent requests to runners that respond."""
 
@@ -61,6 +63,7 @@ def runners(answers: Answers) -> Iterator[Callable[[ProcessorWorkload], str]]:
             nonlocal concurrent
             _, name, path = self.path.split("/", 2)
             answers.requests.append((self.command, self.path, self.headers.get("X-Forwarded-User", "")))
+            answers.authorizations.append(self.headers.get("Authorization", ""))
             if answers.silent(name):
                 ended.wait(60)
                 return

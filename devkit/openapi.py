@@ -22,12 +22,17 @@ BOUNDED = settings(
 )
 
 
-def schema_of(app: Flask, *expected_5xx: int) -> Any:
-    """The operations of an app as schemathesis schemas. A status from 500 on is a failure unless it is expected."""
-    config = {
+def schema_of(app: Flask, *expected_5xx: int, token: str = "") -> Any:
+    """The operations of an app as schemathesis schemas, whose requests have a bearer token if one is given.
+
+    A status from 500 on is a failure unless it is expected, and so is success without a token where one is required.
+    """
+    config: dict[str, Any] = {
         "generation": {"mode": "all", "deterministic": True},
         "checks": {"not_a_server_error": {"expected-statuses": ["2xx", "4xx", *expected_5xx]}},
     }
+    if token:
+        config["headers"] = {"Authorization": f"Bearer {token}"}
     return schemathesis.openapi.from_wsgi("/openapi.json", app, config=Config.from_dict(config))
 
 

@@ -8,9 +8,10 @@ import http.client
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -21,6 +22,7 @@ from devkit.process import Process
 LSQL = Path(sys.prefix, "bin", "lsql")
 REQUEST_TIMEOUT_S = 20
 POLL_S = 0.05
+TOKEN = "token-of-the-tests"
 FAST_COMPILER = "-XX:TieredStopAtLevel=1"
 
 Stream = dict[str, Any]
@@ -51,6 +53,7 @@ class Runner(Process):
             "SQL_BOOTSTRAP_SERVERS": broker_bootstrap,
             "SQL_STATE_STORE_DIR": str(state_dir),
             "SQL_PORT": str(self.port),
+            "LSQL_API_TOKEN": TOKEN,
             "SQL_METRIC_FREQUENCY": "500",
             "PYTHONFAULTHANDLER": "1",
             "MALLOC_ARENA_MAX": "2",
@@ -69,9 +72,9 @@ class Runner(Process):
         """Send a GET request to the API."""
         return self._request("GET", path)
 
-    def post(self, path: str) -> Response:
-        """Send a POST request to the API."""
-        return self._request("POST", path)
+    def post(self, path: str, token: str = TOKEN) -> Response:
+        """Send a POST request to the API, with a token."""
+        return self._request("POST", path, {"Authorization": f"Bearer {token}"})
 
     def stream(self) -> Stream:
         """GET /stream. AssertionError, with the output of the process, if the response is not a report."""
@@ -150,10 +153,10 @@ class Runner(Process):
         assert stat is not None, "the JVM has ended"
         return stat[1]
 
-    def _request(self, method: str, path: str) -> Response:
+    def _request(self, method: str, path: str, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
-            connection.request(method, path)
+            connection.request(method, path, headers=dict(headers))
             answer = connection.getresponse()
             text = answer.read().decode()
             is_json = "json" in (answer.getheader("Content-Type") or "")

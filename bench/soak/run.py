@@ -66,7 +66,7 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
         bootstrap=broker.bootstrap,
         port=port,
         limits=options.limits,
-        variables=options.variables,
+        variables={"LSQL_API_ACTIONS": "open", **options.variables},
     )
     pod = SoakPod(container, port)
     feeder = Feeder(broker.bootstrap, lambda number: program.messages(topics, number), options.rate)

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, expect
 
 from devkit.browser import chromium
 from devkit.fake_processor import FakeProcessor
-from tests.browser.site import Visit, serve_processor
+from lsql_runner.api.access import ApiAccess
+from tests.browser.site import OPEN, Visit, serve_processor
 
 Open = Callable[..., Visit]
 """The type of the fixture `visit`."""
@@ -35,9 +36,10 @@ def visit(browser: Browser) -> Iterator[Open]:
             processor: FakeProcessor,
             wrap: Callable[[Flask], Any] = lambda app: app,
             path: str = "",
+            access: ApiAccess = OPEN,
             **options: Any,
         ) -> Visit:
-            address = stack.enter_context(serve_processor(processor, wrap))
+            address = stack.enter_context(serve_processor(processor, wrap, access))
             opened = Visit(browser, processor, address + path, **options)
             stack.callback(lambda: complaints.extend(opened.close()))
             return opened

@@ -12,9 +12,11 @@ from playwright.sync_api import Browser, Page, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from devkit.fake_processor import FakeProcessor
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.observe.metrics import Metrics
 
+OPEN = ApiAccess("open")
 POLL_MS = 2_000
 """How often the page sends requests."""
 
@@ -35,11 +37,13 @@ class QuietHandler(WSGIRequestHandler):
 
 
 @contextmanager
-def serve_processor(processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app) -> Iterator[str]:
+def serve_processor(
+    processor: FakeProcessor, wrap: Callable[[Flask], Any] = lambda app: app, access: ApiAccess = OPEN
+) -> Iterator[str]:
     """The address of the processor's page, within the block. `wrap` may add WSGI middleware."""
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
     processor.listeners.append(metrics)
-    app = create_app(processor, metrics.render, lambda: processor.now_ms)
+    app = create_app(processor, metrics.render, access, lambda: processor.now_ms)
     with serve_app(wrap(app)) as address:
         yield address
 

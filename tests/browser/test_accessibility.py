@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from devkit.fake_processor import SCENARIOS, running
+from lsql_runner.api.access import ApiAccess
 from tests.browser.conftest import Open
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -30,9 +31,9 @@ def test_the_page_has_no_violations_in_any_state(visit: Open, scenario: str, sch
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_confirmation_of_a_stop_has_no_violations(visit: Open, scheme: str) -> None:
-    seen = visit(running(), color_scheme=scheme)
+    seen = visit(running(), access=ApiAccess("token", "0123456789abcdef"), color_scheme=scheme)
     seen.page.locator("#stop").click()
-    expect(seen.page.get_by_role("dialog")).to_be_visible()
+    expect(seen.page.get_by_label("Token")).to_be_visible()
 
     assert violations(seen.page) == []
 

@@ -12,6 +12,7 @@ from devkit.fake_engine import MEMORY
 from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
 from devkit.fake_program import DESCRIPTION, PLAN, SQL
 from devkit.page import expected, shown
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.container.budget import SECOND_JVM_MIB, budget
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import MemoryMeasured
@@ -20,6 +21,7 @@ from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.spans import Span
 from tests.browser.conftest import Open
 
+TOKEN = "0123456789abcdef"
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -276,6 +278,55 @@ class TestStopAndStart:
             page.keyboard.press("Enter")
         assert processor.requests[1:] == [("start", "127.0.0.1")]
         expect(page.locator("#state")).to_have_text("starting")
+
+    def test_the_token_is_asked_for_once(self, visit: Open) -> None:
+        processor = running()
+        seen = visit(processor, access=ApiAccess("token", TOKEN))
+        page = seen.page
+
+        page.locator("#stop").press("Enter")
+        expect(page.get_by_label("Token")).to_be_focused()
+        page.keyboard.type(TOKEN)
+        with page.expect_response("**/stop"), page.expect_response("**/metadata"):
+            page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        processor.end_transition()
+        seen.poll()
+        page.locator("#start").press("Enter")
+        expect(page.get_by_label("Token")).to_be_hidden()
+        with page.expect_response("**/start"), page.expect_response("**/metadata"):
+            page.locator("#confirm-yes").click()
+
+        assert processor.requests == [("stop", "127.0.0.1"), ("start", "127.0.0.1")]
+
+    def test_a_wrong_token_is_reported_and_asked_for_again(self, visit: Open) -> None:
+        processor = running()
+        seen = visit(processor, access=ApiAccess("token", TOKEN))
+        page = seen.page
+
+        page.locator("#stop").click()
+        page.get_by_label("Token").fill("wrong")
+        with page.expect_response("**/stop"), page.expect_response("**/metadata"):
+            page.locator("#confirm-yes").click()
+        expect(page.get_by_role("alert")).to_contain_text(
+            "The token of the request to stop is not that of the processor."
+        )
+        expect(page.get_by_label("Token")).to_be_focused()
+        expect(page.get_by_label("Token")).to_have_value("")
+        assert [complaint for complaint in seen.complaints if "401" not in complaint] == []
+        seen.complaints.clear()  # the browser reports the response as an error
+
+        page.get_by_label("Token").fill(TOKEN)
+        with page.expect_response("**/stop"), page.expect_response("**/metadata"):
+            page.locator("#confirm-yes").click()
+        assert processor.requests == [("stop", "127.0.0.1")]
+
+    def test_there_are_no_buttons_if_nobody_may_act(self, visit: Open) -> None:
+        seen = visit(running(), access=ApiAccess("none"))
+
+        expect(seen.page.locator("#state")).to_have_text("running")
+        expect(seen.page.locator("#stop")).to_be_hidden()
+        expect(seen.page.locator("#start")).to_be_hidden()
 
     def test_focus_moves_to_the_button_that_appears(self, visit: Open) -> None:
         processor = running()

@@ -13,11 +13,11 @@ from lightkube import Client, KubeConfig
 from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import Deployment, StatefulSet
-from lightkube.resources.core_v1 import Event, Namespace, Pod, ServiceAccount
+from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAccount
 
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigMapContract, PodContract, WorkloadContract
+from tests.contract.cluster_contract import ConfigMapContract, PodContract, SecretContract, WorkloadContract
 
 
 class RealClusterUnderTest:
@@ -44,6 +44,10 @@ class RealClusterUnderTest:
             Pod(metadata=ObjectMeta(name=name, namespace=self.namespace, labels=dict(labels)), spec=spec)
         )
 
+    def create_secret(self, name: str, values: Mapping[str, str]) -> None:
+        metadata = ObjectMeta(name=name, namespace=self.namespace)
+        self._client.create(Secret(metadata=metadata, stringData=dict(values)))
+
     def events(self) -> list[tuple[str, str, str]]:
         found = self._client.list(Event, namespace=self.namespace)
         ours = [event for event in found if event.reportingComponent == MANAGER]
@@ -66,6 +70,10 @@ class TestWorkloads(WorkloadContract):
 
 
 class TestConfigMaps(ConfigMapContract):
+    pass
+
+
+class TestSecrets(SecretContract):
     pass
 
 

@@ -182,6 +182,7 @@ def test_the_console_has_only_read_permissions(release: Release, newest_helm: He
             )
         ),
         lambda: console.pods(here, {"app": NAME}),
+        lambda: console.secret_value(here, f"{NAME}-api", "token"),
         lambda: list(console.workloads("default", "Deployment")),
     ):
         with pytest.raises(ClusterError, match="cannot"):
@@ -192,7 +193,8 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
     chart_helm = newest_helm(release.kubectl)
     everything = {"stop": True, "start": True, "scale": True, "delete": True}
     tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
-    install_console(chart_helm, actions=everything, auth=tokens, logs={"enabled": True})
+    secrets = {"tokenSecrets": [f"{NAME}-api"]}
+    install_console(chart_helm, actions=everything, auth=tokens, logs={"enabled": True}, runners=secrets)
     deploy(chart_helm, "install")
     console = release.account("console")
     here, uid = release.kubectl.namespace, metadata(release.kubectl)["uid"]
@@ -210,6 +212,9 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
         )
     )
     assert console.pods(here, {"app": "nothing"}) == []
+    assert len(console.secret_value(here, f"{NAME}-api", "token")) == 48
+    with pytest.raises(ClusterError, match="cannot get"):
+        console.secret_value(here, "another", "token")
     console.delete_workload(here, "StatefulSet", NAME, uid)
 
     assert release.kubectl.find("statefulset", NAME) is None

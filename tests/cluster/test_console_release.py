@@ -46,6 +46,13 @@ class Console:
         status, _, body = said.partition(" ")
         return int(status), json.loads(body)
 
+    def post_to_processor(self, action: str) -> tuple[int, Any]:
+        """Send a POST without a token to the processor itself."""
+        pod = self.release.processor.pod()["metadata"]["name"]
+        url = f"http://{self.release.name}:8083/{action}"
+        status, _, body = self.release.helm.kubectl.exec(pod, "python", "-c", ASK, "POST", url, "").partition(" ")
+        return int(status), json.loads(body)
+
     def streams(self) -> list[dict[str, Any]]:
         status, body = self.request("GET", "/api/v1/streams")
         assert status == 200, body
@@ -62,6 +69,7 @@ def console(namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFact
         "auth": {"mode": "token", "token": {"tokens": TOKEN_LINE}},
         "actions": {"stop": True, "start": True, "delete": True},
         "logs": {"enabled": True},
+        "runners": {"tokenSecrets": [f"{release.name}-api"]},
         "console": {"pollSeconds": 1},
     }
     replace(helm, chart=CHART).install("watch", values)
@@ -94,6 +102,8 @@ def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> Non
     path = f"/api/v1/streams/{found['id']}"
     assert console.request("GET", f"{path}/logs")[0] == 200
     assert console.request("PUT", f"{path}/stop", token="")[0] == 401
+    status, answer = console.post_to_processor("stop")
+    assert (status, answer["code"]) == (401, "API_TOKEN_MISSING")
     assert release.processor.stream()["state"] == "running"
 
     status, answer = console.request("PUT", f"{path}/stop")

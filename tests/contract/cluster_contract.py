@@ -31,6 +31,9 @@ class ClusterUnderTest(Protocol):
     def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
         """Create a pod."""
 
+    def create_secret(self, name: str, values: Mapping[str, str]) -> None:
+        """Create a Secret."""
+
     def events(self) -> list[tuple[str, str, str]]:
         """Reason, name of the workload, and text of each Event of the namespace."""
 
@@ -154,6 +157,21 @@ class ConfigMapContract:
         subject.cluster.write_config_map(subject.namespace, "processors", None, content)
 
         assert subject.cluster.config_map(subject.namespace, "processors").content == content
+
+
+class SecretContract:
+    def test_a_value_is_read_without_white_space_around_it(self, subject: ClusterUnderTest) -> None:
+        subject.create_secret("fast-vehicles-api", {"token": "t-1\n", "other": "x"})
+
+        assert subject.cluster.secret_value(subject.namespace, "fast-vehicles-api", "token") == "t-1"
+
+    def test_a_secret_or_a_key_that_does_not_exist_is_missing(self, subject: ClusterUnderTest) -> None:
+        subject.create_secret("fast-vehicles-api", {"token": "t-1"})
+
+        with pytest.raises(Missing):
+            subject.cluster.secret_value(subject.namespace, "nothing", "token")
+        with pytest.raises(Missing):
+            subject.cluster.secret_value(subject.namespace, "fast-vehicles-api", "nothing")
 
 
 class PodContract:

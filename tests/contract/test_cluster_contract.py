@@ -9,7 +9,7 @@ import pytest
 
 from devkit.fake_cluster import FakeCluster, FakePod
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigMapContract, PodContract, WorkloadContract
+from tests.contract.cluster_contract import ConfigMapContract, PodContract, SecretContract, WorkloadContract
 
 
 class FakeClusterUnderTest:
@@ -23,6 +23,9 @@ class FakeClusterUnderTest:
 
     def create_pod(self, name: str, labels: Mapping[str, str]) -> None:
         self.cluster.pods_of[self.namespace, name] = FakePod(dict(labels))
+
+    def create_secret(self, name: str, values: Mapping[str, str]) -> None:
+        self.cluster.secrets[self.namespace, name] = dict(values)
 
     def events(self) -> list[tuple[str, str, str]]:
         return [(event.reason, event.name, event.text) for event in self.cluster.events]
@@ -38,6 +41,10 @@ class TestWorkloads(WorkloadContract):
 
 
 class TestConfigMaps(ConfigMapContract):
+    pass
+
+
+class TestSecrets(SecretContract):
     pass
 
 

@@ -12,7 +12,7 @@
   "namespaces" (include "lsql-console.namespaces" . | fromJsonArray)
   "document" (dict "namespace" .Release.Namespace "name" (include "lsql-console.documentName" .))
   "deletedKeepHours" .Values.deletedKeepHours
-  "runners" .Values.runners
+  "runners" (omit .Values.runners "tokenSecrets")
   "port" 8084
   "pollSeconds" .Values.console.pollSeconds
   "auth" $auth

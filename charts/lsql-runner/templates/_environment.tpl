@@ -51,6 +51,10 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
 {{- if $values.user -}}{{- $set = append $set (list "LSQL_USER" $values.user) -}}{{- end -}}
 {{- if $values.javaOpts -}}{{- $set = append $set (list "JAVA_OPTS" $values.javaOpts) -}}{{- end -}}
+{{- if .api -}}
+{{- $set = append $set (list "LSQL_API_ACTIONS" $values.api.actions) -}}
+{{- with $values.api.trustedProxies -}}{{- $set = append $set (list "LSQL_API_TRUSTED_PROXIES" (join "," .)) -}}{{- end -}}
+{{- end -}}
 {{- with $values.policy.read.allow -}}{{- $set = append $set (list "LSQL_POLICY_READ_ALLOW" (join "," .)) -}}{{- end -}}
 {{- with $values.policy.read.deny -}}{{- $set = append $set (list "LSQL_POLICY_READ_DENY" (join "," .)) -}}{{- end -}}
 {{- with $values.policy.write.allow -}}{{- $set = append $set (list "LSQL_POLICY_WRITE_ALLOW" (join "," .)) -}}{{- end -}}

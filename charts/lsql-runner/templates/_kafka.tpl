@@ -1,5 +1,5 @@
 {{/*
-Kafka, the schema registry and sinks: addresses, and the table of credentials. The environment, the mounted files and the
+Kafka, the schema registry and sinks: addresses, and the table of all credentials. The environment, the mounted files and the
 chart's Secret are derived from this table.
 */}}
 
@@ -45,6 +45,31 @@ chart's Secret are derived from this table.
 {{- toJson $found -}}
 {{- end -}}
 
+{{/* The ports of brokers, registry, token endpoint and sinks, and those of `networkPolicy.egressPorts`, as a JSON list. */}}
+{{- define "lsql-runner.egressPorts" -}}
+{{- $ports := list -}}
+{{- range include "lsql-runner.bootstrapServers" . | splitList "," -}}
+{{- $ports = append $ports (splitList ":" . | last | int) -}}
+{{- end -}}
+{{- $oauth := eq .Values.kafka.sasl.mechanism "OAUTHBEARER" -}}
+{{- $called := append (include "lsql-runner.registryUrls" . | fromJsonArray) (ternary .Values.kafka.sasl.oauthbearer.tokenEndpointUrl "" $oauth) -}}
+{{- range compact $called -}}
+{{- $url := urlParse . -}}
+{{- $port := ternary (splitList ":" $url.host | last) (ternary "443" "80" (eq $url.scheme "https")) (contains ":" $url.host) -}}
+{{- $ports = append $ports (int $port) -}}
+{{- end -}}
+{{- range .Values.sinks -}}
+{{- $default := ternary "5432" "6379" (hasPrefix "jdbc:postgresql:" .url) -}}
+{{- range regexReplaceAll "^[a-z:]+//([^/?]*).*$" .url "${1}" | splitList "," -}}
+{{- $ports = append $ports (ternary (splitList ":" . | last) $default (contains ":" .) | int) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.networkPolicy.egressPorts -}}
+{{- $ports = append $ports (int .) -}}
+{{- end -}}
+{{- $ports | uniq | toJson -}}
+{{- end -}}
+
 {{/* `SASL_JAAS_CONFIG` for `sasl.jaas.config`. */}}
 {{- define "lsql-runner.clientVariable" -}}
 {{- . | upper | replace "." "_" -}}
@@ -53,7 +78,8 @@ chart's Secret are derived from this table.
 {{/*
 The credentials in use, as a JSON list of {variable, file, secret, key, inline}: `file` is the path below
 /etc/lsql-runner/credentials; `secret` and `key` are its source; `inline` (base64) is present for credentials in the values,
-which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>").
+which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>"), and with "api"
+true for a container that serves the API.
 */}}
 {{- define "lsql-runner.credentials" -}}
 {{- $own := .own -}}
@@ -109,6 +135,9 @@ which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own
 {{- $rows = append $rows (dict "file" (printf "sinks/%s/username" $name) "variable" (printf "LSQL_SINK_%s_USER_FILE" (upper $name)) "secret" $sink.existingSecret "key" (ternary $sink.usernameKey "username" (hasKey $sink "usernameKey"))) -}}
 {{- end -}}
 {{- $rows = append $rows (dict "file" (printf "sinks/%s/password" $name) "variable" (printf "LSQL_SINK_%s_PASSWORD_FILE" (upper $name)) "inline" $sink.password "secret" $sink.existingSecret "key" (default "password" $sink.passwordKey)) -}}
+{{- end -}}
+{{- if and .api (eq .root.Values.api.actions "token") -}}
+{{- $rows = append $rows (dict "file" "api/token" "variable" "LSQL_API_TOKEN_FILE" "secret" (include "lsql-runner.apiSecretName" .root) "key" .root.Values.api.token.key) -}}
 {{- end -}}
 {{- $used := list -}}
 {{- range $rows -}}

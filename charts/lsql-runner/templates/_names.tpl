@@ -38,6 +38,11 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- default (printf "%s-state" (include "lsql-runner.fullname" .)) .Values.persistence.existingClaim -}}
 {{- end -}}
 
+{{/* The Secret with the token of the API. */}}
+{{- define "lsql-runner.apiSecretName" -}}
+{{- default (printf "%s-api" (include "lsql-runner.fullname" .)) .Values.api.token.existingSecret -}}
+{{- end -}}
+
 {{- define "lsql-runner.image" -}}
 {{- with .Values.image -}}
 {{- if .registry }}{{ .registry }}/{{ end -}}

@@ -102,7 +102,7 @@ httpGet:
 {{/* The pod template of the processor, for both kinds of workload. */}}
 {{- define "lsql-runner.podTemplate" -}}
 {{- $fullname := include "lsql-runner.fullname" . -}}
-{{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) -}}
+{{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) "api" true -}}
 {{- $annotations := deepCopy .Values.podAnnotations -}}
 {{- with include "lsql-runner.ownSecretData" $context -}}
 {{- $_ := set $annotations "checksum/credentials" (sha256sum .) -}}

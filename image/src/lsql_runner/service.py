@@ -58,6 +58,7 @@ def run(environment: Mapping[str, str]) -> int:
     parse(settings.sql)
     settings.connection  # noqa: B018  # invalid addresses are refused before the port is opened
     settings.declared  # noqa: B018
+    settings.actions_mode  # noqa: B018
     configure(settings.log_level)
     open_until_exit = ExitStack()
 
@@ -69,11 +70,12 @@ def run(environment: Mapping[str, str]) -> int:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
             raise
+        from lsql_runner.api.access import access_of
         from lsql_runner.api.app import create_app
         from lsql_runner.runtime.file_watch import FileWatch
 
         open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
-        return create_app(supervisor, metrics.render)
+        return create_app(supervisor, metrics.render, access_of(settings))
 
     return serve(make_app, settings.port, open_until_exit.close)
 

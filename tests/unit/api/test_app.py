@@ -10,18 +10,24 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor
+from lsql_runner.api.access import ApiAccess, access_of
 from lsql_runner.api.app import create_app
 from lsql_runner.api.routes import ROUTES
+from lsql_runner.config.networks import networks
+from lsql_runner.config.settings import read_settings
 from lsql_runner.container.budget import budget
 from lsql_runner.events.processor import LagMeasured
 from lsql_runner.runtime.lifecycle import Cause
 
+TOKEN = "0123456789abcdef"
+OPEN = ApiAccess("open")
 
-def client_of(processor: FakeProcessor) -> FlaskClient:
+
+def client_of(processor: FakeProcessor, access: ApiAccess = OPEN) -> FlaskClient:
     def render_metrics(accept: str) -> tuple[bytes, str]:
         return b"# " + accept.encode() + b"\n", "text/plain; version=0.0.4; charset=utf-8"
 
-    return create_app(processor, render_metrics, lambda: processor.now_ms).test_client()
+    return create_app(processor, render_metrics, access, lambda: processor.now_ms).test_client()
 
 
 def client_in(scenario: str) -> FlaskClient:
@@ -251,14 +257,96 @@ class TestStopAndStart:
 
     @pytest.mark.parametrize(
         ("header", "who"),
-        [("grace", "grace"), ("", "127.0.0.1"), ("x" * 129, "127.0.0.1"), ("a\tb", "127.0.0.1")],
+        [
+            ("grace", "grace"),
+            ("", "127.0.0.1"),
+            ("x" * 129, "127.0.0.1"),
+            ("a\tb", "127.0.0.1"),
+            ("eve,grace", "127.0.0.1"),
+        ],
     )
-    def test_the_log_names_the_user_of_the_proxy_or_the_address(self, header: str, who: str) -> None:
+    def test_the_log_names_the_user_of_a_trusted_proxy_or_the_address(self, header: str, who: str) -> None:
         processor = SCENARIOS["running"]()
+        access = ApiAccess("open", trusted_proxies=networks("10.0.0.0/8, 127.0.0.1"))
 
-        client_of(processor).post("/stop", headers={"X-Forwarded-User": header})
+        client_of(processor, access).post("/stop", headers={"X-Forwarded-User": header})
 
         assert processor.requests == [("stop", who)]
+
+    def test_the_log_has_the_address_if_another_client_names_a_user(self) -> None:
+        processor = SCENARIOS["running"]()
+        access = ApiAccess("open", trusted_proxies=networks("10.0.0.0/8"))
+
+        client_of(processor, access).post("/stop", headers={"X-Forwarded-User": "grace"})
+
+        assert processor.requests == [("stop", "127.0.0.1")]
+
+
+class TestAccess:
+    @pytest.mark.parametrize("action", ["stop", "start"])
+    @pytest.mark.parametrize(
+        ("header", "code"),
+        [
+            ("", "API_TOKEN_MISSING"),
+            (f"Basic {TOKEN}", "API_TOKEN_MISSING"),
+            (TOKEN, "API_TOKEN_MISSING"),
+            ("Bearer", "API_TOKEN_INVALID"),
+            (f"Bearer {TOKEN}x", "API_TOKEN_INVALID"),
+            (f"Bearer {TOKEN[:-1]}", "API_TOKEN_INVALID"),
+            (f"Bearer {TOKEN[:-1]}\xe9", "API_TOKEN_INVALID"),
+        ],
+    )
+    def test_a_request_without_the_token_is_refused_and_audited(self, action: str, header: str, code: str) -> None:
+        processor = SCENARIOS["failed"]()
+        client = client_of(processor, ApiAccess("token", TOKEN))
+
+        response = client.post(f"/{action}", headers={"Authorization": header})
+
+        assert (response.status_code, body_of(response)["code"]) == (401, code)
+        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert (processor.requests, processor.refused) == ([], [(action, "127.0.0.1", code)])
+        assert TOKEN not in response.get_data(as_text=True)
+
+    @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
+    def test_a_request_with_the_token_is_accepted(self, scheme: str) -> None:
+        processor = SCENARIOS["failed"]()
+        client = client_of(processor, ApiAccess("token", TOKEN))
+
+        response = client.post("/start", headers={"Authorization": f"{scheme} {TOKEN}"})
+
+        assert response.status_code == 202
+        assert (processor.requests, processor.refused) == ([("start", "127.0.0.1")], [])
+
+    @pytest.mark.parametrize("action", ["stop", "start"])
+    def test_without_actions_every_request_is_refused_with_the_reason(self, action: str) -> None:
+        processor = SCENARIOS["failed"]()
+
+        response = client_of(processor, ApiAccess("none")).post(f"/{action}")
+
+        assert (response.status_code, body_of(response)["code"]) == (403, "ACTIONS_DISABLED")
+        assert body_of(response)["detail"] == f"The processor does not accept requests to {action}."
+        assert processor.refused == [(action, "127.0.0.1", "ACTIONS_DISABLED")]
+
+    def test_all_other_requests_need_no_token(self) -> None:
+        client = client_of(SCENARIOS["running"](), ApiAccess("token", TOKEN))
+
+        reads = [route.path for route in ROUTES if route.method == "GET" and "<" not in route.path]
+
+        assert {client.get(path).status_code for path in reads} == {200}
+
+    @pytest.mark.parametrize("access", [OPEN, ApiAccess("none"), ApiAccess("token", TOKEN)])
+    def test_the_stream_reports_who_may_act(self, access: ApiAccess) -> None:
+        body = body_of(client_of(SCENARIOS["running"](), access).get("/stream"))
+
+        assert body["actions"] == access.actions
+
+    def test_the_settings_define_it(self) -> None:
+        environment = {"SQL": "x", "LSQL_API_TOKEN": TOKEN, "LSQL_API_TRUSTED_PROXIES": "10.1.0.0/16"}
+
+        assert access_of(read_settings(environment)) == ApiAccess("token", TOKEN, networks("10.1.0.0/16"))
+
+    def test_it_does_not_show_the_token(self) -> None:
+        assert TOKEN not in repr(ApiAccess("token", TOKEN))
 
 
 class TestOtherRoutes:

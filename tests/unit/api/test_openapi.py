@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis.strategies import sampled_from
@@ -15,6 +16,7 @@ from schemathesis import Case
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from devkit.openapi import BOUNDED, differences, schema_of
 from lsql_runner.api import openapi
+from lsql_runner.api.access import ActionsMode, ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
@@ -22,17 +24,28 @@ from lsql_runner.events.state import State
 from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.lifecycle import Cause
 
+TOKEN = "0123456789abcdef"
+WITH_TOKEN = ApiAccess("token", TOKEN)
 
-def schema_for(processor: FakeProcessor) -> Any:
+
+def schema_for(processor: FakeProcessor, access: ApiAccess = WITH_TOKEN) -> Any:
     metrics = Metrics(processor.identity, processor.status, lambda: processor.now_ms)
-    app = create_app(processor, metrics.render, lambda: processor.now_ms)
-    return schema_of(app, 501, 503)
+    app = create_app(processor, metrics.render, access, lambda: processor.now_ms)
+    return schema_of(app, 501, 503, token=TOKEN)
 
 
 @schemathesis.pytest.parametrize(**{name: schema_for(made()) for name, made in SCENARIOS.items()})
 @BOUNDED
 def test_every_operation_responds_as_documented(case: Case[Any]) -> None:
     case.call_and_validate()
+
+
+@pytest.mark.parametrize(("mode", "status"), [("none", 403), ("token", 401)])
+@pytest.mark.parametrize("path", ["/stop", "/start"])
+def test_refused_actions_are_answered_as_documented(mode: ActionsMode, status: int, path: str) -> None:
+    schema = schema_for(SCENARIOS["running"](), ApiAccess(mode, "another-token-123"))
+
+    assert schema[path]["POST"].Case().call_and_validate().status_code == status
 
 
 class ProcessorRequests(RuleBasedStateMachine):
@@ -44,7 +57,7 @@ class ProcessorRequests(RuleBasedStateMachine):
         self.schema = schema_for(self.processor)
 
     def ask(self, method: str, path: str) -> Any:
-        return self.schema[path][method].Case().call_and_validate()
+        return self.schema[path][method].Case().call_and_validate(headers={"Authorization": f"Bearer {TOKEN}"})
 
     @rule(path=sampled_from(["/health", "/health/ready", "/health/startup", "/metrics", "/topology", "/metadata"]))
     def read(self, path: str) -> None:

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from devkit.fake_processor import FakeProcessor, running
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.status import Status
@@ -27,7 +28,7 @@ class Broken(FakeProcessor):
 
 
 def client_of(processor: FakeProcessor) -> FlaskClient:
-    return create_app(processor, lambda accept: (b"", "text/plain")).test_client()
+    return create_app(processor, lambda accept: (b"", "text/plain"), ApiAccess("open")).test_client()
 
 
 def problem(client: FlaskClient, method: str, path: str) -> dict[str, Any]:

@@ -158,6 +158,9 @@ def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
         ("LSQL_HEAP_MIB", "159"),
         ("LSQL_MEMORY_LIMIT", "768MB"),
         ("SQL_METRIC_FREQUENCY", "1"),
+        ("LSQL_API_ACTIONS", "all"),
+        ("LSQL_API_TRUSTED_PROXIES", "10.0.0.1/24"),
+        ("LSQL_API_TRUSTED_PROXIES", "proxy.example"),
     ],
 )
 def test_an_invalid_value_is_refused_with_the_name_of_its_variable(name: str, value: str) -> None:
@@ -269,6 +272,46 @@ def test_the_heap_is_zero_or_at_least_the_minimum_of_spark() -> None:
 )
 def test_the_memory_limit_is_a_quantity_of_kubernetes(text: str, mib: int | None) -> None:
     assert settings(LSQL_MEMORY_LIMIT=text).memory_limit_mib == mib
+
+
+# --- the REST API ---
+
+
+@pytest.mark.parametrize(
+    ("environment", "mode"),
+    [
+        ({}, "none"),
+        ({"LSQL_API_TOKEN": "0123456789abcdef"}, "token"),
+        ({"LSQL_API_TOKEN": "0123456789abcdef", "LSQL_API_ACTIONS": "none"}, "none"),
+        ({"LSQL_API_TOKEN": "0123456789abcdef", "LSQL_API_ACTIONS": "open"}, "open"),
+        ({"LSQL_API_ACTIONS": "open"}, "open"),
+    ],
+)
+def test_nobody_may_act_without_a_token_unless_actions_are_open(environment: dict[str, str], mode: str) -> None:
+    assert settings(**environment).actions_mode == mode
+
+
+def test_the_mode_token_requires_a_token() -> None:
+    with pytest.raises(LsqlError) as caught:
+        settings(LSQL_API_ACTIONS="token").actions_mode  # noqa: B018
+
+    assert (caught.value.code, caught.value.params["name"]) == ("ENV_MISSING", "LSQL_API_TOKEN")
+
+
+def test_a_token_may_be_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("0123456789abcdef\n")
+
+    found = settings(LSQL_API_TOKEN_FILE=str(file))
+
+    assert (found.api_token, found.files) == ("0123456789abcdef", (file,))
+
+
+@pytest.mark.parametrize("token", ["short-token-123", "0123456789 abcdef", "0123456789abcdéf"])
+def test_a_weak_or_invalid_token_is_refused_and_not_shown(token: str) -> None:
+    error = refused(LSQL_API_TOKEN=token)
+
+    assert (error.code, error.params["name"], error.params["value"]) == ("ENV_INVALID", "LSQL_API_TOKEN", "***")
 
 
 def test_the_files_with_values_are_listed(tmp_path: Path) -> None:

@@ -223,6 +223,14 @@ def act(console: FakeConsole, method: str, path: str, name: str = "a", token: st
     return client(console, token).open(f"/api/v1/streams/{console.id_of(name)}{path}", method=method)
 
 
+def with_token(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The workload with a token in the Secret `<name>-api`."""
+    source = {"secretKeyRef": {"name": f"{manifest['metadata']['name']}-api", "key": "token"}}
+    [container] = manifest["spec"]["template"]["spec"]["containers"]
+    container["env"].append({"name": "LSQL_API_TOKEN", "valueFrom": source})
+    return manifest
+
+
 ACTIONS = [("PUT", "/stop"), ("PUT", "/start"), ("PUT", "/scale/2"), ("DELETE", "")]
 
 
@@ -233,6 +241,26 @@ class TestActions:
 
         assert (response.status_code, response.get_json(force=True)) == (202, {"name": "a", "namespace": "streams"})
         assert console.runners.posted == [("a", action, "ada")]
+
+    def test_the_runner_gets_its_token_from_its_secret(self, console: FakeConsole) -> None:
+        console.cluster.add(with_token(workload("t")))
+        console.cluster.secrets["streams", "t-api"] = {"token": "t-of-t\n"}
+        console.refresh()
+
+        assert act(console, "PUT", "/stop", "t").status_code == 202
+        assert (console.runners.posted, console.runners.tokens) == ([("t", "stop", "ada")], ["t-of-t"])
+
+    def test_a_token_that_cannot_be_read_is_reported_with_its_secret(self, console: FakeConsole) -> None:
+        console.cluster.add(with_token(workload("t")))
+        console.cluster.refused.add(("secret_value", "streams"))
+        console.refresh()
+
+        response = act(console, "PUT", "/stop", "t")
+
+        body = response.get_json(force=True)
+        assert (response.status_code, body["code"]) == (502, "RUNNER_TOKEN_UNREADABLE")
+        assert body["detail"] == "The token of t in Secret/t-api cannot be read: forbidden."
+        assert console.runners.posted == []
 
     def test_delete_deletes_the_workload_and_reports_how_to_delete_the_rest(self, console: FakeConsole) -> None:
         response = act(console, "DELETE", "")

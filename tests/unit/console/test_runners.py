@@ -165,6 +165,15 @@ class TestPost:
 
         assert answers.requests == [("POST", "/fast-vehicles/stop", "ada")]
 
+    def test_the_request_has_the_token_of_the_runner(self) -> None:
+        answers = Answers()
+
+        with client(answers) as asking:
+            asking.post(processor(), "stop", "ada", "t-runner")
+            asking.post(processor(), "stop", "ada")
+
+        assert answers.authorizations == ["Bearer t-runner", ""]
+
     def test_a_user_name_may_have_any_alphabet(self) -> None:
         answers = Answers()
 

@@ -168,6 +168,14 @@ def test_a_refused_request_is_audited_with_its_error(running: RunningSupervisor)
     )
 
 
+def test_a_request_that_the_api_refuses_is_audited(running: RunningSupervisor) -> None:
+    running.supervisor.audit_refusal("stop", "10.0.0.7", LsqlError("API_TOKEN_MISSING", action="stop"))
+
+    last = running.audited()[-1]
+    assert (last.action, last.user, last.result, last.before) == ("stop", "10.0.0.7", "API_TOKEN_MISSING", None)
+    assert running.supervisor.status().state is State.RUNNING
+
+
 def test_a_changed_program_and_changed_settings_are_audited_with_their_values(runtime: FakeRuntime) -> None:
     def deployed(**env: str) -> list[Audited]:
         with closing(RunningSupervisor(runtime, LSQL_USER="ada", **env).launch()) as running:
@@ -201,6 +209,7 @@ SECRETS = {
     "LSQL_SINK_SHOP_URL": "redis://cache:6379",
     "LSQL_SINK_SHOP_PASSWORD": "planted-7",
     "JAVA_OPTS": "-Dpassword=planted-8",
+    "LSQL_API_TOKEN": "planted-9-planted",
 }
 
 

@@ -4,6 +4,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from devkit.fake_processor import FakeProcessor, running
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 
 
@@ -14,7 +15,7 @@ def processor() -> FakeProcessor:
 
 @pytest.fixture
 def client(processor: FakeProcessor) -> FlaskClient:
-    return create_app(processor, lambda accept: (b"", "text/plain")).test_client()
+    return create_app(processor, lambda accept: (b"", "text/plain"), ApiAccess("open")).test_client()
 
 
 @pytest.mark.parametrize(

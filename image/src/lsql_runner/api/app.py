@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from pathlib import Path
 
 from flask import Flask, Response, request
 from pydantic_core import to_json
 
 from lsql_runner.api import openapi, views
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.models import HealthReport
 from lsql_runner.api.routes import ROUTES
-from lsql_runner.runtime.port import Processor
+from lsql_runner.errors import LsqlError
+from lsql_runner.runtime.port import Action, Processor
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
@@ -32,16 +35,27 @@ def _now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def create_app(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int] = _now_ms) -> Flask:
-    """The REST API and the page of `processor`."""
+def create_app(
+    processor: Processor, render_metrics: RenderMetrics, access: ApiAccess, now_ms: Callable[[], int] = _now_ms
+) -> Flask:
+    """The REST API and the page of `processor`; `access` decides who may stop and start it."""
     app = bare_app("lsql_runner.api", STATIC, REQUEST_LIMIT_BYTES)
-    handlers = _views(processor, render_metrics, now_ms)
+    handlers = _views(processor, render_metrics, access, now_ms)
     for route in ROUTES:
         app.add_url_rule(route.path, route.name, handlers[route.name], methods=[route.method])
+
+    @app.after_request
+    def challenge(response: Response) -> Response:
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
+            response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+
     return app
 
 
-def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable[[], int]) -> dict[str, View]:
+def _views(
+    processor: Processor, render_metrics: RenderMetrics, access: ApiAccess, now_ms: Callable[[], int]
+) -> dict[str, View]:
     document = json.dumps(openapi.document(), ensure_ascii=False)
     html = (STATIC / "index.html").read_bytes()
 
@@ -55,12 +69,14 @@ def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable
     def store_rows(name: str) -> Response:
         views.store_rows(processor, name)
 
-    def stop() -> Response:
-        processor.stop(_requester())
-        return _json(views.state(processor), 202)
-
-    def start() -> Response:
-        processor.start(_requester())
+    def act(action: Action) -> Response:
+        user = access.requester(request)
+        try:
+            access.check(request, action)
+        except LsqlError as error:
+            processor.audit_refusal(action, user, error)
+            raise
+        (processor.stop if action == "stop" else processor.start)(user)
         return _json(views.state(processor), 202)
 
     return {
@@ -72,10 +88,10 @@ def _views(processor: Processor, render_metrics: RenderMetrics, now_ms: Callable
         "metrics": metrics,
         "stores": lambda: _json(views.stores(processor)),
         "store_rows": store_rows,
-        "stream": lambda: _json(views.stream(processor, now_ms())),
+        "stream": lambda: _json(views.stream(processor, access.actions, now_ms())),
         "history": lambda: _json(views.history(processor, now_ms())),
-        "stop": stop,
-        "start": start,
+        "stop": lambda: act("stop"),
+        "start": lambda: act("start"),
         "topology": lambda: _json(views.topology(processor)),
         "openapi": lambda: Response(document, content_type=JSON),
     }
@@ -87,11 +103,3 @@ def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
 
 def _health(report: HealthReport) -> Response:
     return _json(report, 200 if report.status == "ok" else 503)
-
-
-def _requester() -> str:
-    """The sender of the request, for the log: the user in the header of a proxy, else the address."""
-    user = request.headers.get("X-Forwarded-User", "").strip()
-    if user and len(user) <= 128 and user.isprintable():
-        return user
-    return request.remote_addr or "unknown"

@@ -184,6 +184,9 @@ class StreamReport(Model):
     delivery_guarantee: Literal["at_least_once", "exactly_once"]
     started_at: datetime
     state: StateName
+    actions: Literal["none", "token", "open"] = Field(
+        description="Who may send POST /stop and POST /start: nobody, who has the token, or everybody."
+    )
     since: datetime
     reason: Error | None = Field(description="Why it waits, restarts or has failed.")
     health: HealthReport

@@ -13,13 +13,16 @@ from lsql_runner.web import openapi
 INTRODUCTION = (
     "Shows and controls one LSQL processor. Every error is `application/problem+json` with a stable `code` and "
     "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body. POST requests from "
-    "pages of other sites are refused. The log names the user in `X-Forwarded-User`, which a proxy sets."
+    "pages of other sites are refused. The audit log names the user in `X-Forwarded-User` if a trusted proxy sent it."
 )
+SCHEMES: openapi.Json = {
+    "token": {"type": "http", "scheme": "bearer", "description": "LSQL_API_TOKEN; not needed if `actions` is `open`."}
+}
 
 
 def document() -> openapi.Json:
     """The document as plain values, in a stable order."""
-    return openapi.document("lsql-runner", INTRODUCTION, ROUTES)
+    return openapi.document("lsql-runner", INTRODUCTION, ROUTES, SCHEMES)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ HEALTH_RESPONSES = (
 )
 ACTION_RESPONSES = (
     ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
-    problem(403, "The request came from a page of another site."),
+    problem(401, "The request has no token, or another one."),
+    problem(403, "The processor accepts no such requests, or the request came from a page of another site."),
     problem(409, "The current state does not allow the request."),
 )
 
@@ -109,6 +110,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         summary="Stop the processor",
         responses=ACTION_RESPONSES,
         description="The running batch ends first. Position and state are kept. A restarted process stays stopped.",
+        schemes=("token",),
     ),
     ApiOperation(
         "POST",
@@ -118,6 +120,7 @@ ROUTES: tuple[ApiOperation, ...] = (
         summary="Start the processor after a stop or a failure",
         responses=ACTION_RESPONSES,
         description="The processor continues at its position.",
+        schemes=("token",),
     ),
     ApiOperation(
         "GET",

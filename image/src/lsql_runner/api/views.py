@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, NoReturn, cast
 
+from lsql_runner.api.access import ActionsMode
 from lsql_runner.api.models import (
     Batch,
     DatedError,
@@ -39,7 +40,7 @@ from lsql_runner.runtime.port import Identity, Processor
 from lsql_runner.runtime.status import Status
 
 
-def stream(processor: Processor, now_ms: int) -> StreamReport:
+def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
     rates = ProcessorRates(
@@ -56,6 +57,7 @@ def stream(processor: Processor, now_ms: int) -> StreamReport:
         delivery_guarantee=cast(Any, identity.guarantee),
         started_at=moment(identity.started_at_ms),
         state=_name(status.state),
+        actions=actions,
         since=moment(status.since_ms),
         reason=_error(status.reason),
         health=_health(status, processor.health()),

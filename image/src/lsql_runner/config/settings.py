@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -15,9 +14,10 @@ from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
+from lsql_runner.config.value_types import TOKEN_CHARS, AppId, HeapMib, Memory, Networks, Patterns, Token
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
-from lsql_runner.errors import DetailError, DetailTable, LsqlError
+from lsql_runner.errors import DetailError, LsqlError
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
@@ -26,41 +26,7 @@ from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 
-_APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
-_EXPECTED = DetailTable(
-    {
-        "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
-        "HEAP": "0, or at least {least}",
-        "MEMORY": "an amount of memory, such as 768Mi",
-    }
-)
-
-
-def _app_id(value: str) -> str:
-    if not _APP_ID.match(value):
-        raise DetailError(_EXPECTED("APP_ID"))
-    return value
-
-
-def _heap(value: int) -> int:
-    if value != 0 and value < SMALLEST_HEAP_MIB:
-        raise DetailError(_EXPECTED("HEAP", least=SMALLEST_HEAP_MIB))
-    return value
-
-
-def _memory(value: str) -> str:
-    if value and mebibytes(value) is None:
-        raise DetailError(_EXPECTED("MEMORY"))
-    return value
-
-
-def _patterns(value: str) -> str:
-    patterns(value)
-    return value
-
-
-Patterns = Annotated[str, AfterValidator(_patterns)]
 
 
 class Settings(BaseModel):
@@ -69,7 +35,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     sql: str = Field(alias="SQL", description="The program.")
-    app_id: Annotated[str, AfterValidator(_app_id)] = Field(
+    app_id: AppId = Field(
         "lsql-processor",
         alias="SQL_APP_ID",
         description="Name of the processor: its consumer group and the identity of its state.",
@@ -117,6 +83,23 @@ class Settings(BaseModel):
         description="Directory for position and state.",
     )
     port: int = Field(8083, alias="SQL_PORT", ge=1, le=65535, description="Port of the REST API.")
+    api_actions: Literal["", "none", "token", "open"] = Field(
+        "",
+        alias="LSQL_API_ACTIONS",
+        description="Who may send POST /stop and POST /start: `none` nobody, `token` who sends LSQL_API_TOKEN as "
+        "`Authorization: Bearer <token>`, `open` everybody. Empty: `token` with LSQL_API_TOKEN, else `none`.",
+    )
+    api_token: Token = Field(
+        "",
+        alias="LSQL_API_TOKEN",
+        description=f"The token for POST /stop and POST /start, of at least {TOKEN_CHARS} characters.",
+    )
+    api_trusted_proxies: Networks = Field(
+        "",
+        alias="LSQL_API_TRUSTED_PROXIES",
+        description="Addresses or networks of proxies, separated by commas. The audit log names the user in "
+        "`X-Forwarded-User` if the request came from one of them, else the address of the client.",
+    )
     metrics_topic: str = Field(
         "",
         alias="SQL_METRICS_TOPIC",
@@ -158,13 +141,13 @@ class Settings(BaseModel):
         alias="LSQL_CLASS_ARCHIVE",
         description="Class archive of the JVM, created by set-up; without the file the JVM starts slower.",
     )
-    heap_mib: Annotated[int, AfterValidator(_heap)] = Field(
+    heap_mib: HeapMib = Field(
         0,
         alias="LSQL_HEAP_MIB",
         description=f"Heap of the JVM in MiB, at least {SMALLEST_HEAP_MIB}; 0 derives it from the container's memory "
         f"limit, or is {budget(None).heap_mib} without a limit.",
     )
-    memory_limit: Annotated[str, AfterValidator(_memory)] = Field(
+    memory_limit: Memory = Field(
         "",
         alias="LSQL_MEMORY_LIMIT",
         description="Memory limit of the container of the processor, for example `768Mi`. `lsql validate` refuses a "
@@ -253,6 +236,17 @@ class Settings(BaseModel):
         addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
         security = {"security.protocol": protocol} | dict(self.client_keys)
         return KafkaConnection(addresses, tuple(security.items()))
+
+    @property
+    def actions_mode(self) -> Literal["none", "token", "open"]:
+        """LSQL_API_ACTIONS, with its default.
+
+        Raises:
+            LsqlError: ENV_MISSING.
+        """
+        if self.api_actions == "token" and not self.api_token:
+            raise LsqlError("ENV_MISSING", name="LSQL_API_TOKEN", example="the output of `openssl rand -hex 32`")
+        return self.api_actions or ("token" if self.api_token else "none")
 
     @property
     def policies(self) -> TopicPolicies:

@@ -32,7 +32,7 @@ _DONE: dict[Action, str] = {"stop": "Stopped", "start": "Started", "scale": "Sca
 
 
 class RunnerActions(Protocol):
-    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
+    def post(self, processor: ProcessorWorkload, action: str, by: str, token: str) -> None:
         """Stop or start; see Runners.post."""
 
 
@@ -68,14 +68,10 @@ class Operations:
 
     def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
         """Stop after the running batch; position and state are kept. Raises the errors of `_perform`."""
-        return self._perform(
-            requester, "stop", identifier, lambda p: self._runners.post(p, "stop", requester.caller.name)
-        )
+        return self._perform(requester, "stop", identifier, lambda p: self._post(p, "stop", requester))
 
     def start(self, requester: Requester, identifier: str) -> ProcessorWorkload:
-        return self._perform(
-            requester, "start", identifier, lambda p: self._runners.post(p, "start", requester.caller.name)
-        )
+        return self._perform(requester, "start", identifier, lambda p: self._post(p, "start", requester))
 
     def delete(self, requester: Requester, identifier: str) -> ProcessorWorkload:
         """Delete the workload and its pods; the rest of the release stays."""
@@ -88,6 +84,25 @@ class Operations:
             raise LsqlError("SCALE_REFUSED", name=processor.name, runners=runners)
 
         return self._perform(requester, "scale", identifier, refuse)
+
+    def _post(self, processor: ProcessorWorkload, action: str, requester: Requester) -> None:
+        self._runners.post(processor, action, requester.caller.name, self._token(processor))
+
+    def _token(self, processor: ProcessorWorkload) -> str:
+        """The token of the runner; empty if it has none.
+
+        Raises:
+            LsqlError: RUNNER_TOKEN_UNREADABLE.
+        """
+        place = processor.token_secret
+        if place is None:
+            return ""
+        try:
+            return self._cluster.secret_value(processor.namespace, place.secret, place.key)
+        except (ClusterError, Missing) as error:
+            raise LsqlError(
+                "RUNNER_TOKEN_UNREADABLE", name=processor.name, secret=place.secret, reason=str(error).rstrip(".")
+            ) from None
 
     def _delete(self, processor: ProcessorWorkload) -> None:
         try:

@@ -9,13 +9,13 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from threading import Lock
 from typing import Literal, Protocol
 
 from flask import Request
 
+from lsql_runner.config.networks import is_in
 from lsql_runner.console.settings import Auth, HeaderAuth
 from lsql_runner.errors import LsqlError
 
@@ -77,7 +77,7 @@ class HeaderAuthenticator:
         self._networks = settings.networks
 
     def caller(self, incoming: Request) -> Caller:
-        if not self._is_trusted(incoming.remote_addr or ""):
+        if not is_in(self._networks, incoming.remote_addr or ""):
             raise LsqlError("PROXY_UNTRUSTED")
         user = _header(incoming, self._settings.user_header)
         # A second value may come from the client, if the proxy did not remove it.
@@ -89,15 +89,6 @@ class HeaderAuthenticator:
         if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
             raise LsqlError("PERMISSION_DENIED", user=user, action="view", role="viewer")
         return Caller(user, "viewer")
-
-    def _is_trusted(self, text: str) -> bool:
-        try:
-            address = ip_address(text)
-        except ValueError:
-            return False
-        if isinstance(address, IPv6Address) and address.ipv4_mapped:
-            address = address.ipv4_mapped
-        return any(address in network for network in self._networks)
 
 
 class Tokens:

@@ -81,6 +81,13 @@ class Cluster(Protocol):
             Conflict: another client wrote or created it.
         """
 
+    def secret_value(self, namespace: str, name: str, key: str) -> str:
+        """The value of a key of a Secret, without white space around it.
+
+        Raises:
+            Missing: the Secret has no such key.
+        """
+
     def create_event(self, event: WorkloadEvent) -> None:
         """Create an Event on a workload."""
 

@@ -14,7 +14,7 @@ from lightkube.core.exceptions import ConfigError
 from lightkube.models.core_v1 import EventSource, ObjectReference
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import Deployment, StatefulSet
-from lightkube.resources.core_v1 import ConfigMap, Event, Pod
+from lightkube.resources.core_v1 import ConfigMap, Event, Pod, Secret
 from lightkube.types import PatchType
 
 from lsql_runner.console.cluster import ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
@@ -30,6 +30,7 @@ _RESOURCES: dict[Kind, type[Deployment] | type[StatefulSet]] = {"Deployment": De
 _REASONS = DetailTable(
     {
         "REPLACED": "{name} was replaced by another workload",
+        "NO_KEY": "the Secret {name} has no key {key}",
         "CONFIGURATION": "the configuration of the client is missing or invalid: {problem}",
     }
 )
@@ -83,6 +84,13 @@ class LightkubeCluster:
             else:
                 change = {"metadata": {"resourceVersion": version}, "binaryData": encoded}
                 self._client.patch(ConfigMap, name, change, namespace=namespace, patch_type=PatchType.MERGE)
+
+    def secret_value(self, namespace: str, name: str, key: str) -> str:
+        with _translated():
+            found = self._client.get(Secret, name, namespace=namespace)
+        if key not in (found.data or {}):
+            raise Missing(_REASONS("NO_KEY", name=name, key=key))
+        return base64.b64decode((found.data or {})[key]).decode(errors="replace").strip()
 
     def create_event(self, event: WorkloadEvent) -> None:
         now = datetime.now(UTC)

@@ -122,8 +122,8 @@ class Runners:
         """
         return self._request(processor, "GET", path, {})
 
-    def post(self, processor: ProcessorWorkload, action: str, by: str) -> None:
-        """Stop or start the processor, in the name of a user.
+    def post(self, processor: ProcessorWorkload, action: str, by: str, token: str = "") -> None:
+        """Stop or start the processor, in the name of a user, with the token of the runner if it has one.
 
         Raises:
             LsqlError: RUNNER_UNREACHABLE, RUNNER_REFUSED.
@@ -131,7 +131,8 @@ class Runners:
         try:
             # Header values are Latin-1: other names are quoted.
             who = by if by.isascii() else quote(by, safe=" @")
-            status, body = self._request(processor, "POST", f"/{action}", {"X-Forwarded-User": who[:128]})
+            headers = {"X-Forwarded-User": who[:128]} | ({"Authorization": f"Bearer {token}"} if token else {})
+            status, body = self._request(processor, "POST", f"/{action}", headers)
         except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
         if status >= 400:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -12,10 +12,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.config.log_levels import level_name
+from lsql_runner.config.networks import Network
 from lsql_runner.console.runners import Limits
 from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 
-Network = IPv4Network | IPv6Network
 Action = Literal["stop", "start", "scale", "delete"]
 ACTIONS: tuple[Action, ...] = ("stop", "start", "scale", "delete")
 

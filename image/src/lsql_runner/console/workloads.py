@@ -21,6 +21,7 @@ from lsql_runner.console.manifest import (
     image_version,
     labels_of,
 )
+from lsql_runner.console.runner_token import SecretKey, token_secret
 
 Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
@@ -86,6 +87,8 @@ class ProcessorWorkload:
     pod_labels: tuple[tuple[str, str], ...] = ()
     """The selector of its pods."""
     container: str = ""
+    token_secret: SecretKey | None = None
+    """The Secret with the token for POST /stop and POST /start."""
 
     @property
     def key(self) -> WorkloadKey:
@@ -147,6 +150,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         changed_by=_changed_by(metadata),
         pod_labels=tuple(sorted(as_strings(as_mapping(spec.get("selector")).get("matchLabels")).items())),
         container=as_text(container.get("name")),
+        token_secret=token_secret(container, as_mapping(template.get("spec")), variables),
     )
     return found.with_violations(*_violations(found, labels, container, variables))
 

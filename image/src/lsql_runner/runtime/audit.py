@@ -31,6 +31,10 @@ class AuditTrail:
             yield
         self._emit(action, user, before, wanted)
 
+    def refused(self, action: AuditedAction, user: str, error: LsqlError) -> None:
+        """A request of a user that was refused."""
+        self._record(action, user, result=error.code)
+
     @contextmanager
     def process_start(self) -> Iterator[None]:
         """The start of the process, in the block; and what has changed since the last one, if it succeeds."""
@@ -57,7 +61,7 @@ class AuditTrail:
         try:
             yield
         except LsqlError as error:
-            self._record(action, user, result=error.code)
+            self.refused(action, user, error)
             raise
 
     def _emit(self, action: AuditedAction, user: str, before: State, after: State) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from lsql_runner.container.budget import MemoryBudget
+from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.health import Health
 from lsql_runner.runtime.last_hour import Sample
 from lsql_runner.runtime.status import Status
+
+Action = Literal["stop", "start"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +81,6 @@ class Processor(Protocol):
         Raises:
             LsqlError: TRANSITION_REFUSED.
         """
+
+    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+        """Write to the audit log that a request of a user was refused before it reached the processor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from queue import Empty, SimpleQueue
 from threading import Thread
 
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import Listener
 from lsql_runner.events.state import State
 from lsql_runner.runtime.audit import AuditTrail
@@ -13,7 +14,7 @@ from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import Health, assess
 from lsql_runner.runtime.last_hour import LastHour, Sample
 from lsql_runner.runtime.lifecycle import Cause
-from lsql_runner.runtime.port import Identity, ProgramDescription
+from lsql_runner.runtime.port import Action, Identity, ProgramDescription
 from lsql_runner.runtime.status import Status
 
 _TURN_S = 0.1
@@ -57,6 +58,9 @@ class Supervisor:
     def start(self, by: str) -> None:
         with self._audit.request("start", by, State.STARTING):
             self._command(Cause.START, by)
+
+    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+        self._audit.refused(action, user, error)
 
     def listen(self, listener: Listener) -> None:
         """Add a listener, before `launch`. Several threads call the listener."""

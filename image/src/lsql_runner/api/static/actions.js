@@ -1,4 +1,5 @@
-// Stop and start, each after a confirmation.
+// Stop and start, each after a confirmation. If they require a token, the dialog asks for it; the page keeps it until it is
+// closed.
 
 import { post } from "./client.js";
 import { byId, setText } from "./dom.js";
@@ -22,18 +23,30 @@ const ALLOWED_IN = {
 };
 
 let app = "";
+let needsToken = false;
+let token = ""; // that the processor has accepted
 
 /** Shows the actions that the state allows; the focus moves from a hidden button to the visible one. */
 export function offer(stream) {
   app = stream.appId;
+  needsToken = stream.actions === "token";
   const focused = document.activeElement;
-  for (const action of ["stop", "start"]) byId(action).hidden = !ALLOWED_IN[action].has(stream.state);
-  if (focused?.hidden) (byId("start").hidden ? byId("stop") : byId("start")).focus();
+  for (const action of ["stop", "start"]) {
+    byId(action).hidden = stream.actions === "none" || !ALLOWED_IN[action].has(stream.state);
+  }
+  if (focused?.hidden) ["start", "stop", "main"].map(byId).find((it) => !it.hidden).focus();
+}
+
+/** Shows an empty field for the token, or hides it. */
+function ask(isAsked) {
+  byId("confirm-token").value = "";
+  byId("confirm-ask").hidden = !isAsked;
 }
 
 /** Connects the buttons; `done` is called after each request. */
 export function wire(done) {
   const dialog = byId("confirm");
+  const field = byId("confirm-token");
   let action;
   for (const name of ["stop", "start"]) {
     byId(name).addEventListener("click", () => {
@@ -42,17 +55,27 @@ export function wire(done) {
       setText(byId("confirm-text"), QUESTIONS[name].text);
       setText(byId("confirm-yes"), QUESTIONS[name].yes);
       byId("confirm-problem").hidden = true;
+      ask(needsToken && !token);
       dialog.showModal();
     });
   }
+  // A form with two fields and no button of its own is not submitted by Enter.
+  field.addEventListener("keydown", (event) => event.key === "Enter" && byId("confirm-yes").click());
   byId("confirm-no").addEventListener("click", () => dialog.close());
   byId("confirm-yes").addEventListener("click", async () => {
     const button = byId("confirm-yes");
     button.disabled = true;
+    const given = token || field.value.trim();
     try {
-      await post(action);
+      await post(action, needsToken && given);
+      token = given;
       dialog.close();
     } catch (problem) {
+      if (problem.status === 401) {
+        token = "";
+        ask(true);
+        field.focus();
+      }
       setText(byId("confirm-problem"), [problem.message, problem.wayOut].filter(Boolean).join(" "));
       byId("confirm-problem").hidden = false;
     }

@@ -12,6 +12,21 @@ API: dict[str, ErrorKind] = {
         "Wait until the state changes. GET /stream shows it.",
         http_status=HTTPStatus.CONFLICT,
     ),
+    "ACTIONS_DISABLED": ErrorKind(
+        "The processor does not accept requests to {action}.",
+        "Set LSQL_API_TOKEN, or LSQL_API_ACTIONS to open (api.actions in the values of the chart).",
+        http_status=HTTPStatus.FORBIDDEN,
+    ),
+    "API_TOKEN_MISSING": ErrorKind(
+        "The request to {action} has no token.",
+        "Send the token of the processor in the header Authorization: Bearer <token>.",
+        http_status=HTTPStatus.UNAUTHORIZED,
+    ),
+    "API_TOKEN_INVALID": ErrorKind(
+        "The token of the request to {action} is not that of the processor.",
+        "Send the value of LSQL_API_TOKEN, which the chart has in the Secret of the release.",
+        http_status=HTTPStatus.UNAUTHORIZED,
+    ),
     "STORE_NOT_QUERYABLE": ErrorKind(
         "The rows of the state store {store} cannot be read in this version.",
         "Read the target topic.",

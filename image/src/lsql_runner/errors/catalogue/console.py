@@ -96,6 +96,12 @@ CONSOLE: dict[str, ErrorKind] = {
         exit_code=EXIT_RUNTIME,
         http_status=HTTPStatus.BAD_GATEWAY,
     ),
+    "RUNNER_TOKEN_UNREADABLE": ErrorKind(
+        "The token of {name} in Secret/{secret} cannot be read: {reason}.",
+        "Add the name of the Secret to runners.tokenSecrets in the values of the console.",
+        exit_code=EXIT_RUNTIME,
+        http_status=HTTPStatus.BAD_GATEWAY,
+    ),
     "RUNNER_REFUSED": ErrorKind(
         "The runner of {name} refused to {action}: {reason}.", "{way_out}", http_status=HTTPStatus.CONFLICT
     ),

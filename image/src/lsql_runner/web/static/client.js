@@ -12,7 +12,10 @@ export class Problem extends Error {
 }
 
 export const get = (path) => request(path, { cache: "no-store" });
-export const post = (path) => request(path, { method: "POST" });
+
+/** A POST, with a bearer token if one is given. */
+export const post = (path, token) =>
+  request(path, { method: "POST", ...(token && { headers: { Authorization: `Bearer ${token}` } }) });
 
 /** A GET that uses the browser's copy if the server confirms that it is current. */
 export const revalidate = (path) => request(path, { cache: "no-cache" });

@@ -1,0 +1,74 @@
+"""The types of settings whose values are checked."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from lsql_runner.bind.topic_policies import patterns
+from lsql_runner.config.networks import networks
+from lsql_runner.config.quantity import mebibytes
+from lsql_runner.container.budget import SMALLEST_HEAP_MIB
+from lsql_runner.errors import DetailError, DetailTable
+
+TOKEN_CHARS = 16
+"""A token has at least this many characters."""
+
+_APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
+_TOKEN = re.compile(r"[!-~]+\Z")
+_EXPECTED = DetailTable(
+    {
+        "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
+        "HEAP": "0, or at least {least}",
+        "MEMORY": "an amount of memory, such as 768Mi",
+        "NETWORKS": "addresses or networks, such as 10.1.2.0/24, separated by commas",
+        "TOKEN": "at least {least} characters of ASCII without blanks",
+    }
+)
+
+
+def _app_id(value: str) -> str:
+    if not _APP_ID.match(value):
+        raise DetailError(_EXPECTED("APP_ID"))
+    return value
+
+
+def _heap(value: int) -> int:
+    if value != 0 and value < SMALLEST_HEAP_MIB:
+        raise DetailError(_EXPECTED("HEAP", least=SMALLEST_HEAP_MIB))
+    return value
+
+
+def _memory(value: str) -> str:
+    if value and mebibytes(value) is None:
+        raise DetailError(_EXPECTED("MEMORY"))
+    return value
+
+
+def _networks(value: str) -> str:
+    try:
+        networks(value)
+    except ValueError:
+        raise DetailError(_EXPECTED("NETWORKS")) from None
+    return value
+
+
+def _token(value: str) -> str:
+    if value and not (_TOKEN.match(value) and len(value) >= TOKEN_CHARS):
+        raise DetailError(_EXPECTED("TOKEN", least=TOKEN_CHARS))
+    return value
+
+
+def _patterns(value: str) -> str:
+    patterns(value)
+    return value
+
+
+AppId = Annotated[str, AfterValidator(_app_id)]
+HeapMib = Annotated[int, AfterValidator(_heap)]
+Memory = Annotated[str, AfterValidator(_memory)]
+Networks = Annotated[str, AfterValidator(_networks)]
+Token = Annotated[str, AfterValidator(_token)]
+Patterns = Annotated[str, AfterValidator(_patterns)]
