@@ -3,7 +3,7 @@
 The rules, as in Spark's structured streaming:
 - the watermark of a batch is the largest event time of the batches before it, less the grace; it never falls;
 - lateness depends on the watermark of the batch before; the watermark of a batch only closes windows, after the batch;
-- a record is in every window `[n * advance, n * advance + size)` that contains its event time;
+- a record is in every window `[n * advance, n * advance + size)` that contains its event time, for n from 0;
 - for a window that ends at or before the watermark of the batch before, the record is late, and dropped;
 - after a batch each window that it changed has one new value.
 """
@@ -41,7 +41,7 @@ class ModelWindow:
     def starts(self, at_ms: int) -> list[int]:
         """The starts of all windows that contain a time."""
         last = at_ms // self.advance_ms * self.advance_ms
-        return list(range(last, at_ms - self.size_ms, -self.advance_ms))
+        return list(range(last, max(at_ms - self.size_ms, -1), -self.advance_ms))
 
 
 WindowKey = tuple[str, int]

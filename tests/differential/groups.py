@@ -28,6 +28,11 @@ def suites() -> tuple[Suite, ...]:
                 _windows("hopping", 10_000, 4_000, 5_000),
             ),
         ),
+        Suite(
+            "windows-since-1970",
+            windowed(10_000, 5_000, start_ms=0),
+            (_windows("hopping-since-1970", 10_000, 4_000, 5_000), _windows("hopping-twice", 10_000, 5_000, 5_000)),
+        ),
         Suite("sessions", with_equal_sessions(windowed(4_000, 2_000), 4_000, 2_000), (_sessions(4_000, 2_000),)),
         Suite(
             "windows-final",

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 START_MS = 1_700_000_000_000
-"""Far from 0, because Kafka Streams has no windows that start before 0."""
 HISTORIES = 8
 BATCHES = 4
 PARTITIONS = 3
@@ -67,12 +66,13 @@ def _choose(random: Random, history: int, names: str, null_rate: float) -> str |
     return None if random.random() < null_rate else f"{random.choice(names)}{history}"
 
 
-def windowed(size_ms: int, grace_ms: int) -> Generator:
-    """A stream whose time advances by about a window per batch, with out-of-order and late records."""
+def windowed(size_ms: int, grace_ms: int, start_ms: int = START_MS) -> Generator:
+    """A stream whose time advances by about a window per batch, with out-of-order and late records. None is before
+    1970."""
 
     def generate(random: Random) -> list[Event]:
         events: list[Event] = []
-        now = START_MS
+        now = start_ms
         for batch in range(BATCHES + 1):
             now += random.choice([0, size_ms // 2, size_ms, size_ms + grace_ms, 2 * size_ms])
             for _ in range(4 * HISTORIES):
@@ -81,7 +81,7 @@ def windowed(size_ms: int, grace_ms: int) -> Generator:
                 at = now - behind + random.choice([-1, 0, 1, random.randint(0, size_ms // 2)])
                 group = _choose(random, history, "xy", 0.03)
                 value = None if random.random() < 0.03 else _row(random, g=group)
-                events.append(Event(history, batch, "l", f"k{history}", value, at))
+                events.append(Event(history, batch, "l", f"k{history}", value, max(at, 0)))
         return events
 
     return generate

@@ -38,23 +38,26 @@ class Grace:
 
 
 def hopping(size_ms: int, advance_ms: int) -> Ends:
-    """Windows `[n * advance, n * advance + size)`."""
+    """Windows `[n * advance, n * advance + size)`, for n from 0."""
 
     def ends(at_ms: int) -> list[int]:
         last = at_ms // advance_ms * advance_ms
-        return [start + size_ms for start in range(last, at_ms - size_ms, -advance_ms)]
+        return [start + size_ms for start in range(last, max(at_ms - size_ms, -1), -advance_ms)]
 
     return ends
 
 
 def with_equal_lateness(events: Events, graces: Sequence[Grace]) -> list[Event]:
-    """The records for which each window is closed in both engines, or open in both."""
+    """The records for which each window is closed in both engines, or open in both. A record without a value is in no
+    window, and does not advance the time."""
     newest: int | None = None
     by_batch: dict[int, int | None] = {}  # the newest time up to the end of a batch
     found = []
     for event in events:
         theirs = event.at_ms if newest is None else max(newest, event.at_ms)
-        if all(
+        if event.value is None:
+            found.append(event)
+        elif all(
             grace.over(event.at_ms, theirs) == grace.over(event.at_ms, by_batch.get(event.batch - grace.batches_behind))
             for grace in graces
         ):
@@ -116,7 +119,10 @@ def with_equal_sessions(generate: Generator, gap_ms: int, grace_ms: int, is_fina
         groups: dict[str, _Sessions] = {}
         found = []
         for event in generate(random):
-            group = (event.value or {}).get("g")
+            if event.value is None:  # in no session
+                found.append(event)
+                continue
+            group = event.value.get("g")
             if group is None:  # of several partitions, so their order is not defined
                 continue
             theirs = (event.at_ms if newest is None else max(newest, event.at_ms)) - gap_ms - grace_ms
@@ -134,10 +140,10 @@ def with_equal_sessions(generate: Generator, gap_ms: int, grace_ms: int, is_fina
 
 
 def lateness(events: Events, grace: Grace) -> tuple[int, int]:
-    """The number of closed and of open windows of all records, by the newest time so far."""
+    """The number of closed and of open windows of all records with a value, by the newest time so far."""
     newest = None
     late: list[bool] = []
-    for event in events:
+    for event in (event for event in events if event.value is not None):
         newest = event.at_ms if newest is None else max(newest, event.at_ms)
         late += grace.over(event.at_ms, newest)
     return sum(late), len(late) - sum(late)

@@ -90,7 +90,7 @@ def test_windows_have_the_values_of_the_model(engine: MemoryEngine, batches: Bat
 
 
 def test_the_model_drops_late_records_for_each_window_separately() -> None:
-    late = [Event("a", 0, 2), Event("a", 9_999, 2)]
-    batches = [[Event("a", 0, 1)], [Event("a", 15_000, 1)], late, late]
+    late = [Event("a", 20_000, 2), Event("a", 29_999, 2)]
+    batches = [[Event("a", 20_000, 1)], [Event("a", 35_000, 1)], late, late]
     assert model_output(batches, TUMBLE).late == 2
     assert model_output(batches, HOP).late == 3 + 1

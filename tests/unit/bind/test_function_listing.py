@@ -18,7 +18,8 @@ def test_every_function_is_listed_once() -> None:
 
 def test_text_shows_signature_doc_example_and_result() -> None:
     assert as_text("len") == (
-        "LEN(text: string) -> int\n    Returns the number of characters.\n    Alias: LENGTH\n    LEN('café')  ->  4\n"
+        "LEN(text: string) -> int\n    Returns the number of characters, which are UTF-16 code units: 😀 is two.\n"
+        "    Alias: LENGTH\n    LEN('café')  ->  4\n"
     )
 
 

@@ -62,6 +62,8 @@ def with_watermark(
 def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataFrame:
     """The rows with `WINDOW_END`, once for each window of their `EVENT_TIME`. Not for sessions.
 
+    No window starts before 1970, as in Kafka Streams.
+
     A group of a window is late, and leaves the state, once the watermark has reached the end. Spark's `F.window` is a
     struct of start and end, which makes the keys of the state larger and slower to compare.
     """
@@ -70,7 +72,7 @@ def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataF
     if window.advance_ms == window.size_ms:
         rows = rows.withColumn(WINDOW_END, last)
     else:
-        first = time + 1 + (last - time - 1) % advance
+        first = F.greatest(time + 1 + (last - time - 1) % advance, size)
         rows = rows.select("*", F.explode(F.sequence(first, last, advance)).alias(WINDOW_END))
     rows = rows.withColumn(WINDOW_END, F.timestamp_millis(WINDOW_END))
     return rows.withMetadata(WINDOW_END, {_WATERMARK_METADATA: grace_ms})

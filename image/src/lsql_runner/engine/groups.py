@@ -13,6 +13,7 @@ from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.engine.call import java_class
+from lsql_runner.engine.conditions import where
 from lsql_runner.engine.event_time import (
     EVENT_TIME,
     WINDOW_END,
@@ -73,12 +74,13 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
 
 
 def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
-    """The input rows of an aggregate, and its group columns with their types.
+    """The input rows of an aggregate, and its group columns with their types. Records without a value are left out.
 
     Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, those of `node.order_columns`
     (LONG); with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END;
     with a session window it occurs once, with `at_partition` and `at_offset`.
     """
+    below = _with_value(below)
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
@@ -98,6 +100,17 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     ticks = None if node.clock is None else Ticks(node.clock, node.store)
     rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, ticks)
     return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
+
+
+def _with_value(below: Relation) -> Relation:
+    """The records that have a value; all joined records, which have one from each side."""
+    if "value" in below.undecoded:
+        value = below.undecoded["value"].raw
+    elif "value" in below.decoded:
+        value = below.decoded["value"]
+    else:
+        return below
+    return where(below, value.isNotNull(), of_table=False)
 
 
 def group_columns(

@@ -37,6 +37,10 @@ KNOWN_NOT_NULL: Final = "lsql_known_not_null"
 KEEP_VALUES: Final = "lsql_keep_values"
 KEEP_VALUES_WITH_RETRACTION: Final = "lsql_keep_values_with_retraction"
 EXACT_SUM: Final = "lsql_exact_sum"
+UTF16_LENGTH: Final = "lsql_utf16_length"
+UTF16_INDEX_OF: Final = "lsql_utf16_index_of"
+UTF16_TAKE: Final = "lsql_utf16_take"
+UTF16_DROP: Final = "lsql_utf16_drop"
 
 FUNCTIONS: Final = frozenset(
     {
@@ -44,6 +48,7 @@ FUNCTIONS: Final = frozenset(
         *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, PACK_ROW, UNPACK_ROW),
         *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
+        *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),
     }
 )
 

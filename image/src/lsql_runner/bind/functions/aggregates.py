@@ -82,7 +82,7 @@ AGGREGATES = (
     ),
     AggregateFunction(
         signature=signature("COUNT(value: any) -> long"),
-        doc="Returns the number of records whose value is not null. COUNT(*) counts all records.",
+        doc="Returns the number of records whose value is not null. COUNT(*) counts all records that have a value.",
         example="COUNT(x)",
         result="4",
         never_null=True,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, native
+from lsql_runner.bind.functions.lowering import native
 from lsql_runner.bind.functions.spec import Function, signature
+from lsql_runner.bind.functions.strings import LENGTH, TEXT, drop, take
 
 GROUP = "Privacy"
 
-TEXT = Arg(0)
 STARS = "*****"
 """Always five, so that they do not show the length of the masked text."""
 
@@ -18,7 +18,7 @@ _SHORT = "Shorter text remains readable."
 def _first(count: int, example: str, result: str) -> Function:
     return Function(
         signature=signature(f"FIRST{count}(value: text) -> string"),
-        lowering=native("concat", native("left", TEXT, count), STARS),
+        lowering=native("concat", take(TEXT, count), STARS),
         doc=f"Returns {_characters('first', count)} and five asterisks, independent of the length. {_SHORT}",
         example=example,
         result=result,
@@ -29,7 +29,7 @@ def _first(count: int, example: str, result: str) -> Function:
 def _last(count: int, example: str, result: str) -> Function:
     return Function(
         signature=signature(f"LAST{count}(value: text) -> string"),
-        lowering=native("concat", STARS, native("right", TEXT, count)),
+        lowering=native("concat", STARS, drop(TEXT, native("-", LENGTH, count))),
         doc=f"Returns five asterisks, independent of the length, and {_characters('last', count)}. {_SHORT}",
         example=example,
         result=result,
@@ -44,7 +44,7 @@ def _characters(which: str, count: int) -> str:
 FUNCTIONS = (
     Function(
         signature=signature("ANONYMIZE(value: text) -> string"),
-        lowering=native("repeat", "*", native("length", TEXT)),
+        lowering=native("repeat", "*", LENGTH),
         doc="Replaces each character with an asterisk. Only the length remains.",
         example="ANONYMIZE('Charles')",
         result='"*******"',
@@ -53,7 +53,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("EMAIL(value: text) -> string"),
-        lowering=native("concat", native("left", TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
+        lowering=native("concat", take(TEXT, 1), STARS, native("regexp_extract", TEXT, r"@[^@]*\z", 0)),
         doc="Returns the first character, five asterisks, and the text from the last @ on. Without an @, only the "
         "first character remains.",
         example="EMAIL('Brenda.Pierce@hotmail.com')",

@@ -1,17 +1,18 @@
-"""Text: case, trimming, padding, joining, encoding. A character is a Unicode code point."""
+"""Text: case, trimming, padding, joining, encoding. Functions that count characters count UTF-16 code units."""
 
 from __future__ import annotations
 
 import unicodedata
 
-from lsql_runner.bind.functions.lowering import Arg, CastTo, Lambda, Lowering, Native, Param, Rest, native
+from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lambda, Lowering, Native, Param, Rest, native
 from lsql_runner.bind.functions.spec import Function, signature
+from lsql_runner.jvm.java_entries import UTF16_DROP, UTF16_LENGTH, UTF16_TAKE
 from lsql_runner.types import BYTES, INT
 
 GROUP = "Strings"
 
 TEXT = Arg(0)
-LENGTH = native("length", TEXT)
+LENGTH = native(UTF16_LENGTH, TEXT)
 
 CONTROL_AND_BLANK = "".join(map(chr, range(0x21)))
 """The characters that String.trim of Java removes: U+0000 to U+0020."""
@@ -37,6 +38,16 @@ def smaller(value: Lowering, bound: Lowering | float) -> Native:
     return native("if", native(">", value, bound), bound, value)
 
 
+def take(text: Lowering, count: Lowering | int) -> Native:
+    """The first `count` characters; empty text for a negative number."""
+    return native(UTF16_TAKE, text, count)
+
+
+def drop(text: Lowering, count: Lowering | int) -> Native:
+    """The text without its first `count` characters; all of it for a negative number."""
+    return native(UTF16_DROP, text, count)
+
+
 def json_text(value: Lowering) -> Native:
     """Any value as JSON text. Spark's `to_json` does not accept scalars, so the value is written as an array."""
     options = native("map", "ignoreNullFields", "false")
@@ -52,9 +63,11 @@ def _uuid(high: Lowering, low: Lowering) -> Native:
     return native("concat_ws", "-", *(native("substr", *group) for group in groups))
 
 
-def _not_empty(pad: Lowering) -> Native:
-    """The text to pad with; a blank instead of empty text."""
-    return native("if", native("=", pad, ""), " ", pad)
+def _padding(pad: Lowering, count: Lowering) -> Native:
+    """`count` characters of repeated `pad`; of blanks if `pad` is empty."""
+    repeated = native("if", native("=", pad, ""), " ", pad)
+    times = CastTo(native("+", native("div", count, native(UTF16_LENGTH, repeated)), 1), INT)
+    return take(native("repeat", repeated, times), count)
 
 
 def _swapped(character: Param) -> Native:
@@ -72,7 +85,9 @@ def _accents() -> tuple[str, str]:
     return "".join(plain), "".join(plain.values())
 
 
-_SIZE = larger(Arg(1), LENGTH)
+_MISSING = native("-", larger(Arg(1), LENGTH), LENGTH)
+"""The number of characters to pad with."""
+_LEFT = CastTo(native("div", _MISSING, 2), INT)
 _UTF8 = native("replace", native("base64", CastTo(TEXT, BYTES)), "\r\n", "")
 
 FUNCTIONS = (
@@ -82,7 +97,7 @@ FUNCTIONS = (
             "if",
             native("<=", LENGTH, Arg(1)),
             TEXT,
-            native("concat", native("left", TEXT, native("-", Arg(1), 3)), native("left", "...", Arg(1))),
+            native("concat", take(TEXT, native("-", Arg(1), 3)), take(Constant("..."), Arg(1))),
         ),
         doc="Shortens the text to `width` characters, the last three of them dots. Text that is not longer is "
         "returned unchanged. With a width below 4, only dots remain.",
@@ -109,12 +124,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("CENTER(text: string, size: int, pad: string = ' ') -> string"),
-        lowering=native(
-            "rpad",
-            native("lpad", TEXT, CastTo(native("div", native("+", _SIZE, LENGTH), 2), INT), _not_empty(Arg(2))),
-            _SIZE,
-            _not_empty(Arg(2)),
-        ),
+        lowering=native("concat", _padding(Arg(2), _LEFT), TEXT, _padding(Arg(2), native("-", _MISSING, _LEFT))),
         doc="Pads the text on both sides with `pad` to `size` characters. If the number of added characters is odd, "
         "the right side has one more. Longer text is returned unchanged.",
         example="CENTER('ab', 7, 'yz')",
@@ -123,7 +133,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("CHOP(text: string) -> string"),
-        lowering=native("left", TEXT, native("-", LENGTH, native("if", native("endswith", TEXT, "\r\n"), 2, 1))),
+        lowering=take(TEXT, native("-", LENGTH, native("if", native("endswith", TEXT, "\r\n"), 2, 1))),
         doc="Removes the last character. CR LF at the end counts as one character.",
         example="CHOP('abc')",
         result='"ab"',
@@ -166,7 +176,7 @@ FUNCTIONS = (
         signature=signature("LEN(text: string) -> int"),
         aliases=("LENGTH",),
         lowering=LENGTH,
-        doc="Returns the number of characters.",
+        doc="Returns the number of characters, which are UTF-16 code units: 😀 is two.",
         example="LEN('café')",
         result="4",
         group=GROUP,
@@ -183,7 +193,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("LPAD(text: string, length: int, pad: string = ' ') -> string"),
-        lowering=native("lpad", TEXT, _SIZE, _not_empty(Arg(2))),
+        lowering=native("concat", _padding(Arg(2), _MISSING), TEXT),
         doc="Pads the text on the left with `pad` to `length` characters. Longer text is returned unchanged.",
         example="LPAD('7', 3, '0')",
         result='"007"',
@@ -209,7 +219,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("RPAD(text: string, length: int, pad: string = ' ') -> string"),
-        lowering=native("rpad", TEXT, _SIZE, _not_empty(Arg(2))),
+        lowering=native("concat", TEXT, _padding(Arg(2), _MISSING)),
         doc="Pads the text on the right with `pad` to `length` characters. Longer text is returned unchanged.",
         example="RPAD('ab', 5, '.')",
         result='"ab..."',

@@ -1,26 +1,19 @@
-"""Parts of text: extracting, removing, finding, replacing. Positions are counted from 0, as in Java."""
+"""Parts of text: extracting, removing, finding, replacing. Positions are those of Java: UTF-16 code units, from 0."""
 
 from __future__ import annotations
 
 from lsql_runner.bind.functions.lowering import Arg, Lambda, Lowering, Native, Param, native
 from lsql_runner.bind.functions.spec import Function, signature
-from lsql_runner.bind.functions.strings import larger, smaller
+from lsql_runner.bind.functions.strings import LENGTH, TEXT, drop, larger, smaller, take
+from lsql_runner.jvm.java_entries import UTF16_INDEX_OF
 
 GROUP = "Substrings"
-
-TEXT = Arg(0)
-LENGTH = native("length", TEXT)
 
 
 def _position(position: Lowering) -> Native:
     """A position from 0 to the length of the text. A negative `position` counts from the end."""
     from_end = larger(native("+", position, LENGTH), 0)
     return native("if", native("<", position, 0), from_end, smaller(position, LENGTH))
-
-
-def _remaining_length(count: Lowering) -> Native:
-    """The length after `count` characters are removed; none are removed if `count` is negative."""
-    return native("-", LENGTH, larger(count, 0))
 
 
 _START, _END = _position(Arg(1)), _position(Arg(2))
@@ -62,7 +55,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("DROPLEFT(text: string, count: int) -> string"),
-        lowering=native("right", TEXT, _remaining_length(Arg(1))),
+        lowering=drop(TEXT, Arg(1)),
         doc="Removes the first `count` characters. The result is empty if the text is shorter, and the whole text if "
         "`count` is negative.",
         example="DROPLEFT('Melissa', 3)",
@@ -71,7 +64,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("DROPRIGHT(text: string, count: int) -> string"),
-        lowering=native("left", TEXT, _remaining_length(Arg(1))),
+        lowering=take(TEXT, native("-", LENGTH, larger(Arg(1), 0))),
         doc="Removes the last `count` characters. The result is empty if the text is shorter, and the whole text if "
         "`count` is negative.",
         example="DROPRIGHT('Melissa', 3)",
@@ -88,7 +81,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("INDEXOF(text: string, part: string) -> int"),
-        lowering=native("-", native("instr", TEXT, Arg(1)), 1),
+        lowering=native(UTF16_INDEX_OF, TEXT, Arg(1)),
         doc="Returns the position of the first `part`, counted from 0. The result is -1 if the text does not contain "
         "it, and 0 if `part` is empty.",
         example="INDEXOF('Jose.Hood@aol.com', '@')",
@@ -134,12 +127,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("SUBSTR(text: string, start: int, end: int) -> string"),
-        lowering=native(
-            "substring",
-            TEXT,
-            native("+", _START, 1),
-            native("-", _END, _START),
-        ),
+        lowering=take(drop(TEXT, _START), native("-", _END, _START)),
         doc="Returns the characters from position `start` to `end`, without `end`, counted from 0. A negative "
         "position counts from the end of the text. A position outside the text means its start or its end.",
         example="SUBSTR('Jose.Hood@aol.com', 10, 13)",
@@ -149,7 +137,7 @@ FUNCTIONS = (
         variants=(
             Function(
                 signature=signature("SUBSTR(text: string, start: int) -> string"),
-                lowering=native("substring", TEXT, native("+", _START, 1)),
+                lowering=drop(TEXT, _START),
                 doc="Without `end`, the result is the rest of the text.",
                 example="SUBSTR('Jose.Hood@aol.com', 10)",
                 result='"aol.com"',
@@ -159,7 +147,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("TAKELEFT(text: string, count: int) -> string"),
-        lowering=native("left", TEXT, Arg(1)),
+        lowering=take(TEXT, Arg(1)),
         doc="Returns the first `count` characters: the whole text if it is shorter, empty text if `count` is negative.",
         example="TAKELEFT('Melissa', 3)",
         result='"Mel"',
@@ -168,7 +156,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("TAKERIGHT(text: string, count: int) -> string"),
-        lowering=native("right", TEXT, Arg(1)),
+        lowering=drop(TEXT, native("-", LENGTH, larger(Arg(1), 0))),
         doc="Returns the last `count` characters: the whole text if it is shorter, empty text if `count` is negative.",
         example="TAKERIGHT('Melissa', 3)",
         result='"ssa"',
@@ -177,7 +165,7 @@ FUNCTIONS = (
     ),
     Function(
         signature=signature("TRUNCATE(text: string, length: int) -> string"),
-        lowering=native("left", TEXT, Arg(1)),
+        lowering=take(TEXT, Arg(1)),
         doc="Shortens the text to at most `length` characters; empty text if `length` is negative.",
         example="TRUNCATE('Jose', 2)",
         result='"Jo"',

@@ -19,6 +19,10 @@ import com.lsqlrunner.protobuf.DecodeProtobuf;
 import com.lsqlrunner.protobuf.EncodeProtobuf;
 import com.lsqlrunner.text.DecodeCsv;
 import com.lsqlrunner.text.DecodeXml;
+import com.lsqlrunner.utf16.Utf16Drop;
+import com.lsqlrunner.utf16.Utf16IndexOf;
+import com.lsqlrunner.utf16.Utf16Length;
+import com.lsqlrunner.utf16.Utf16Take;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -71,6 +75,10 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_keep_values", KeepValues::of);
         FUNCTIONS.put("lsql_keep_values_with_retraction", KeepValues::retracting);
         FUNCTIONS.put("lsql_exact_sum", ExactSum::of);
+        FUNCTIONS.put("lsql_utf16_length", all -> new Utf16Length(all.first()));
+        FUNCTIONS.put("lsql_utf16_index_of", all -> new Utf16IndexOf(all.first(), all.at(1)));
+        FUNCTIONS.put("lsql_utf16_take", all -> new Utf16Take(all.first(), all.at(1)));
+        FUNCTIONS.put("lsql_utf16_drop", all -> new Utf16Drop(all.first(), all.at(1)));
     }
 
     /** The names of all functions. */

@@ -72,13 +72,22 @@ final class Topologies {
   record Sources(StreamsBuilder builder) {
     private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objectSerde());
 
-    /** A record without a value has no fields, as in SQL. Kafka Streams would skip it. */
+    /** For joins: a record without a value has no fields, as in SQL. Kafka Streams would skip it. */
     KStream<String, ObjectNode> stream(String topic) {
       return builder.stream(topic, ROWS).mapValues(row -> row == null ? Json.object() : row);
     }
 
     KGroupedStream<String, ObjectNode> grouped() {
-      return stream("l").groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objectSerde()));
+      return grouped(builder.stream("l", ROWS));
+    }
+
+    /** Groups for windows. Windows with a group do not skip a record without a value, as their documentation says. */
+    KGroupedStream<String, ObjectNode> groupedForWindows() {
+      return grouped(builder.stream("l", ROWS).filter((key, row) -> row != null));
+    }
+
+    private KGroupedStream<String, ObjectNode> grouped(KStream<String, ObjectNode> rows) {
+      return rows.groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objectSerde()));
     }
 
     KTable<String, ObjectNode> table(String topic) {
@@ -120,7 +129,7 @@ final class Topologies {
             .advanceBy(duration(settings, "advance_ms"));
     KTable<Windowed<String>, ArrayNode> groups =
         sources
-            .grouped()
+            .groupedForWindows()
             .windowedBy(windows)
             .emitStrategy(emitted(settings))
             .aggregate(
@@ -138,7 +147,7 @@ final class Topologies {
         SessionWindows.ofInactivityGapAndGrace(duration(settings, "gap_ms"), duration(settings, "grace_ms"));
     KTable<Windowed<String>, ArrayNode> groups =
         sources
-            .grouped()
+            .groupedForWindows()
             .windowedBy(windows)
             .emitStrategy(emitted(settings))
             .aggregate(
