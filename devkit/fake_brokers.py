@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -102,14 +103,16 @@ class FakeBrokers(RangeReader):
         self.sampled.append(topic)
         return super().sample(topic, limit)
 
-    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+    def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         self._raise_outage()
-        return [
+        all_records = [
             RawRecord(place, offset, *record)
             for place, (start, end) in ranges.items()
             for offset, record in sorted(self._existing(place).records[place.partition].items())
             if start <= offset < end
         ]
+        sizes = accumulate(record.size for record in all_records)
+        return [record for record, size in zip(all_records, sizes, strict=True) if size - record.size < most_bytes]
 
     # --- GroupPositions ---
 

@@ -14,6 +14,7 @@ import pytest
 
 from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.offset_ranges import RangeReader
 from lsql_runner.kafka.ports import Brokers, RawRecord, Right, TopicLimits, TopicRequest
 
 DEADLINE_S = 30.0
@@ -73,6 +74,15 @@ class TopicReaderContract:
 
         assert sorted(record.value or b"" for record in sample) == [b"6", b"7", b"8", b"9"]
         assert subject.brokers.sample(subject.topic(), 4) == []
+
+    def test_a_sample_of_large_records_is_smaller(
+        self, subject: BrokersUnderTest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(RangeReader, "sample_bytes", 2_500)
+        name = subject.topic()
+        subject.produce(name, *(b"v" * 990 for _ in range(8)), key=b"k" * 10)
+
+        assert [record.offset for record in subject.brokers.sample(name, 8)] == [0, 1, 2]
 
     def test_a_sample_leaves_out_deleted_records(self, subject: BrokersUnderTest) -> None:
         name = subject.topic()

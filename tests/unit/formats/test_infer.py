@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT, Format, Serde
 from lsql_runner.formats.infer import infer_serde
+from lsql_runner.formats.json_budget import MAX_FIELDS, MAX_VALUES
 from lsql_runner.formats.json_format import json_type
-from lsql_runner.formats.json_types import merged, settled, widened
+from lsql_runner.formats.json_types import field_count, merged, settled, widened
 from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, Struct, describe, parse_type
 
 
@@ -61,6 +62,30 @@ def test_two_values_have_a_common_type(first: Any, second: Any, kind: str) -> No
 
 def test_fields_are_in_the_order_of_their_first_occurrence() -> None:
     assert inferred({"b": 1}, {"a": 1, "b": 2}) == "struct<b: long, a: long>"
+
+
+def test_a_record_with_too_many_values_is_left_out_of_the_sample() -> None:
+    hostile = b'{"b": [' + b"[]," * MAX_VALUES + b"[]]}"
+
+    found = infer_serde([hostile, b'{"a": 1}', b"[" * 100_000], JSON_FORMAT)
+
+    assert found is not None
+    assert describe(found.type) == "struct<a: long>"
+
+
+def test_a_type_does_not_grow_without_limit() -> None:
+    records = [json.dumps({f"f{n}_{i}": 1 for i in range(1_000)}).encode() for n in range(20)]
+
+    found = infer_serde(records, JSON_FORMAT)
+
+    assert found is not None
+    assert field_count(found.type) == MAX_FIELDS
+
+
+def test_fields_are_counted_at_all_levels() -> None:
+    kind = parse_type("struct<a: long, b: array<struct<c: map<string, struct<d: long>>>>>")
+
+    assert field_count(kind) == 4
 
 
 def test_deep_nesting_becomes_text() -> None:

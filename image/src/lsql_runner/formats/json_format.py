@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from lsql_runner.formats.catalog import JSON_FORMAT, Format, Serde
 from lsql_runner.formats.declared_types import declared_type, described_type
+from lsql_runner.formats.json_budget import MAX_FIELDS, exceeds_budget
 from lsql_runner.formats.json_output import write_json_schema
 from lsql_runner.formats.json_schema import read_json_schema
-from lsql_runner.formats.json_types import merged, type_of_json
+from lsql_runner.formats.json_types import field_count, merged, type_of_json
 from lsql_runner.formats.primitives import is_text
 from lsql_runner.formats.schema_id import starts_with_schema_id, without_schema_id
 from lsql_runner.formats.spec import Declaration, FormatRow, OutputSchema, RegisteredText, RegistryRow, SchemaSetting
@@ -21,19 +22,28 @@ _SCHEMA = "json.schema"
 
 
 def json_type(values: Iterable[Any]) -> DataType:
-    """The struct type that holds all values: fields in the order of their first occurrence, text where types differ."""
+    """The struct type that holds all values: fields in the order of their first occurrence, text where types differ.
+
+    Values after the one with which the type has MAX_FIELDS fields are ignored.
+    """
     found: DataType = NULL
     for value in values:
         found = merged(found, type_of_json(value))
+        if field_count(found) >= MAX_FIELDS:
+            break
     return found if isinstance(found, Struct) else Struct(())
 
 
-def _objects(samples: Sequence[bytes]) -> list[dict[str, Any]]:
-    return [value for sample in samples if isinstance(value := _parse(sample), dict)]
+def _objects(samples: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects among the samples, one at a time: together they may need much memory."""
+    return (value for sample in samples if isinstance(value := _parse(sample), dict))
 
 
 def _parse(data: bytes) -> Any:
-    """The value of a JSON text; None for other bytes, because a sample may contain malformed records."""
+    """The value of a JSON text; None for other bytes, because a sample may contain malformed records, and for a text
+    with too many values."""
+    if exceeds_budget(data):
+        return None
     try:
         return json.loads(without_schema_id(data))
     except (ValueError, RecursionError):
@@ -45,7 +55,7 @@ def _infer(samples: Sequence[bytes], form: Format) -> Serde | None:
 
 
 def _recognizes(samples: Sequence[bytes]) -> bool:
-    return is_text(samples) and bool(_objects(samples))
+    return is_text(samples) and any(True for _ in _objects(samples))
 
 
 def _declare(form: Format, declaration: Declaration) -> Serde:

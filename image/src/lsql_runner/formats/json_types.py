@@ -44,6 +44,16 @@ def type_of_json(value: Any, depth: int = 0) -> DataType:
     return Struct(tuple(Field(str(name), type_of_json(inner, depth + 1)) for name, inner in value.items()))
 
 
+def field_count(kind: DataType) -> int:
+    """The number of fields in a type, at all levels."""
+    match kind:
+        case Struct(fields):
+            return sum(1 + field_count(f.type) for f in fields)
+        case Array(inner) | Map(inner):
+            return field_count(inner)
+    return 0
+
+
 def merged(a: DataType, b: DataType) -> DataType:
     """A type that holds the values of both types: text if there is no other."""
     if b in (a, NULL):

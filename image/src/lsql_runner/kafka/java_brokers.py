@@ -171,11 +171,11 @@ class JavaBrokers(RangeReader):
         with self._lock:
             self._end_jvm()
 
-    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+    def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         if not ranges:
             return []
         rows = [[p.topic, p.partition, start, end] for p, (start, end) in ranges.items()]
-        *records, last = self._answer({"ask": "read", "spans": rows})
+        *records, last = self._answer({"ask": "read", "spans": rows, "most_bytes": most_bytes})
         if "error" in last:
             raise self._failed(read_error(last["error"]))
         return [_record(line["record"]) for line in records]

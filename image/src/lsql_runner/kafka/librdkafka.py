@@ -190,22 +190,24 @@ class LibrdkafkaBrokers(RangeReader):
             while self._consumers:
                 self._consumers.popitem()[1].close()
 
-    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
+    def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         if not ranges:
             return []
         consumer = Consumer(
             self._connection.librdkafka()
             | {"group.id": "lsql-sample", "enable.auto.commit": False, "enable.partition.eof": True}
+            | {"queued.max.messages.kbytes": most_bytes >> 10 or 1}
         )
         try:
             consumer.assign([TopicPartition(p.topic, p.partition, start) for p, (start, _) in ranges.items()])
-            return self._drain(consumer, dict(ranges))
+            return self._drain(consumer, dict(ranges), most_bytes)
         finally:
             consumer.close()
 
-    def _drain(self, consumer: Consumer, left: OffsetRanges) -> list[RawRecord]:
+    def _drain(self, consumer: Consumer, left: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         found: list[RawRecord] = []
-        while left:
+        size = 0
+        while left and size < most_bytes:
             message = consumer.poll(self._request_timeout_s)
             if message is None:
                 raise self._unreachable(REASONS("NO_RECORD", seconds=f"{self._request_timeout_s:.0f}"))
@@ -218,7 +220,9 @@ class LibrdkafkaBrokers(RangeReader):
                 left.pop(partition, None)
                 continue
             if partition in left and offset < left[partition][1]:
-                found.append(RawRecord(partition, offset, _bytes(message.key()), _bytes(message.value())))
+                record = RawRecord(partition, offset, _bytes(message.key()), _bytes(message.value()))
+                found.append(record)
+                size += record.size
             if partition in left and offset >= left[partition][1] - 1:
                 left.pop(partition)
         return found

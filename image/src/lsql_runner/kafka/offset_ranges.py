@@ -17,6 +17,9 @@ OffsetRanges = dict[Partition, tuple[int, int]]
 class RangeReader(ABC):
     """Implements `sample` and `record` of TopicReader with a client's method for reading offset ranges."""
 
+    sample_bytes = 16 << 20
+    """A sample ends with the record with which its keys and values have this size, in bytes."""
+
     @abstractmethod
     def topics(self) -> dict[str, int]: ...
 
@@ -27,14 +30,14 @@ class RangeReader(ABC):
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
 
     @abstractmethod
-    def _read(self, ranges: OffsetRanges) -> list[RawRecord]:
-        """The records of these ranges, without joining a group."""
+    def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
+        """The records of these ranges, without joining a group, up to the one with which they have `most_bytes`."""
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        return self._read(self._newest(topic, limit))[:limit]
+        return self._read(self._newest(topic, limit), self.sample_bytes)[:limit]
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        found = self._read({partition: (offset, offset + 1)})
+        found = self._read({partition: (offset, offset + 1)}, self.sample_bytes)
         return found[0] if found else None
 
     def _newest(self, topic: str, limit: int) -> OffsetRanges:

@@ -22,6 +22,11 @@ class RawRecord:
     key: bytes | None
     value: bytes | None
 
+    @property
+    def size(self) -> int:
+        """The bytes of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
 
 @dataclass(frozen=True, slots=True)
 class TopicRequest:
@@ -60,7 +65,7 @@ class TopicReader(Protocol):
         """The end of each partition: the offset that the next record will have."""
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        """Up to `limit` of the newest records of a topic, over all its partitions."""
+        """Up to `limit` of the newest records of a topic, over all its partitions; fewer if they are large."""
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
         """One record; None if it was deleted or does not exist yet."""

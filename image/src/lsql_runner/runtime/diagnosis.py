@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lsql_runner.formats.json_budget import exceeds_budget
 from lsql_runner.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, Array, DataType, Decimal, Map, Struct, describe
 
 
 def diagnose_json(data: bytes, kind: DataType) -> str | None:
     """The error as a clause with the path in the record, for example `id is the string "x", not long`; None if the
-    record matches."""
+    record matches, or has too many values to tell."""
     if not data:
         return "it is empty"
+    if exceeds_budget(data):
+        return None
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -15,9 +16,7 @@ final class AvroInput {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Items such as nulls take no bytes, so a count may exceed the number of bytes that follow. */
-    private static final int MAX_ITEMS_WITHOUT_BYTES = 1_000_000;
-
+    private final RecordBudget budget = new RecordBudget();
     private byte[] data;
     private int position;
 
@@ -25,7 +24,13 @@ final class AvroInput {
     AvroInput start(byte[] record, int from) {
         data = record;
         position = from;
+        budget.start(record.length);
         return this;
+    }
+
+    /** Counts what readers create. */
+    RecordBudget budget() {
+        return budget;
     }
 
     int remaining() {
@@ -113,17 +118,20 @@ final class AvroInput {
         return (int) index;
     }
 
-    /** The number of items in the next block of an array or a map; 0 after the last block. */
-    int readCount() {
+    /**
+     * The number of items in the next block of an array or a map; 0 after the last block. Items such as nulls take no
+     * bytes, so the number may be larger than that of the bytes that follow.
+     */
+    long readCount() {
         long count = readLong();
         if (count < 0) {
             count = -count;
             readLength();
         }
-        if (count < 0 || count > (long) remaining() + MAX_ITEMS_WITHOUT_BYTES) {
+        if (count < 0) {
             throw unexpectedEnd();
         }
-        return (int) count;
+        return count;
     }
 
     /** The number of bytes that follow. */

@@ -1,5 +1,6 @@
 package com.lsqlrunner.avro;
 
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -17,6 +18,9 @@ import org.apache.spark.unsafe.types.UTF8String;
 final class ScalarReaders {
     /** Spark stores a decimal of up to 18 digits as a long. */
     private static final BigInteger MAX_COMPACT = BigInteger.TEN.pow(18);
+
+    /** More bits than a number of {@link RecordBudget#MAX_DIGITS} digits has. */
+    private static final int MAX_BITS = 4 * RecordBudget.MAX_DIGITS;
 
     private ScalarReaders() {}
 
@@ -114,6 +118,9 @@ final class ScalarReaders {
             throw new MalformedRecordException("a decimal has no bytes");
         }
         BigInteger unscaled = new BigInteger(digits);
+        if (unscaled.bitLength() > MAX_BITS) { // counting the digits would take seconds
+            throw new MalformedRecordException("a decimal has more than " + precision + " digits");
+        }
         if (from == scale && precision <= 18 && unscaled.abs().compareTo(MAX_COMPACT) < 0) {
             long value = unscaled.longValue();
             if (Math.abs(value) < Math.pow(10, precision)) {

@@ -1,6 +1,6 @@
 package com.lsqlrunner.avro;
 
-import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.bytes.RecordBudget;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -12,9 +12,6 @@ import org.apache.avro.Schema;
  * numbers, or two doubles.
  */
 final class SkippedValues implements ValueReader {
-    /** Limits the recursion. Real data is far below. */
-    private static final int MAX_DEPTH = 500;
-
     private static final Schema MAP_KEY = Schema.create(Schema.Type.STRING);
 
     private enum Kind {
@@ -39,6 +36,7 @@ final class SkippedValues implements ValueReader {
     private record Step(Kind kind, int count, SkippedValues... values) {}
 
     private final List<Step> steps = new ArrayList<>();
+    private Boolean takesBytes;
 
     private SkippedValues() {}
 
@@ -103,9 +101,7 @@ final class SkippedValues implements ValueReader {
     }
 
     private void skip(AvroInput in, int depth) {
-        if (depth > MAX_DEPTH) {
-            throw new MalformedRecordException("values are nested more than " + MAX_DEPTH + " levels deep");
-        }
+        RecordBudget.checkDepth(depth);
         for (int i = 0; i < steps.size(); i++) {
             Step step = steps.get(i);
             switch (step.kind) {
@@ -121,10 +117,28 @@ final class SkippedValues implements ValueReader {
     }
 
     private static void skipBlocks(SkippedValues item, AvroInput in, int depth) {
-        for (int count = in.readCount(); count > 0; count = in.readCount()) {
-            for (int i = 0; i < count; i++) {
+        boolean hasBytes = item.takesBytes(); // a record can claim any number of other items
+        for (long count = in.readCount(); count > 0; count = in.readCount()) {
+            for (long i = 0; hasBytes && i < count; i++) {
                 item.skip(in, depth);
             }
         }
+    }
+
+    /** Whether all values together take a byte or more. */
+    private boolean takesBytes() {
+        if (takesBytes == null) {
+            takesBytes = takesBytes(0); // a race is harmless: the result is the same
+        }
+        return takesBytes;
+    }
+
+    private boolean takesBytes(int depth) {
+        return depth > RecordBudget.MAX_DEPTH // a record that contains itself, which `skip` refuses
+                || steps.stream().anyMatch(step -> switch (step.kind) {
+                    case BYTES -> step.count > 0;
+                    case RECORD -> step.values[0].takesBytes(depth + 1);
+                    default -> true;
+                });
     }
 }

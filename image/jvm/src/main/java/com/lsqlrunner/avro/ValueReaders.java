@@ -78,13 +78,14 @@ final class ValueReaders {
     }
 
     private static Object array(ValueReader item, AvroInput in) {
-        int count = in.readCount();
+        long count = in.readCount();
         if (count == 0) {
             return new GenericArrayData(new Object[0]);
         }
-        List<Object> items = new ArrayList<>(Math.min(count, in.remaining() + 1));
+        List<Object> items = new ArrayList<>((int) Math.min(count, in.remaining() + 1));
         for (; count > 0; count = in.readCount()) {
-            for (int i = 0; i < count; i++) {
+            in.budget().takeItems(count);
+            for (long i = 0; i < count; i++) {
                 items.add(item.read(in));
             }
         }
@@ -94,8 +95,9 @@ final class ValueReaders {
     private static Object map(ValueReader item, AvroInput in) {
         Map<UTF8String, Object> items =
                 new LinkedHashMap<>(); // of several values with the same key the last one wins, as in Avro
-        for (int count = in.readCount(); count > 0; count = in.readCount()) {
-            for (int i = 0; i < count; i++) {
+        for (long count = in.readCount(); count > 0; count = in.readCount()) {
+            in.budget().takeEntries(count);
+            for (long i = 0; i < count; i++) {
                 items.put(in.readString(), item.read(in));
             }
         }
@@ -224,6 +226,7 @@ final class ValueReaders {
     private record RecordReader(ValueReader[] fields, int[] indexes, Object[] defaults) implements ValueReader {
         @Override
         public Object read(AvroInput in) {
+            in.budget().takeFields(defaults.length);
             Object[] values = defaults.clone();
             for (int i = 0; i < fields.length; i++) {
                 ValueReader field = fields[i];

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.BinaryFunction;
@@ -24,7 +26,11 @@ import org.apache.spark.sql.types.DataTypes;
  */
 public final class ExtendJson extends BinaryFunction {
     private static final long serialVersionUID = 1L;
-    private static final JsonFactory JSON = new JsonFactory();
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(RecordBudget.MAX_DEPTH)
+                    .build())
+            .build();
 
     /**
      * Creates the function. The result is the object {@code source} with all fields of the object {@code fields}: an

@@ -57,6 +57,7 @@ final class JsonObjectReader {
     /** The struct at the position of the scanner; NOT_READ if only Spark's parser can decide what it is. */
     Object readObject(byte[] record) {
         scanner.read('{');
+        scanner.budget().takeFields(fields.length);
         Object[] values = new Object[fields.length];
         if (scanner.read('}')) {
             return new GenericInternalRow(values);

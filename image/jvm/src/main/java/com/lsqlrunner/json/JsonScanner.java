@@ -1,5 +1,6 @@
 package com.lsqlrunner.json;
 
+import com.lsqlrunner.bytes.RecordBudget;
 import java.util.Arrays;
 
 /**
@@ -18,12 +19,19 @@ final class JsonScanner {
     private static final int DEEPEST = 64;
     private static final int LONGEST_NUMBER = 100;
 
+    private final RecordBudget budget = new RecordBudget();
     private byte[] text = {};
     private int at;
 
     void open(byte[] opened) {
         text = opened;
         at = 0;
+        budget.start(opened.length);
+    }
+
+    /** Counts what readers create. */
+    RecordBudget budget() {
+        return budget;
     }
 
     /** The index of the next byte. */

@@ -165,6 +165,7 @@ final class JsonValueReader {
         List<Object> values = new ArrayList<>();
         if (!scanner.read(']')) {
             do {
+                scanner.budget().takeItems(1);
                 Object value = items.read(record);
                 if (value == NOT_READ) {
                     return NOT_READ;
@@ -184,6 +185,7 @@ final class JsonValueReader {
         List<Object> values = new ArrayList<>();
         if (!scanner.read('}')) {
             do {
+                scanner.budget().takeEntries(1);
                 Object key = scanner.peek() == '"' ? readString(record) : NOT_READ;
                 Object value = key != NOT_READ && scanner.read(':') ? items.read(record) : NOT_READ;
                 if (value == NOT_READ) {

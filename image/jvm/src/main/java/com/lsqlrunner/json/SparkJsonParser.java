@@ -2,6 +2,7 @@ package com.lsqlrunner.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.errors.Unchecked;
@@ -27,8 +28,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * Jackson, which has a slower tokenizer for characters than for bytes.
  */
 final class SparkJsonParser {
-    private static final Function2<JsonFactory, byte[], JsonParser> TOKENS = SparkJsonParser::tokens;
-
     private static final Seq<Filter> NO_FILTERS =
             CollectionConverters.asScala(List.<Filter>of()).toSeq();
 
@@ -36,11 +35,19 @@ final class SparkJsonParser {
     private static final Pattern SOURCE_POSITION =
             Pattern.compile("\\s*\\((?:start marker )?at \\[Source|\\s*at \\[Source");
 
+    private static final Pattern TOO_DEEP = Pattern.compile("^Document nesting depth");
+
     private final JacksonParser parser;
+    private final Function2<JsonFactory, byte[], JsonParser> tokens;
+    private final CountedJsonTokens.Types types;
+    private CountedJsonTokens counted;
 
     /** @param type of the structs, with nullable fields */
     SparkJsonParser(StructType type) {
-        Map<String, String> options = new Map.Map1<>("mode", "FAILFAST");
+        Map<String, String> options =
+                new Map.Map2<>("mode", "FAILFAST", "maxNestingDepth", String.valueOf(RecordBudget.MAX_DEPTH));
+        types = new CountedJsonTokens.Types(type);
+        tokens = this::tokens;
         parser = new JacksonParser(type, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
     }
 
@@ -48,29 +55,37 @@ final class SparkJsonParser {
     InternalRow parse(byte[] record) {
         try {
             Iterator<InternalRow> rows =
-                    parser.parse(record, TOKENS, UTF8String::fromBytes).iterator();
+                    parser.parse(record, tokens, UTF8String::fromBytes).iterator();
             if (rows.hasNext()) {
                 return rows.next();
             }
             throw new MalformedRecordException("the record is empty");
         } catch (Exception error) { // Scala does not declare what it throws
+            if (counted != null && counted.refusal() != null) {
+                throw counted.refusal();
+            }
             if (error instanceof BadRecordException bad) {
-                throw new MalformedRecordException(reason(bad));
+                throw malformed(bad);
             }
             throw Unchecked.thrown(error);
         }
     }
 
-    /** The message of the parser, without the position in its source. */
-    private static String reason(BadRecordException bad) {
+    private static MalformedRecordException malformed(BadRecordException bad) {
         List<ErrorChain.Link> chain = ErrorChain.of(bad);
-        String reason = SOURCE_POSITION.split(chain.get(chain.size() - 1).reason(), 2)[0].strip();
-        return reason.isEmpty() ? "the JSON does not have the declared type" : reason;
+        ErrorChain.Link cause = chain.get(chain.size() - 1);
+        if (TOO_DEEP.matcher(cause.reason()).find()) {
+            return RecordBudget.tooDeep();
+        }
+        String reason = SOURCE_POSITION.split(cause.reason(), 2)[0].strip(); // without the position in its source
+        return new MalformedRecordException(reason.isEmpty() ? "the JSON does not have the declared type" : reason);
     }
 
-    private static JsonParser tokens(JsonFactory json, byte[] record) {
+    private JsonParser tokens(JsonFactory json, byte[] record) {
         try {
-            return json.createParser(record);
+            JsonParser all = json.createParser(record);
+            counted = types.mayExceed(record.length) ? new CountedJsonTokens(all, types, record.length) : null;
+            return counted == null ? all : counted;
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }

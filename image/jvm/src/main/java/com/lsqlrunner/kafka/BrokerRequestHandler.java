@@ -257,7 +257,10 @@ final class BrokerRequestHandler {
         }
     }
 
-    /** Reads the records of {@code [topic, partition, start, end]}; the end is exclusive. */
+    /**
+     * Reads the records of {@code [topic, partition, start, end]}, of which the end is exclusive, up to the one with
+     * which they have {@code most_bytes}.
+     */
     private void read(Map<String, Object> request, ResponseWriter responses) throws IOException {
         Map<TopicPartition, OffsetRangeReader.OffsetRange> ranges = new HashMap<>();
         for (Object row : list(request.get("spans"))) {
@@ -267,7 +270,7 @@ final class BrokerRequestHandler {
                             number(list(row).get(2)), number(list(row).get(3))));
         }
         try (OffsetRangeReader reader = new OffsetRangeReader(settings, timeoutMs)) {
-            reader.read(ranges, responses);
+            reader.read(ranges, number(request.get("most_bytes")), responses);
         }
         responses.ok(null);
     }

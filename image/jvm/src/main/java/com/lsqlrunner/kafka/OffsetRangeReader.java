@@ -21,6 +21,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 final class OffsetRangeReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final Duration timeout;
+    private long left;
 
     /** The offsets from {@code start} inclusive to {@code end} exclusive. */
     record OffsetRange(long start, long end) {}
@@ -43,13 +44,17 @@ final class OffsetRangeReader implements AutoCloseable {
         }
     }
 
-    /** Writes every record of the ranges. Offsets that are deleted or not yet written are skipped. */
-    void read(Map<TopicPartition, OffsetRange> ranges, ResponseWriter responses) throws IOException {
+    /**
+     * Writes the records of the ranges, up to the one with which keys and values have {@code mostBytes}. Offsets that
+     * are deleted or not yet written are skipped.
+     */
+    void read(Map<TopicPartition, OffsetRange> ranges, long mostBytes, ResponseWriter responses) throws IOException {
+        left = mostBytes;
         Map<TopicPartition, Long> ends = assign(ranges);
         long deadline = System.nanoTime() + timeout.toNanos();
         while (true) {
             ends.entrySet().removeIf(end -> consumer.position(end.getKey()) >= end.getValue());
-            if (ends.isEmpty()) {
+            if (ends.isEmpty() || left <= 0) {
                 return;
             }
             consumer.pause(finished(ends.keySet()));
@@ -98,8 +103,9 @@ final class OffsetRangeReader implements AutoCloseable {
         }
         for (ConsumerRecord<byte[], byte[]> record : records) {
             Long end = ends.get(new TopicPartition(record.topic(), record.partition()));
-            if (end != null && record.offset() < end) {
+            if (end != null && record.offset() < end && left > 0) {
                 responses.record(record);
+                left -= Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
             }
         }
         return !records.isEmpty();

@@ -54,7 +54,7 @@ final class MessageDecoder {
         if (indexes != FIRST || id != checkedId) {
             checkMessage(id, indexes);
         }
-        Object[] values = reader.empty();
+        Object[] values = reader.empty(in);
         reader.read(in, values);
         return reader.result(values);
     }

@@ -72,7 +72,8 @@ final class MessageReader {
     }
 
     /** The values of a message before anything is read. */
-    Object[] empty() {
+    Object[] empty(ProtobufInput in) {
+        in.budget().takeFields(readers.length + width);
         return new Object[readers.length];
     }
 
@@ -163,7 +164,7 @@ final class MessageReader {
         }
 
         private Object[] readMessage(ProtobufInput in, Object[] before) {
-            Object[] messageValues = before == null ? message.empty() : before;
+            Object[] messageValues = before == null ? message.empty(in) : before;
             int outer = in.pushLimit();
             message.read(in, messageValues);
             in.popLimit(outer);
@@ -181,10 +182,12 @@ final class MessageReader {
             if (packed) {
                 int outer = in.pushLimit();
                 while (in.hasMore()) {
+                    in.budget().takeItems(1);
                     items.add(scalar.apply(in));
                 }
                 in.popLimit(outer);
             } else {
+                in.budget().takeItems(1);
                 items.add(message == null ? scalar.apply(in) : readMessage(in, null));
             }
             return true;
@@ -192,6 +195,7 @@ final class MessageReader {
 
         @SuppressWarnings("unchecked")
         private boolean readEntry(ProtobufInput in, Object[] values) {
+            in.budget().takeEntries(1);
             Object name = ScalarFieldReaders.defaultValue(field.key());
             Object value = null;
             int outer = in.pushLimit();
@@ -207,7 +211,7 @@ final class MessageReader {
             }
             in.popLimit(outer);
             if (value == null) {
-                value = message == null ? ScalarFieldReaders.defaultValue(field) : message.empty();
+                value = message == null ? ScalarFieldReaders.defaultValue(field) : message.empty(in);
             }
             if (values[index] == null) {
                 values[index] = new LinkedHashMap<UTF8String, Object>();

@@ -1,5 +1,6 @@
 package com.lsqlrunner.protobuf;
 
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -14,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String;
 final class ProtobufInput {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final int MAX_GROUP_DEPTH = 100;
 
+    private final RecordBudget budget = new RecordBudget();
     private byte[] data;
     private int position;
     private int limit;
@@ -25,7 +26,13 @@ final class ProtobufInput {
         data = record;
         position = from;
         limit = record.length;
+        budget.start(record.length);
         return this;
+    }
+
+    /** Counts what readers create. */
+    RecordBudget budget() {
+        return budget;
     }
 
     boolean hasMore() {
@@ -121,15 +128,13 @@ final class ProtobufInput {
             case WireType.FIXED64 -> take(Long.BYTES);
             case WireType.LENGTH -> take(readLength());
             case WireType.FIXED32 -> take(Integer.BYTES);
-            case WireType.START_GROUP -> skipGroup(tag >>> 3, depth);
+            case WireType.START_GROUP -> skipGroup(tag >>> 3, depth + 1);
             default -> throw new MalformedRecordException("field %d has an unknown wire type".formatted(tag >>> 3));
         }
     }
 
     private void skipGroup(int number, int depth) {
-        if (depth >= MAX_GROUP_DEPTH) {
-            throw new MalformedRecordException("groups are nested more than %d levels deep".formatted(MAX_GROUP_DEPTH));
-        }
+        RecordBudget.checkDepth(depth);
         while (true) {
             int tag = readTag();
             if ((tag & 7) == WireType.END_GROUP) {
@@ -138,7 +143,7 @@ final class ProtobufInput {
                 }
                 return;
             }
-            skip(tag, depth + 1);
+            skip(tag, depth);
         }
     }
 

@@ -25,7 +25,7 @@ final class CsvDecoder {
      * @param nullText the text that stands for null, like an empty column
      */
     CsvDecoder(StructType type, List<String> names, String delimiter, String quote, String nullText) {
-        this.line = new CsvLine(delimiter, quote);
+        this.line = new CsvLine(delimiter, quote, names.size());
         this.nullText = UTF8String.fromString(nullText);
         this.names = names.toArray(String[]::new);
         StructField[] fields = type.fields();

@@ -1,7 +1,6 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import java.util.Arrays;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** The columns of one line of CSV by RFC 4180, as ranges of its bytes. Reused for each line; not thread-safe. */
@@ -13,16 +12,19 @@ final class CsvLine {
 
     private final byte delimiter;
     private final int quote;
+    private final int[] bounds;
+    private final byte[] forms;
     private byte[] data;
-    private int[] bounds = new int[32];
-    private byte[] forms = new byte[16];
     private int size;
 
     /**
      * @param delimiter between columns
      * @param quote around values that contain a delimiter, a quote (written twice) or the end of a line; empty for none
+     * @param columns how many are kept; further ones are only counted
      */
-    CsvLine(String delimiter, String quote) {
+    CsvLine(String delimiter, String quote, int columns) {
+        bounds = new int[2 * columns];
+        forms = new byte[columns];
         this.delimiter = (byte) delimiter.charAt(0);
         this.quote = quote.isEmpty() ? NO_QUOTE : quote.charAt(0);
     }
@@ -88,13 +90,12 @@ final class CsvLine {
     }
 
     private void add(int from, int to, byte form) {
-        if (size == forms.length) {
-            forms = Arrays.copyOf(forms, 2 * size);
-            bounds = Arrays.copyOf(bounds, 4 * size);
+        if (size < forms.length) {
+            bounds[2 * size] = from;
+            bounds[2 * size + 1] = to;
+            forms[size] = form;
         }
-        bounds[2 * size] = from;
-        bounds[2 * size + 1] = to;
-        forms[size++] = form;
+        size++;
     }
 
     boolean isQuoted(int column) {

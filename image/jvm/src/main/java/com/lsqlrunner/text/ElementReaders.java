@@ -7,6 +7,7 @@ import static javax.xml.stream.XMLStreamConstants.ENTITY_REFERENCE;
 import static javax.xml.stream.XMLStreamConstants.SPACE;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.text.TextValues.TextReader;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ final class ElementReaders {
     private static ElementReader single(DataType type) {
         TextReader value = TextValues.of(type);
         boolean isText = type instanceof StringType;
-        return in -> {
+        return (in, budget) -> {
             boolean isNil = isNil(in);
             String text = text(in);
             return isNil ? null : valueOf(text, value, isText);
@@ -148,14 +149,15 @@ final class ElementReaders {
             implements ElementReader {
 
         @Override
-        public Object read(XMLStreamReader in) throws XMLStreamException {
+        public Object read(XMLStreamReader in, RecordBudget budget) throws XMLStreamException {
             if (isNil(in)) {
                 skip(in);
                 return null;
             }
+            budget.takeFields(readers.length);
             Object[] values = new Object[readers.length];
             readAttributes(in, values);
-            readElements(in, values);
+            readElements(in, values, budget);
             return new GenericInternalRow(values);
         }
 
@@ -170,13 +172,13 @@ final class ElementReaders {
             }
         }
 
-        private void readElements(XMLStreamReader in, Object[] values) throws XMLStreamException {
+        private void readElements(XMLStreamReader in, Object[] values, RecordBudget budget) throws XMLStreamException {
             boolean[] seen = new boolean[values.length];
             StringBuilder own = text < 0 ? null : new StringBuilder();
             for (int event = in.next(); event != END_ELEMENT; event = in.next()) {
                 refuseEntity(event, in);
                 if (event == START_ELEMENT) {
-                    readElement(in, values, seen);
+                    readElement(in, values, seen, budget);
                 } else if (own != null && isCharacters(event)) {
                     own.append(in.getText());
                 }
@@ -191,7 +193,8 @@ final class ElementReaders {
             }
         }
 
-        private void readElement(XMLStreamReader in, Object[] values, boolean[] seen) throws XMLStreamException {
+        private void readElement(XMLStreamReader in, Object[] values, boolean[] seen, RecordBudget budget)
+                throws XMLStreamException {
             String name = in.getLocalName();
             Integer index = elements.get(name);
             if (index == null) {
@@ -202,7 +205,10 @@ final class ElementReaders {
                 throw new MalformedRecordException("the element %s is repeated, but is not an array".formatted(name));
             }
             seen[index] = true;
-            Object value = readers[index].read(in);
+            if (isArray[index]) {
+                budget.takeItems(1);
+            }
+            Object value = readers[index].read(in, budget);
             if (isArray[index]) {
                 itemsOf(values, index).add(value);
             } else {

@@ -3,8 +3,10 @@ package com.lsqlrunner.text;
 import static javax.xml.stream.XMLStreamConstants.END_DOCUMENT;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
+import com.ctc.wstx.api.WstxInputProperties;
 import com.ctc.wstx.exc.WstxLazyException;
 import com.ctc.wstx.stax.WstxInputFactory;
+import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import java.io.StringReader;
 import javax.xml.stream.Location;
@@ -33,25 +35,27 @@ final class XmlDecoder {
         refuseDocumentType(text);
         try {
             XMLStreamReader in = PARSERS.createXMLStreamReader(new StringReader(text));
-            Object value = document(in);
+            RecordBudget budget = new RecordBudget();
+            budget.start(record.length);
+            Object value = document(in, budget);
             in.close();
             return value;
         } catch (XMLStreamException error) {
-            throw new MalformedRecordException(reason(error));
+            throw malformed(error);
         } catch (WstxLazyException error) {
             // Woodstox parses text when it is requested, where it can throw no checked exception.
-            throw new MalformedRecordException(reason((XMLStreamException) error.getCause()));
+            throw malformed((XMLStreamException) error.getCause());
         }
     }
 
-    private Object document(XMLStreamReader in) throws XMLStreamException {
+    private Object document(XMLStreamReader in, RecordBudget budget) throws XMLStreamException {
         Object value = null;
         for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
             if (event == START_ELEMENT) {
                 if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
                     throw new MalformedRecordException("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
                 }
-                value = root.read(in);
+                value = root.read(in, budget);
             }
         }
         return value;
@@ -84,15 +88,19 @@ final class XmlDecoder {
         parsers.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
         parsers.setProperty(XMLInputFactory.IS_COALESCING, true);
         parsers.setProperty(XMLInputFactory2.P_INTERN_NAMES, false);
+        parsers.setProperty(WstxInputProperties.P_MAX_ELEMENT_DEPTH, RecordBudget.MAX_DEPTH);
         return parsers;
     }
 
-    private static String reason(XMLStreamException error) {
+    private static MalformedRecordException malformed(XMLStreamException error) {
         String message = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
+        if (message.startsWith("Maximum Element Depth")) {
+            return RecordBudget.tooDeep();
+        }
         Location place = error.getLocation();
         String where = place == null
                 ? ""
                 : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
-        return "it is not XML" + where + ": " + message;
+        return new MalformedRecordException("it is not XML" + where + ": " + message);
     }
 }

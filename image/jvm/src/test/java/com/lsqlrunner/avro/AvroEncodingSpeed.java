@@ -92,7 +92,7 @@ final class AvroEncodingSpeed {
         values[5] = in.readBoolean();
         values[6] = in.readString();
         values[7] = in.readString();
-        for (int count = in.readCount(); count > 0; count = in.readCount()) {
+        for (long count = in.readCount(); count > 0; count = in.readCount()) {
             values[8] = in.readString();
         }
         return values;

@@ -150,7 +150,7 @@ final class ProtobufTest {
                 "a group ends with the number of another field", malformed(decoder, Messages.record(bytes(35, 44))));
         byte[] deep = new byte[5_000_000];
         Arrays.fill(deep, (byte) 35);
-        assertEquals("groups are nested more than 100 levels deep", malformed(decoder, Messages.record(deep)));
+        assertEquals("values are nested more than 500 levels deep", malformed(decoder, Messages.record(deep)));
     }
 
     @Test

@@ -1,0 +1,152 @@
+package com.lsqlrunner.json;
+
+import static com.lsqlrunner.bytes.HostileRecord.TOO_DEEP;
+import static com.lsqlrunner.bytes.HostileRecord.TOO_MANY;
+import static com.lsqlrunner.bytes.HostileRecord.assertRefused;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Records that claim many values, large numbers, or values nested in one another, for both parsers. */
+final class HostileJsonTest {
+    private static final String TOO_MANY_DIGITS = "a decimal has more than 1000 digits";
+
+    private static final StructType TYPE = new StructType()
+            .add("wide", DataTypes.createArrayType(wide(60)))
+            .add("named", DataTypes.createMapType(DataTypes.StringType, wide(60)))
+            .add("numbers", DataTypes.createArrayType(DataTypes.LongType))
+            .add("price", DataTypes.createDecimalType(10, 2))
+            .add("prices", DataTypes.createMapType(DataTypes.StringType, DataTypes.createDecimalType(10, 2)))
+            .add("text", DataTypes.StringType);
+
+    private final JsonObjectReader reader = JsonObjectReader.of(TYPE);
+    private final SparkJsonParser parser = new SparkJsonParser(TYPE);
+
+    /** As {@link DecodeJson}, whose parent class needs jars that the tests do not have. */
+    private InternalRow decoded(byte[] record) {
+        InternalRow row = reader.read(record);
+        return row == null ? parser.parse(record) : row;
+    }
+
+    private static StructType wide(int fields) {
+        StructType type = new StructType();
+        for (int i = 0; i < fields; i++) {
+            type = type.add("f" + i, DataTypes.LongType);
+        }
+        return type;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static String repeated(String start, String item, int count, String end) {
+        return start + (item + ",").repeat(count - 1) + item + end;
+    }
+
+    @Test
+    void theFieldsOfEmptyObjectsAreCounted() {
+        for (byte[] record : new byte[][] {
+            bytes(repeated("{\"wide\":[", "{}", 70_000, "]}")),
+            bytes(repeated("{\"named\":{", "\"a\":{}", 70_000, "}}"))
+        }) {
+            assertRefused(TOO_MANY.formatted(32), () -> reader.read(record));
+            assertRefused(TOO_MANY.formatted(32), () -> parser.parse(record));
+        }
+    }
+
+    @Test
+    void arraysOfArraysAreRead() {
+        StructType type =
+                new StructType().add("a", DataTypes.createArrayType(DataTypes.createArrayType(DataTypes.LongType)));
+        byte[] record = bytes(repeated("{\"a\":[", "[]", 1_000_000, "]}"));
+
+        assertEquals(
+                1_000_000, JsonObjectReader.of(type).read(record).getArray(0).numElements());
+        assertEquals(
+                1_000_000, new SparkJsonParser(type).parse(record).getArray(0).numElements());
+    }
+
+    @Test
+    void aRecordWithManySmallValuesIsReadByBothParsers() {
+        byte[] record = bytes(repeated("{\"numbers\":[", "1", 1_500_000, "]}"));
+
+        for (InternalRow row : new InternalRow[] {reader.read(record), parser.parse(record)}) {
+            assertEquals(1_500_000, row.getArray(2).numElements());
+        }
+    }
+
+    @Test
+    void objectsThatAreNotReadAreNotCounted() {
+        byte[] record = bytes(repeated("{\"other\":[", "{\"x\":1}", 300_000, "],\"price\":\"1.5\"}"));
+
+        assertNotNull(parser.parse(record));
+        assertNotNull(decoded(record));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"text", "other", "wide", "numbers"})
+    void valuesMayBeNested500LevelsDeep(String field) {
+        assertRefused(TOO_DEEP, () -> decoded(bytes("{\"%s\":%s".formatted(field, "[".repeat(100_000)))));
+        assertRefused(TOO_DEEP, () -> decoded(bytes("{\"%s\":%s".formatted(field, "{\"a\":".repeat(100_000)))));
+    }
+
+    @Test
+    void aTextNested400LevelsDeepIsRead() {
+        String nested = "[".repeat(400) + "]".repeat(400);
+
+        InternalRow row = decoded(bytes("{\"text\":%s}".formatted(nested)));
+
+        assertEquals(nested, row.getUTF8String(5).toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"price\":1e9999999}",
+                "{\"price\":1e-9999999}",
+                "{\"price\":\"1e9999999\"}",
+                "{\"price\":\"-1.5E+0009999\"}",
+                "{\"prices\":{\"a\":1,\"b\":\"1,0e9999999\"}}",
+                "{\"prices\":{\"a\":1,\"b\":1e9999999}}"
+            })
+    void aDecimalWithALargeExponentIsRefused(String text) {
+        assertRefused(TOO_MANY_DIGITS, () -> decoded(bytes(text)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"text\":\"1e9999999\"}",
+                "{\"text\":1e9999999}",
+                "{\"other\":1e9999999,\"text\":\"1e9999999\"}"
+            })
+    void aTextWithALargeExponentIsRead(String text) {
+        InternalRow row = decoded(bytes(text));
+
+        assertEquals("1e9999999", row.getUTF8String(5).toString());
+    }
+
+    @Test
+    void anExponentWithinTheLimitIsRead() {
+        InternalRow row = decoded(bytes("{\"price\":1e-1000}"));
+
+        assertEquals("0.00", row.getDecimal(3, 10, 2).toString());
+    }
+
+    @Test
+    void fieldsAreAddedOnlyToRecordsThatCanBeRead() {
+        byte[] deep = bytes("{\"a\":" + "[".repeat(100_000));
+
+        assertThrows(StreamConstraintsException.class, () -> ExtendJson.extended(deep, bytes("{\"b\":1}")));
+    }
+}
