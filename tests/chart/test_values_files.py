@@ -118,7 +118,7 @@ def test_values_files_for_a_cluster_need_no_custom_resources() -> None:
 
 
 def _has_random_token(found: Object) -> bool:
-    return found["kind"] == "Secret" and found["metadata"]["name"].endswith("-api")
+    return found["kind"] == "Secret" and str(found["metadata"]["name"]).endswith("-api")
 
 
 def _key(found: Object) -> tuple[str, str]:

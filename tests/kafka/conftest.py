@@ -19,7 +19,7 @@ keep_temporary_files_in_memory()
 def engine() -> Iterator[SparkEngine]:
     """A JVM and an open Spark session for all tests of this folder that run a processor in the pytest process."""
     running = SparkEngine("tests", SparkJvm(quick_jvm()), threads=2)
-    assert running.session  # waits until it is open: before, its memory is not measured
+    _ = running.session  # waits until it is open: before, its memory is not measured
     yield running
     running.close()
 
