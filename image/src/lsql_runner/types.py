@@ -173,13 +173,24 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:])")
 _REASONS = DetailTable(
     {
         "UNEXPECTED": "unexpected {found} in the type {text}",
-        "TEXT_ENDS": "the type {text} ends too early",
+        "TEXT_ENDS": "the type {text} ends where {expected} is expected",
         "EXPECTED": "expected {expected} and not {found} in the type {text}",
         "TYPE_UNKNOWN": "unknown type {type}; the types are {known}",
         "NOT_A_NUMBER": "expected a number and not {found} in the type {text}",
+        "TOO_DEEP": "the type is nested more than {limit} levels deep",
         "DECIMAL_RANGE": "decimal({precision},{scale}) is out of range: 1 <= precision <= 38, 0 <= scale <= precision",
     }
 )
+
+
+MAX_TYPE_DEPTH = 100
+"""How deeply types may be nested. Readers and writers of values call themselves for each level."""
+_SHOWN_CHARS = 80
+
+
+def _quoted(text: str) -> str:
+    """The text in quotes, without its end if it is long."""
+    return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
 
 
 class TypeTextError(DetailError):
@@ -217,6 +228,7 @@ class _TypeWords:
         self._text = text
         self._words = list(self._split(text))
         self._at = 0
+        self._depth = 0
 
     @staticmethod
     def _split(text: str) -> Iterator[str]:
@@ -224,13 +236,13 @@ class _TypeWords:
         while at < len(text.rstrip()):
             found = _TOKEN.match(text, at)
             if not found:
-                raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=repr(text)))
+                raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=_quoted(text)))
             yield found.group(1)
             at = found.end()
 
-    def _next(self) -> str:
+    def _next(self, expected: str) -> str:
         if self._at >= len(self._words):
-            raise TypeTextError(_REASONS("TEXT_ENDS", text=repr(self._text)))
+            raise TypeTextError(_REASONS("TEXT_ENDS", expected=expected, text=_quoted(self._text)))
         self._at += 1
         return self._words[self._at - 1]
 
@@ -241,17 +253,25 @@ class _TypeWords:
         return False
 
     def _expect(self, word: str) -> None:
-        found = self._next()
+        found = self._next(repr(word))
         if found != word:
-            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=repr(self._text)))
+            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=_quoted(self._text)))
 
     def expect_end(self) -> None:
         if self._at < len(self._words):
             found = repr(self._words[self._at])
-            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=repr(self._text)))
+            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=_quoted(self._text)))
 
     def read_type(self) -> DataType:
-        word = self._next().lower()
+        self._depth += 1
+        if self._depth > MAX_TYPE_DEPTH:
+            raise TypeTextError(_REASONS("TOO_DEEP", limit=MAX_TYPE_DEPTH))
+        parsed = self._read_type()
+        self._depth -= 1
+        return parsed
+
+    def _read_type(self) -> DataType:
+        word = self._next("a type").lower()
         if word in SCALARS:
             return SCALARS[word]
         match word:
@@ -286,9 +306,9 @@ class _TypeWords:
         return Decimal(precision, scale)
 
     def _read_number(self) -> int:
-        found = self._next()
+        found = self._next("a number")
         if not found.isdecimal():
-            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=repr(self._text)))
+            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=_quoted(self._text)))
         return int(found)
 
     def _read_fields(self) -> tuple[Field, ...]:
@@ -297,7 +317,7 @@ class _TypeWords:
         while not self._take(">"):
             if fields:
                 self._expect(",")
-            name = self._next()
+            name = self._next("the name of a field")
             if name.startswith("`"):
                 name = name[1:-1].replace("``", "`")
             self._expect(":")

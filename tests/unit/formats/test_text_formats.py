@@ -1,11 +1,13 @@
 """The types and options of CSV and XML."""
 
 from collections.abc import Mapping
+from functools import reduce
+from typing import Any, cast
 
 import pytest
 
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.declared import as_declaration, declared_topics
+from lsql_runner.formats.declared import as_declaration, declared_topics, parse_topics
 from lsql_runner.formats.spec import DeclarationError, FormatError
 from lsql_runner.formats.text_formats import text_serde
 from lsql_runner.types import parse_type
@@ -71,29 +73,42 @@ def test_a_declaration_reads_back_as_the_same_topics(value: object) -> None:
     assert declared_topics(as_declaration(topics)) == topics
 
 
+NESTED = reduce(lambda inner, _: {"a": inner}, range(500), cast("Any", "int"))
+
+
 @pytest.mark.parametrize(
     ("topic", "place", "code"),
     [
-        ({}, "t", "TOPIC"),
-        ({"value": {}}, "t.value", "PART"),
-        ({"value": {"format": "CSV"}}, "t.value", "SCHEMA"),
-        ({"value": {"format": "CSV", "schema": {"a": "bytes"}}}, "t.value", "SCHEMA_OR_OPTIONS"),
-        ({"value": {"format": "CSV", "schema": {"a": "int"}, "options": {"null": 0}}}, "t.value.options", "OPTIONS"),
-        ({"value": {"format": "STRING", "options": {}}}, "t.value", "NO_OPTIONS"),
-        ({"value": {"format": "STRING", "schema": "string"}}, "t.value", "NO_SCHEMA"),
-        ({"value": {"format": "JSON", "schema": {"a": "int"}, "schema_id": 1}}, "t.value.schema_id", "SCHEMA_ID"),
-        ({"value": {"format": "JSON", "schema": {"a": "array<"}}}, "t.value.a", "TEXT_ENDS"),
-        ({"value": {"format": "JSON", "schema": {"a": "decimal(x,2)"}}}, "t.value.a", "NOT_A_NUMBER"),
-        ({"value": {"format": "JSON", "schema": {"a": {"b": 1}}}}, "t.value.a.b", "TYPE"),
-        ({"value": {"format": "AVRO", "schema": {"type": "recor"}}}, "t.value", "SCHEMA"),
-        ({"value": {"format": "PROTOBUF", "schema": "message {"}}, "t.value", "FILE"),
+        ({}, "topic t", "TOPIC"),
+        ({"value": {}}, "topic t, value", "PART"),
+        ({"value": {"format": "CSV"}}, "topic t, value", "SCHEMA"),
+        ({"value": {"format": "CSV", "schema": {"a": "bytes"}}}, "topic t, value", "SCHEMA_OR_OPTIONS"),
+        (
+            {"value": {"format": "CSV", "schema": {"a": "int"}, "options": {"null": 0}}},
+            "topic t, value, options",
+            "OPTIONS",
+        ),
+        ({"value": {"format": "STRING", "options": {}}}, "topic t, value", "NO_OPTIONS"),
+        ({"value": {"format": "STRING", "schema": "string"}}, "topic t, value", "NO_SCHEMA"),
+        (
+            {"value": {"format": "JSON", "schema": {"a": "int"}, "schema_id": 1}},
+            "topic t, value, schema_id",
+            "SCHEMA_ID",
+        ),
+        ({"value": {"format": "JSON", "schema": {"a": "array<"}}}, "topic t, value, field a", "TEXT_ENDS"),
+        ({"value": {"format": "JSON", "schema": {"a": "decimal(x,2)"}}}, "topic t, value, field a", "NOT_A_NUMBER"),
+        ({"value": {"format": "JSON", "schema": {"a": "array<" * 500}}}, "topic t, value, field a", "TOO_DEEP"),
+        ({"value": {"format": "JSON", "schema": NESTED}}, "topic t, value", "TOO_DEEP"),
+        ({"value": {"format": "JSON", "schema": {"a": {"b": 1}}}}, "topic t, value, field a.b", "TYPE"),
+        ({"value": {"format": "AVRO", "schema": {"type": "recor"}}}, "topic t, value", "SCHEMA"),
+        ({"value": {"format": "PROTOBUF", "schema": "message {"}}, "topic t, value", "FILE"),
         (
             {"key": {"format": "XML", "schema": {"a": "int"}}, "value": {"format": "STRING"}},
-            "t.key.format",
+            "topic t, key, format",
             "FORMAT",
         ),
-        ({"value": {"format": "SW[CSV]", "schema": {"a": "int"}}}, "t.value.format", "FORMAT"),
-        ({"value": {"format": "STRING"}, "origin": "guessed"}, "t.origin", "ORIGIN"),
+        ({"value": {"format": "SW[CSV]", "schema": {"a": "int"}}}, "topic t, value, format", "FORMAT"),
+        ({"value": {"format": "STRING"}, "origin": "guessed"}, "topic t, origin", "ORIGIN"),
     ],
 )
 def test_an_invalid_declaration_is_refused_with_its_place(topic: object, place: str, code: str) -> None:
@@ -110,8 +125,15 @@ def test_a_reason_inside_a_declaration_is_part_of_the_text() -> None:
         declared_topics({"t": {"value": value}})
 
     assert str(caught.value) == (
-        "t.value: a schema and options of CSV; a CSV column cannot have the type bytes (field a)"
+        "topic t, value: expected a schema and options of CSV: a CSV column cannot have the type bytes (field a)"
     )
+
+
+def test_json_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(DeclarationError) as caught:
+        parse_topics('{"t": ' + "[" * 100_000)
+
+    assert caught.value.reason.code == "JSON_TOO_DEEP"
 
 
 def test_a_sampled_schema_is_still_sampled_when_it_is_read_back() -> None:

@@ -2,8 +2,11 @@
 
 import pytest
 
+from lsql_runner.bind.query_size import MAX_SELECTS
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.explain import explain
+from lsql_runner.plan.topology import topology
 from lsql_runner.sql.cursor import MAX_DEPTH
 from lsql_runner.sql.parser import MAX_BYTES, parse
 from tests.golden.catalog import CATALOG
@@ -39,6 +42,41 @@ def test_the_deepest_accepted_expression_passes_every_stage() -> None:
 def test_a_long_chain_of_conditions_is_accepted() -> None:
     condition = " OR ".join(f"id = '{n}'" for n in range(5_000))
     assert plan_text(f"INSERT INTO t SELECT STREAM id FROM payments WHERE {condition}", CATALOG).plan.writes
+
+
+def _chain(queries: int) -> str:
+    tables = [f"WITH a{n} AS (SELECT STREAM * FROM a{n - 1} WHERE amount > {n})" for n in range(1, queries)]
+    return ";\n".join(
+        ["WITH a0 AS (SELECT STREAM * FROM payments)", *tables, f"INSERT INTO t SELECT STREAM * FROM a{queries - 1}"]
+    )
+
+
+def _doubled(times: int) -> str:
+    joins = [
+        f"WITH a{n} AS (SELECT STREAM l.id FROM a{n - 1} AS l JOIN a{n - 1} AS r ON l.id = r.id WITHIN 1h)"
+        for n in range(1, times + 1)
+    ]
+    return ";\n".join(
+        ["WITH a0 AS (SELECT STREAM id FROM payments)", *joins, f"INSERT INTO t SELECT STREAM * FROM a{times}"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [(_chain(MAX_SELECTS), MAX_SELECTS + 1), (_chain(2_000), MAX_SELECTS + 1), (_doubled(30), 190)]
+)
+def test_a_query_of_too_many_queries_is_refused(text: str, size: int) -> None:
+    with pytest.raises(LsqlError) as refusal:
+        plan_text(text, CATALOG)
+    assert refusal.value.code == "QUERY_TOO_LARGE"
+    assert refusal.value.params == {"size": size, "limit": MAX_SELECTS}
+    assert refusal.value.span is not None
+
+
+def test_the_largest_accepted_query_passes_every_stage() -> None:
+    for text in (_chain(MAX_SELECTS - 1), _doubled(5)):
+        plan = plan_text(text, CATALOG).plan
+        assert explain(plan)
+        assert topology(plan)
 
 
 def test_a_batch_of_many_digits_is_refused() -> None:

@@ -18,6 +18,7 @@ from lsql_runner.bind.implicit_tables import (
 )
 from lsql_runner.bind.nulls import output_type
 from lsql_runner.bind.output_formats import output_serde, with_schema
+from lsql_runner.bind.query_size import check_size
 from lsql_runner.bind.random_calls import refuse_random_state
 from lsql_runner.bind.select import bind_select
 from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
@@ -86,7 +87,9 @@ class _Context:
             source = look_up(select.source)
             if isinstance(source, BoundTopic) or source.is_table:
                 select = replace(select, mode="TABLE")
-        return bind_select(select, look_up, self.settings, dialect)
+        bound = bind_select(select, look_up, self.settings, dialect)
+        check_size(bound, select.projections[0].span.to(select.projections[-1].span))
+        return bound
 
     def topic(self, name: ast.Ident) -> BoundTopic:
         """A topic that the program reads.

@@ -28,7 +28,6 @@ _REASONS = DetailTable(
         "EXPECT_OR_ERROR": "give either expect or expect_error",
         "NOT_POSITIVE": "expected a whole number above zero",
         "WRITERS_NOT_NAMED": "expected schemas by name, as in {{old: {{type: record, ...}}}}",
-        "DECLARATION": "expected {expected}",
         "NO_WRITERS": "the format is {format}, and only {known} have writers",
         "IDLE_INVALID": "expected a duration after a record, such as 30s",
         "TOPIC_MISSING": "the topic of the record is missing",
@@ -130,7 +129,7 @@ def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema
     try:
         return declared_topics(declarations)
     except DeclarationError as error:
-        raise _invalid(path, "topics", _REASONS("DECLARATION", expected=error.reason)) from None
+        raise _invalid(path, "topics", error.reason) from None
 
 
 def _writers(

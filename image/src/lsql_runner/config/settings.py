@@ -284,14 +284,14 @@ class Settings(BaseModel):
         """The topics of LSQL_TOPICS by name.
 
         Raises:
-            LsqlError: ENV_INVALID.
+            LsqlError: TOPICS_INVALID.
         """
         if not self.topics.strip():
             return {}
         try:
             return parse_topics(self.topics)
         except DeclarationError as error:
-            raise LsqlError("ENV_INVALID", name="LSQL_TOPICS", value=self.topics[:60], expected=error.reason) from None
+            raise LsqlError("TOPICS_INVALID", reason=error.reason) from None
 
 
 FIELDS = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}

@@ -24,7 +24,7 @@ from lsql_runner.types import NULL, DataType
 
 AVRO_FORMAT = Format("AVRO")
 _RECORD, _NAMESPACE = "avro.record", "avro.namespace"
-_EXPECTED = DetailTable({"SCHEMA": "an Avro schema; {reason}"})
+_EXPECTED = DetailTable({"SCHEMA": "expected an Avro schema: {reason}"})
 
 
 def avro_text(body: Any) -> str:

@@ -26,16 +26,17 @@ from lsql_runner.types import BYTES
 
 _EXPECTED = DetailTable(
     {
-        "JSON": "a JSON object of topics; {problem} in line {line}, column {column}",
-        "TOPICS": "an object of topics",
-        "TOPIC": 'an object with "value" and optionally "key" and "origin"',
-        "ORIGIN": "declared or sampled",
-        "PART": 'an object with "format" and, for formats with a schema, "schema"',
-        "FORMAT": "one of {known}, not {format}",
-        "NO_OPTIONS": "no options: {format} has none",
-        "SCHEMA_ID": "true or false, and only for {known}",
-        "NO_SCHEMA": "no schema: all values of {format} have the same type",
-        "SCHEMA": "a schema, which {format} requires",
+        "JSON": "expected a JSON object of topics: {problem} in line {line}, column {column}",
+        "JSON_TOO_DEEP": "the JSON is nested too deeply",
+        "TOPICS": "expected an object of topics",
+        "TOPIC": 'expected an object with "value" and optionally "key" and "origin"',
+        "ORIGIN": "expected declared or sampled",
+        "PART": 'expected an object with "format" and, for formats with a schema, "schema"',
+        "FORMAT": "expected one of {known}, not {format}",
+        "NO_OPTIONS": "{format} has no options",
+        "SCHEMA_ID": "expected true or false, and only for {known}",
+        "NO_SCHEMA": "expected no schema: all values of {format} have the same type",
+        "SCHEMA": "expected a schema, which {format} requires",
     }
 )
 
@@ -51,6 +52,8 @@ def parse_topics(text: str) -> dict[str, TopicSchema]:
     except json.JSONDecodeError as error:
         expected = _EXPECTED("JSON", problem=error.msg, line=error.lineno, column=error.colno)
         raise DeclarationError(expected) from None
+    except RecursionError:
+        raise DeclarationError(_EXPECTED("JSON_TOO_DEEP")) from None
 
 
 def declared_topics(document: Any) -> dict[str, TopicSchema]:
@@ -66,16 +69,16 @@ def declared_topics(document: Any) -> dict[str, TopicSchema]:
 
 def _topic(name: str, body: Any) -> TopicSchema:
     if not isinstance(body, Mapping) or set(body) - {"key", "value", "origin"} or "value" not in body:
-        raise DeclarationError(_EXPECTED("TOPIC"), name)
+        raise DeclarationError(_EXPECTED("TOPIC"), f"topic {name}")
     origin = body.get("origin", "declared")
     if origin not in ("declared", "sampled"):
-        raise DeclarationError(_EXPECTED("ORIGIN"), f"{name}.origin")
+        raise DeclarationError(_EXPECTED("ORIGIN"), f"topic {name}, origin")
     key = _serde(name, "key", body["key"]) if "key" in body else Serde(BYTES_FORMAT, BYTES)
     return TopicSchema(name, key, _serde(name, "value", body["value"]), origin=origin)
 
 
 def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
-    place = f"{topic}.{part}"
+    place = f"topic {topic}, {part}"
     if (
         not isinstance(body, Mapping)
         or set(body) - {"format", "schema", "schema_id", "options"}
@@ -85,13 +88,13 @@ def _serde(topic: str, part: OneOf["key", "value"], body: Any) -> Serde:
     form = parse_format(body["format"])
     if form is None or form.name not in readable_as(part):
         known = known_formats(readable_as(part))
-        raise DeclarationError(_EXPECTED("FORMAT", known=known, format=body["format"]), f"{place}.format")
+        raise DeclarationError(_EXPECTED("FORMAT", known=known, format=body["format"]), f"{place}, format")
     row = row_of(form)
     if "options" in body and not row.has_options:
         raise DeclarationError(_EXPECTED("NO_OPTIONS", format=str(form)), place)
     if not isinstance(body.get("schema_id", False), bool) or ("schema_id" in body and not row.may_have_schema_id):
         known = known_formats(name for name, other in FORMATS.items() if other.may_have_schema_id)
-        raise DeclarationError(_EXPECTED("SCHEMA_ID", known=known), f"{place}.schema_id")
+        raise DeclarationError(_EXPECTED("SCHEMA_ID", known=known), f"{place}, schema_id")
     if row.declare is None:
         assert row.one_type is not None
         if "schema" in body:

@@ -28,9 +28,9 @@ PROTOBUF_FORMAT = Format("PROTOBUF")
 _MESSAGE, _PACKAGE = "protobuf.message", "protobuf.package"
 _EXPECTED = DetailTable(
     {
-        "TEXT": "the text of a .proto file",
-        "OPTIONS": 'an object with "message", the name of a message in the file',
-        "FILE": "a .proto file; {reason}",
+        "TEXT": "expected the text of a .proto file",
+        "OPTIONS": 'expected an object with "message", the name of a message in the file',
+        "FILE": "expected a .proto file: {reason}",
     }
 )
 
@@ -41,7 +41,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
         raise DeclarationError(_EXPECTED("TEXT"), place)
     message = options.get("message") if isinstance(options, Mapping) and set(options) <= {"message"} else options
     if message is not None and not isinstance(message, str):
-        raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}.options")
+        raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}, options")
     try:
         return proto_serde(form, inline_imports(body, {}), message)
     except FormatError as error:

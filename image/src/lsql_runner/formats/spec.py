@@ -48,7 +48,7 @@ class RecursiveTypeError(FormatError):
 
 
 class DeclarationError(DetailError):
-    """An invalid declaration; the reason is the expected value with its place, as `orders.value: a schema`."""
+    """An invalid declaration; the reason is the expected value with its place, as `topic orders, value: a schema`."""
 
     def __init__(self, expected: Detail, place: str = "") -> None:
         super().__init__(expected.at(place))
@@ -59,7 +59,7 @@ class Declaration:
     """The declaration, in LSQL_TOPICS or a case file, of a part in a format with many types."""
 
     place: str
-    """For errors, as `orders.value`."""
+    """For errors, as `topic orders, value`."""
     schema: Any
     options: Any = field(default_factory=dict)
     has_schema_id: bool = False

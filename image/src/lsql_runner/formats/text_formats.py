@@ -33,8 +33,8 @@ _REASONS = DetailTable(
 )
 _EXPECTED = DetailTable(
     {
-        "OPTIONS": "an object of names and texts",
-        "SCHEMA_OR_OPTIONS": "a schema and options of {format}; {reason}",
+        "OPTIONS": "expected an object of names and texts",
+        "SCHEMA_OR_OPTIONS": "expected a schema and options of {format}: {reason}",
     }
 )
 
@@ -95,7 +95,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
     place, options = declaration.place, declaration.options
     kind = declared_type(place, declaration.schema)
     if not isinstance(options, Mapping) or not all(isinstance(value, str) for value in options.values()):
-        raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}.options")
+        raise DeclarationError(_EXPECTED("OPTIONS"), f"{place}, options")
     try:
         return text_serde(form, kind, options)
     except FormatError as error:

@@ -52,7 +52,7 @@ def parse(text: str) -> ast.Program:
 
 
 def _check_text(text: str) -> None:
-    size = len(text.encode("utf-8", "surrogateescape"))
+    size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         raise LsqlError("SQL_TOO_LARGE", size_bytes=size, limit_bytes=MAX_BYTES)
     broken = re.search("[\ud800-\udfff]", text)

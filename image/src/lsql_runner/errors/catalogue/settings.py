@@ -19,6 +19,10 @@ SETTINGS: dict[str, ErrorKind] = {
     ),
     "ENV_UNKNOWN": ErrorKind("The environment variable {name} is not supported.", "Similar names: {near}."),
     "ENV_INVALID": ErrorKind("The environment variable {name} has the invalid value {value}.", "Expected: {expected}."),
+    "TOPICS_INVALID": ErrorKind(
+        "LSQL_TOPICS is invalid: {reason}.",
+        "Correct it; in the chart it is the value `topics`. Or declare the topic with CREATE TABLE in the program.",
+    ),
     "ENV_MISSING": ErrorKind("The environment variable {name} is not set.", "Set it, for example to {example}."),
     "URL_WITH_CREDENTIALS": ErrorKind(
         "The URL in {name} contains credentials: {url}.", "Set {user} and {password} instead."

@@ -31,6 +31,10 @@ SQL: dict[str, ErrorKind] = {
         "The expression is nested more than {limit} levels deep.",
         "Remove brackets, or compute a part of it in a WITH query.",
     ),
+    "QUERY_TOO_LARGE": ErrorKind(
+        "The query has {size} SELECTs and joins, with those of the WITH queries that it reads; the limit is {limit}.",
+        "Write an intermediate result to a topic, and read it in another processor.",
+    ),
     "NUMBER_INVALID": ErrorKind(
         "`{found}` is neither a number nor a duration.",
         "Write a number (1, 1.5, 1e3) or a duration (250ms, 30s, 5m, 1h, 1d).",
