@@ -17,6 +17,11 @@ VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 OPEN = {"topics", "affinity", "podSecurityContext", "podSecurityContext.seccompProfile", "securityContext"} | {
     "securityContext.capabilities",
     "validation.resources",
+    *(
+        f"networkPolicy.{peer}{part}"
+        for peer in ("console", "prometheus")
+        for part in ("", ".namespaceSelector", ".podSelector", ".podSelector.matchLabels")
+    ),
 }
 """Values that the schema does not restrict, because Kubernetes or the runner validates them."""
 DEFAULTS_OF_RUNNER = {
