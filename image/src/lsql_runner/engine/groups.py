@@ -104,13 +104,8 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
 
 def _with_value(below: Relation) -> Relation:
     """The records that have a value; all joined records, which have one from each side."""
-    if "value" in below.undecoded:
-        value = below.undecoded["value"].raw
-    elif "value" in below.decoded:
-        value = below.decoded["value"]
-    else:
-        return below
-    return where(below, value.isNotNull(), of_table=False)
+    has_value = below.has_value()
+    return below if has_value is None else where(below, has_value, of_table=False)
 
 
 def group_columns(

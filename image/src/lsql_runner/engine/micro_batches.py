@@ -133,7 +133,7 @@ class MicroBatchQuery:
 
     def _take_reports(self) -> None:
         # The listener's reports come through Spark's asynchronous event bus: the last ones may be missing.
-        run_all(partial(self.reports.take, report.json()) for report in self.streaming._jsq.recentProgress())
+        run_all(partial(self.reports.accept, report.json()) for report in self.streaming._jsq.recentProgress())
 
     def _close_producer(self) -> None:
         if self.sink_write is None:  # the connections to sinks stay open for the next start
@@ -177,8 +177,11 @@ class BatchReports:
         # The listener in the JVM refers to this object. Neither side could release the other one.
         del self._listener
 
-    def take(self, report: str) -> None:
-        """Emit the event of a batch, unless it was emitted before. Takes the JSON of a StreamingQueryProgress."""
+    def accept(self, report: str) -> None:
+        """Emit the event of a batch, unless it was emitted before. Takes the JSON of a StreamingQueryProgress.
+
+        The JVM calls it after each batch.
+        """
         progress = json.loads(report)
         ended = batch_ended(progress, self._stores.get(progress["name"], ()))
         if ended is None:
@@ -188,10 +191,6 @@ class BatchReports:
             if ended.batch_id > self._seen.get(ended.query, -1):
                 self._seen[ended.query] = ended.batch_id
                 self._on_batch(ended)
-
-    def accept(self, report: str) -> None:
-        """Called by the JVM after each batch."""
-        self.take(report)
 
     class Java:
         implements = ("java.util.function.Consumer",)

@@ -184,8 +184,9 @@ def compile_project(node: Project, below: Relation) -> Relation:
     for name, part in (("key", node.key), ("value", node.value)):
         result = _with_part(result, name, part, below, columns, node)
     if node.keeps_tombstones:
-        value = below.undecoded["value"].raw if "value" in below.undecoded else below.decoded["value"]
-        result = result.with_column("value", F.when(value.isNotNull(), result.decoded["value"]))
+        has_value = below.has_value()
+        assert has_value is not None
+        result = result.with_column("value", F.when(has_value, result.decoded["value"]))
     if node.as_table:
         return replace(result, upsert=_newest(result, below))
     return _with_tombstones(result) if node.of_table else result

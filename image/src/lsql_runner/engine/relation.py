@@ -85,6 +85,12 @@ class Relation:
         part = self.undecoded[name]
         return decode(part.raw, part.serde, part.serde.type)
 
+    def has_value(self) -> Column | None:
+        """BOOLEAN: whether the record has a value, which is not decoded for it; None if the rows have no value."""
+        if "value" in self.undecoded:
+            return self.undecoded["value"].raw.isNotNull()
+        return self.decoded["value"].isNotNull() if "value" in self.decoded else None
+
     def renamed(self, suffix: str) -> Relation:
         """The same columns with a suffix on their names."""
         return replace(

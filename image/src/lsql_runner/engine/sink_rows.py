@@ -113,8 +113,8 @@ def _evaluated(write: WriteSink, read: Reader, run: str = "") -> tuple[Relation,
             values[name] = whole.getField(name)
     if relation.upsert is not None:
         return relation, values, ~relation.upsert.present
-    raw = below.undecoded["value"].raw if "value" in below.undecoded else below.decoded.get("value")
-    return relation, values, F.lit(False) if raw is None else raw.isNull()
+    has_value = below.has_value()
+    return relation, values, F.lit(False) if has_value is None else ~has_value
 
 
 def _columns(write: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
