@@ -23,7 +23,7 @@ POLL_S = 0.25
 
 
 def main() -> int:
-    """The exit code: 0 if the user ended the demo, 1 if the processor ended early, 2 for a wrong command."""
+    """The exit code: 0 if the user ended the demo, 1 if the processor failed or ended, 2 for a wrong command."""
     options = _options()
     try:
         sql = read_program(options.sql)
@@ -73,11 +73,11 @@ def _run(stack: ExitStack, sql: str, deadline_s: float | None) -> int:
     results = Results(system.broker.bootstrap)
     stack.callback(results.stop)
     with screen:
-        return _watch(system.processor, results, screen, deadline_s)
+        return watch(system.processor, results, screen, deadline_s)
 
 
-def _watch(processor: DemoProcessor, results: Results, screen: Screen, deadline_s: float | None) -> int:
-    """Show the processor until the deadline, an interrupt, or its end."""
+def watch(processor: DemoProcessor, results: Results, screen: Screen, deadline_s: float | None) -> int:
+    """Show the processor until the deadline, an interrupt, its failure or its end."""
     announced = False
     while deadline_s is None or time.monotonic() < deadline_s:
         if not processor.process.running:
@@ -88,6 +88,9 @@ def _watch(processor: DemoProcessor, results: Results, screen: Screen, deadline_
             screen.say(f"first output after {results.first_at_s - BEGUN_S:.1f} s")
             announced = True
         screen.show(reading, tuple(results.newest))
+        if reading.state == "failed":  # the process stays, so that its API shows the reason
+            screen.say(f"the processor failed:\n{processor.why_it_ended()}")
+            return 1
         time.sleep(POLL_S)
     else:
         return 0
