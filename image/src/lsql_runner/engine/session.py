@@ -129,5 +129,7 @@ def activate(session: SparkSession) -> None:
 
 
 def forget_jvm() -> None:
-    """Make pyspark forget a JVM that has ended, so that it connects to another one."""
+    """Make pyspark forget a JVM that has ended, and its session, so that it connects to another one."""
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    SparkContext._active_spark_context = None
     SparkContext._gateway = SparkContext._jvm = None
