@@ -20,7 +20,7 @@ from lightkube.config.models import User
 from devkit.cluster_release import Helm
 from devkit.console_fixtures import FakeRunners, settings
 from devkit.helm import ROOT
-from devkit.kubectl import Kubectl
+from devkit.kubectl import Kubectl, KubectlFailed
 from lsql_runner.console.cluster import ClusterError, WorkloadEvent
 from lsql_runner.console.document import Document
 from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
@@ -230,3 +230,68 @@ def test_the_job_may_write_no_other_configmap(release: Release, newest_helm: Hel
         job.config_map(here, "watch")
     with pytest.raises(ClusterError, match="cannot create"):
         job.write_config_map(here, "another", None, {"a": b""})
+
+
+OTHER = {
+    "apiVersion": "apps/v1",
+    "kind": "StatefulSet",
+    "metadata": {"name": "database"},
+    "spec": {
+        "replicas": 0,
+        "selector": {"matchLabels": {"app": "database"}},
+        "template": {
+            "metadata": {"labels": {"app": "database"}},
+            "spec": {"containers": [{"name": "database", "image": "database"}]},
+        },
+    },
+}
+"""A workload that is not a processor. It has no pods."""
+
+
+def test_the_admission_policy_limits_the_accounts_to_what_they_do(release: Release, newest_helm: HelmFactory) -> None:
+    chart_helm = newest_helm(release.kubectl)
+    tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
+    install_console(chart_helm, admissionPolicy={"enabled": True}, actions={"delete": True}, auth=tokens)
+    try:
+        deploy(chart_helm, "install")
+        release.kubectl.create(OTHER)
+        job = f"--as=system:serviceaccount:{release.kubectl.namespace}:watch-recovery"
+
+        def refusal(name: str, change: dict[str, Any]) -> str:
+            """What the API server says to a patch of the recovery job's account; nothing if it accepts it."""
+            patch = f"--patch={json.dumps(change)}"
+            try:
+                release.kubectl.run("patch", "statefulset", name, job, "--dry-run=server", "--type=merge", patch)
+            except KubectlFailed as error:
+                return error.output
+            return ""
+
+        labels = {"metadata": {"labels": {"lenses-id": "a"}}}
+        release.kubectl.wait_until(lambda: refusal("database", labels), 60, "the API server enforces the policy")
+
+        assert "is not a processor" in refusal("database", labels)
+        for change in (
+            {"spec": {"replicas": 0}},
+            {"metadata": {"annotations": {"a": "b"}}},
+            {"metadata": {"labels": {"lenses-id": "a", "team": "b"}}},
+            {"metadata": {"labels": {"lenses-id": "a", "lenses": None}}},
+            {"metadata": {"labels": {"lenses": "other"}}},
+            {"spec": {"template": {"spec": {"containers": [{"name": "runner", "image": "other"}]}}}},
+        ):
+            assert "Only the label lenses-id of a processor may be changed" in refusal(NAME, change), change
+        assert refusal(NAME, labels) == ""
+
+        assert release.recover().adopted == 1
+        assert "is set once, and never changed" in refusal(NAME, labels)
+        assert "is set once, and never changed" in refusal(NAME, {"metadata": {"labels": {"lenses-id": None}}})
+
+        deploy(chart_helm, "upgrade", user="grace")  # other accounts are not limited
+        console, here = release.account("console"), release.kubectl.namespace
+        with pytest.raises(ClusterError, match="is not a processor"):
+            console.delete_workload(
+                here, "StatefulSet", "database", release.kubectl.get("statefulset", "database")["metadata"]["uid"]
+            )
+        console.delete_workload(here, "StatefulSet", NAME, metadata(release.kubectl)["uid"])
+        assert release.kubectl.find("statefulset", NAME) is None
+    finally:
+        chart_helm.run("uninstall", "watch")  # the policy is not in the namespace
