@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
 from devkit.markdown import GENERATED, cell, code, code_list
@@ -111,7 +110,7 @@ def _default(value: object) -> str:
 def _values(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
         return ", ".join(code(word) if word else "empty" for word in get_args(annotation))
-    names = {str: "text", int: "whole number", float: "number", Path: "path"}
-    if isinstance(annotation, UnionType) or annotation not in names:
+    names: dict[Any, str] = {str: "text", int: "whole number", float: "number", Path: "path", Path | None: "path"}
+    if annotation not in names:
         raise TypeError(f"settings.md has no name for the type {annotation}")
     return names[annotation]

@@ -1,9 +1,10 @@
-"""The topics that golden programs read."""
+"""The topics that golden programs read, and the user-defined function that they call."""
 
 from dataclasses import replace
 
-from lsql_runner.formats.catalog import Catalog
+from lsql_runner.formats.catalog import Catalog, UserFunction
 from lsql_runner.formats.declared import declared_topics
+from lsql_runner.types import DOUBLE, LONG, STRING, Array, Field
 
 _DECLARED = declared_topics(
     {
@@ -104,5 +105,13 @@ _DECLARED = declared_topics(
 CATALOG = Catalog(
     _DECLARED | {"sampled": replace(_DECLARED["readings"], topic="sampled", origin="sampled")},
     sinks={"shop": "postgresql", "order_cache": "redis"},
+    functions={
+        "RISK_SCORE": UserFunction(
+            name="RISK_SCORE",
+            class_name="com.example.RiskScore",
+            arguments=(Field("sensor", STRING, nullable=False), Field("celsius", DOUBLE), Field("marks", Array(LONG))),
+            result=Field("", DOUBLE),
+        )
+    },
 )
 """The topic `sampled` has the fields of `readings`, but its schema comes from a sample of its records."""

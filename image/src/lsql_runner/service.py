@@ -188,6 +188,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
         code_cache_mib=memory.code_cache_mib,
         state_stores_mib=memory.state_stores_mib,
         java_options=tuple(settings.java_options.split()),
+        udf_dir=settings.udf_dir,
         class_archive=settings.class_archive,
         log_level=LEVELS[settings.log_level].jvm,
     )

@@ -19,10 +19,10 @@ from lsql_runner.cases.report import CaseResult, as_junit
 from lsql_runner.cases.run import find_cases, run_file
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import decode_value, encode_value, same_value
-from lsql_runner.cases.yaml_text import YamlError, load_yaml
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Format
 from lsql_runner.formats.table import parse_format
+from lsql_runner.yaml_text import YamlError, load_yaml
 
 BASE = """
 sql: SET autocreate=true; INSERT INTO o SELECT STREAM a AS b FROM t

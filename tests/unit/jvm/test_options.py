@@ -9,7 +9,9 @@ import pytest
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 
 
-def arguments(folder: Path, monkeypatch: pytest.MonkeyPatch, archive: str, *java_options: str) -> list[str]:
+def arguments(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, archive: str, *java_options: str, udf_dir: Path | None = None
+) -> list[str]:
     """The arguments of the JVM with a class archive of this name."""
     (folder / "spark-sql-kafka-0-10.jar").touch()
     (folder / archive).touch()
@@ -18,7 +20,9 @@ def arguments(folder: Path, monkeypatch: pytest.MonkeyPatch, archive: str, *java
     java.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/arguments\n")
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(folder))
-    options = JvmOptions(jars=folder, heap_mib=256, java_options=java_options, class_archive=folder / archive)
+    options = JvmOptions(
+        jars=folder, heap_mib=256, java_options=java_options, udf_dir=udf_dir, class_archive=folder / archive
+    )
     SparkJvm(options).close()
     return (folder / "arguments").read_text().splitlines()
 
@@ -41,3 +45,18 @@ def test_options_of_the_user_follow_those_of_the_runner(tmp_path: Path, monkeypa
     found = arguments(tmp_path, monkeypatch, "classes.jsa", "-XX:Tier4InvocationThreshold=5000")
 
     assert found.index("-XX:Tier4InvocationThreshold=5000") > found.index("-XX:Tier4InvocationThreshold=200000")
+
+
+def test_the_jars_of_functions_are_the_last_ones_of_the_class_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions = tmp_path / "functions"
+    functions.mkdir()
+    for name in ("b.jar", "a.jar", "functions.yaml"):
+        (functions / name).touch()
+
+    found = arguments(tmp_path, monkeypatch, "classes.aot", udf_dir=functions)
+
+    class_path = found[found.index("-cp") + 1].split(":")
+    assert class_path[-2:] == [str(functions / "a.jar"), str(functions / "b.jar")]
+    assert str(tmp_path / "spark-sql-kafka-0-10.jar") in class_path[:-2]

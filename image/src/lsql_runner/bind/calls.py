@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import AggregateCall, Const, Expr, FunctionCall, HeaderValue, RandomBits
@@ -17,8 +19,12 @@ from lsql_runner.sql import ast
 from lsql_runner.types import LONG, SCALARS, DataType, describe
 
 
-def find_row(expr: ast.Call) -> Function | AggregateFunction:
+def find_row(expr: ast.Call, own: Mapping[str, Function]) -> Function | AggregateFunction:
     """The row of the function table for a call. MAX and MIN are aggregates with one argument, functions with several.
+
+    Args:
+        expr: the call.
+        own: the user-defined functions, by name.
 
     Raises:
         LsqlError: FUNCTION_UNKNOWN.
@@ -26,9 +32,11 @@ def find_row(expr: ast.Call) -> Function | AggregateFunction:
     name = expr.name.upper()
     if name in AGGREGATES and (len(expr.args) <= 1 or name not in FUNCTIONS):
         return AGGREGATES[name]
-    if name not in FUNCTIONS:
-        raise LsqlError("FUNCTION_UNKNOWN", expr.span, name=expr.name, near=", ".join(near_names(name)) or "none")
-    return FUNCTIONS[name]
+    row = FUNCTIONS.get(name) or own.get(name)
+    if row is None:
+        near = ", ".join(near_names(name, own)) or "none"
+        raise LsqlError("FUNCTION_UNKNOWN", expr.span, name=expr.name, near=near)
+    return row
 
 
 def _convert_arguments(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import singledispatch
 from typing import TypeGuard
 
@@ -40,12 +41,15 @@ class Binder:
         clause_without_aggregates: the clause or function that the expressions are in, if it cannot contain aggregates.
         rejects_nulls: whether an operand that can be NULL is an error, as in the modern dialect. In the legacy
             dialect the result is NULL.
+        functions: the user-defined functions, by name.
     """
 
     scope: Scope | JoinScope
     decimal: Decimal = Decimal()
     clause_without_aggregates: str | None = None
     rejects_nulls: bool = False
+    _: KW_ONLY
+    functions: Mapping[str, Function] = field(default_factory=dict)
 
     def with_not_null(self, known: frozenset[ColumnRef]) -> Binder:
         """A Binder that treats these fields as never NULL."""
@@ -245,7 +249,7 @@ def _cast(expr: ast.Cast, binder: Binder) -> Expr:
 
 @_bind.register
 def _call(expr: ast.Call, binder: Binder) -> Expr:
-    row = calls.find_row(expr)
+    row = calls.find_row(expr, binder.functions)
     return _aggregate(expr, row, binder) if isinstance(row, AggregateFunction) else _function(expr, row, binder)
 
 
@@ -253,8 +257,8 @@ def _function(expr: ast.Call, row: Function, binder: Binder) -> Expr:
     arguments = _arguments(expr, binder)
     row = choose(row, [argument.type for argument in arguments])
     call = calls.function_call(expr, row, arguments, binder.scope)
-    if not row.takes_nulls:
-        for argument, source in zip(arguments, expr.args, strict=True):
+    for position, (argument, source) in enumerate(zip(arguments, expr.args, strict=True)):
+        if not row.takes_null_at(position):
             binder.refuse_null(argument, row.name, source.span)
     return call
 

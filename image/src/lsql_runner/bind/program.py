@@ -11,6 +11,8 @@ from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, Bound
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.dialects import Dialect, dialect_of
 from lsql_runner.bind.error_policies import check_dead_letter_topic
+from lsql_runner.bind.functions.spec import Function
+from lsql_runner.bind.functions.user import user_function
 from lsql_runner.bind.implicit_tables import (
     implicit_tables,
     implicit_tables_inside,
@@ -42,7 +44,8 @@ def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
     catalog = with_declarations(program, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
-    context = _Context(catalog, settings, default)
+    functions = {name: user_function(function) for name, function in catalog.functions.items()}
+    context = _Context(catalog, settings, default, functions)
     shared = _bind_tables(program.shared_tables, {}, context, implicit_tables(program), inside_insert=False)
     inserts = tuple(_bind_insert(insert, shared, context) for insert in program.inserts)
     return BoundProgram(inserts, settings, settings.warnings)
@@ -56,6 +59,8 @@ class _Context:
     settings: ProgramSettings
     default_dialect: Dialect
     """The dialect of a SELECT whose syntax is the same in both."""
+    functions: Mapping[str, Function]
+    """The user-defined functions, by name."""
 
     def bind(
         self,
@@ -87,7 +92,7 @@ class _Context:
             source = look_up(select.source)
             if isinstance(source, BoundTopic) or source.is_table:
                 select = replace(select, mode="TABLE")
-        bound = bind_select(select, look_up, self.settings, dialect)
+        bound = bind_select(select, look_up, self.settings, dialect, self.functions)
         check_size(bound, select.projections[0].span.to(select.projections[-1].span))
         return bound
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lsql_runner.bind import operators
@@ -18,6 +19,7 @@ from lsql_runner.bind.bound import (
 from lsql_runner.bind.dialects import Dialect
 from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue, walk
 from lsql_runner.bind.expressions import Binder
+from lsql_runner.bind.functions.spec import Function
 from lsql_runner.bind.grouping import GroupRewriter, bind_group_keys, group_ref, window_spec
 from lsql_runner.bind.join_scope import JoinScope
 from lsql_runner.bind.joins import LookUp, bind_joins, joins_streams, reads_table
@@ -39,7 +41,11 @@ RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
 
 def bind_select(
-    select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect = "modern"
+    select: ast.Select,
+    look_up: LookUp,
+    settings: ProgramSettings,
+    dialect: Dialect,
+    functions: Mapping[str, Function],
 ) -> BoundSelect:
     """The SELECT with all names resolved and all expressions typed.
 
@@ -48,15 +54,22 @@ def bind_select(
         look_up: returns the source that FROM or JOIN names.
         settings: the settings of the program.
         dialect: determines the rules for NULL and for the keys of joins.
+        functions: the user-defined functions, by name.
 
     Raises:
         LsqlError: with a span.
     """
     if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
         raise unsupported("sliding aggregate", select.window.span)
-    source, scope, is_table = _from(select, look_up, settings, dialect)
+    source, scope, is_table = _from(select, look_up, settings, dialect, functions)
     context = _Context(
-        select=select, source=source, shape=scope.shape, settings=settings, dialect=dialect, is_table=is_table
+        select=select,
+        source=source,
+        shape=scope.shape,
+        settings=settings,
+        dialect=dialect,
+        functions=functions,
+        is_table=is_table,
     )
     scope, laterals = context.laterals(scope)
     where = context.where(scope)
@@ -78,15 +91,17 @@ Laterals = tuple[tuple[str, Expr], ...]
 
 
 def _from(
-    select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect
+    select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect, functions: Mapping[str, Function]
 ) -> tuple[BoundSource, AnyScope, bool]:
     """The source of a SELECT, its names, and whether it is read as a table."""
     if select.joins:
         grace_ms = settings.grace_ms if select.grace is None else select.grace.milliseconds
-        # NULL keys never match, so no operator has to handle them.
-        join, join_scope = bind_joins(
-            select, look_up, dialect == "legacy", grace_ms, lambda scope: _binder(scope, settings, "ON", "legacy")
-        )
+
+        def binder(scope: JoinScope) -> Binder:
+            # NULL keys never match, so no operator has to handle them.
+            return _binder(scope, settings, "ON", "legacy", functions)
+
+        join, join_scope = bind_joins(select, look_up, dialect == "legacy", grace_ms, binder)
         if has_outer_stream_join(join) and has_aggregate(join):
             raise unsupported("outer join with aggregate", select.joins[0].span)
         return join, join_scope, join.is_table
@@ -96,9 +111,17 @@ def _from(
     return source, scope, reads_table(select, source)
 
 
-def _binder(scope: AnyScope, settings: ProgramSettings, clause: str | None, dialect: Dialect) -> Binder:
+def _binder(
+    scope: AnyScope,
+    settings: ProgramSettings,
+    clause: str | None,
+    dialect: Dialect,
+    functions: Mapping[str, Function],
+) -> Binder:
     decimal = Decimal(settings.decimal_precision, min(settings.decimal_scale, settings.decimal_precision))
-    return Binder(scope, decimal, clause_without_aggregates=clause, rejects_nulls=dialect == "modern")
+    return Binder(
+        scope, decimal, clause_without_aggregates=clause, rejects_nulls=dialect == "modern", functions=functions
+    )
 
 
 def _has_aggregate(part: Part | None) -> bool:
@@ -116,6 +139,7 @@ class _Context:
     shape: Shape
     settings: ProgramSettings
     dialect: Dialect
+    functions: Mapping[str, Function]
     is_table: bool
 
     @property
@@ -128,7 +152,7 @@ class _Context:
         return self.select.projections[0].span.to(self.select.projections[-1].span)
 
     def binder(self, scope: AnyScope, clause: str | None) -> Binder:
-        return _binder(scope, self.settings, clause, self.dialect)
+        return _binder(scope, self.settings, clause, self.dialect, self.functions)
 
     def laterals(self, scope: AnyScope) -> tuple[AnyScope, Laterals]:
         names = scope.aliases

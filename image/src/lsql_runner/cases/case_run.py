@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
 from lsql_runner.cases.model import Case
-from lsql_runner.cases.prepare import PreparedCase, prepare_case
+from lsql_runner.cases.prepare import NO_FUNCTIONS, PreparedCase, prepare_case
 from lsql_runner.cases.values import Schemas
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.formats.catalog import UserFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,19 @@ class CaseEngine(Protocol):
         """
 
 
-def run_case(case: Case, engine: CaseEngine) -> list[str]:
+def run_case(case: Case, engine: CaseEngine, functions: Mapping[str, UserFunction] = NO_FUNCTIONS) -> list[str]:
     """Run a case. Returns the differences as lines; empty if it passed.
+
+    Args:
+        case: the case.
+        engine: runs it.
+        functions: the user-defined functions, by name.
 
     Raises:
         LsqlError: the case file is invalid, or the engine cannot run the case.
     """
     try:
-        prepared = prepare_case(case)
+        prepared = prepare_case(case, functions)
     except LsqlError as error:
         if error.kind.is_of_case:
             raise

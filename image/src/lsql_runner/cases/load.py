@@ -13,12 +13,12 @@ from lsql_runner.bind.sinks import named_sink
 from lsql_runner.cases.codecs import WITH_SCHEMA
 from lsql_runner.cases.model import BatchMark, Case, CaseDocument, IdleMark, InputRecord, Writers
 from lsql_runner.cases.scalars import InvalidValue
-from lsql_runner.cases.yaml_text import YamlError, load_yaml
 from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.sql.ast import UNIT_MS
+from lsql_runner.yaml_text import YamlError, load_yaml
 
 M = TypeVar("M", bound=BaseModel)
 

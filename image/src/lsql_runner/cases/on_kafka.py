@@ -68,7 +68,7 @@ def kafka_cases(
         if registry is not None:
             stack.enter_context(closing(registry))
         brokers.topics()  # fails before a JVM is started for unreachable brokers
-        options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib)
+        options = short_lived(settings.jars_dir, settings.class_archive, settings.heap_mib, settings.udf_dir)
         engine = stack.enter_context(closing(SparkEngine("lsql-test", SparkJvm(options), settings.threads)))
         yield KafkaCases(settings=settings, engine=engine, brokers=brokers, registry=registry, warn=warn)
 

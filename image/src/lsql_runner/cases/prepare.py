@@ -15,7 +15,7 @@ from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import encode_value, guess_format
 from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import Format, Serde, TopicSchema
+from lsql_runner.formats.catalog import Format, Serde, TopicSchema, UserFunction
 from lsql_runner.formats.table import registry_row
 from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
@@ -59,8 +59,15 @@ class PreparedCase:
         return self.planned.plan
 
 
-def prepare_case(case: Case) -> PreparedCase:
+NO_FUNCTIONS: Mapping[str, UserFunction] = {}
+
+
+def prepare_case(case: Case, functions: Mapping[str, UserFunction] = NO_FUNCTIONS) -> PreparedCase:
     """Parse and plan the program, encode the records and register the schemas, without brokers and in a new registry.
+
+    Args:
+        case: the case.
+        functions: the user-defined functions, by name.
 
     Raises:
         LsqlError: an error of the program; CASE_RECORD_INVALID if a record does not fit its topic.
@@ -69,9 +76,8 @@ def prepare_case(case: Case) -> PreparedCase:
     registry = MemoryRegistry()
     batches = encode_batches(case, program, register_writers(case, registry))
     brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolve_catalog uses only topics and samples
-    catalog = resolve_catalog(
-        program, brokers, KnownSchemas(declared=case.declared, pinned={}, registry=registry, sinks=case.sinks)
-    )
+    known = KnownSchemas(declared=case.declared, pinned={}, registry=registry, sinks=case.sinks, functions=functions)
+    catalog = resolve_catalog(program, brokers, known)
     planned = plan_parsed(program, catalog)
     return PreparedCase(replace(planned, plan=register_output_schemas(planned.plan, registry)), batches, registry)
 

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseEngine, run_case
 from lsql_runner.cases.load import load_case
+from lsql_runner.cases.prepare import NO_FUNCTIONS
 from lsql_runner.cases.report import CaseResult, as_junit, as_text
 from lsql_runner.config.log_levels import internal_error, is_debugging
 from lsql_runner.errors import LsqlError, render
+from lsql_runner.formats.catalog import UserFunction
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.user_functions.load import load_functions
 
 Echo = Callable[[str], None]
 
@@ -30,7 +33,12 @@ class ServerAddresses:
 
 
 def run_cases(
-    paths: Sequence[Path], junit: Path | None, echo: Echo, runs_on: SparkJvm | ServerAddresses, warn: Echo
+    paths: Sequence[Path],
+    junit: Path | None,
+    echo: Echo,
+    runs_on: SparkJvm | ServerAddresses,
+    warn: Echo,
+    udf_dir: Path | None = None,
 ) -> int:
     """Run cases. Returns the exit code: 1 if a case failed, else 0.
 
@@ -40,15 +48,17 @@ def run_cases(
         echo: receives the lines of output.
         runs_on: the brokers; or the JVM in which cases run in memory, and which is ended after them.
         warn: receives problems that are not results of cases.
+        udf_dir: the directory with user-defined functions, whose jars the JVM has on its class path.
 
     Raises:
-        LsqlError: there are no cases, or the brokers or the engine cannot be used.
+        LsqlError: there are no cases, or the functions, the brokers or the engine cannot be used.
     """
     results: list[CaseResult] = []
     files = find_cases(paths)
     with _in_memory(runs_on) if isinstance(runs_on, SparkJvm) else _on_brokers(runs_on, os.environ, warn) as engine:
+        functions = NO_FUNCTIONS if udf_dir is None else load_functions(udf_dir)
         for path in files:
-            result = run_file(path, engine)
+            result = run_file(path, engine, functions)
             echo(as_text(result))
             results.append(result)
     if junit is not None:
@@ -93,7 +103,7 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def run_file(path: Path, engine: CaseEngine) -> CaseResult:
+def run_file(path: Path, engine: CaseEngine, functions: Mapping[str, UserFunction] = NO_FUNCTIONS) -> CaseResult:
     """The result of the case in a file. A fault of the runner is a failure of this case only.
 
     Raises:
@@ -104,7 +114,7 @@ def run_file(path: Path, engine: CaseEngine) -> CaseResult:
     try:
         case = load_case(path)
         name = case.name
-        lines = run_case(case, engine)
+        lines = run_case(case, engine, functions)
     except LsqlError as error:
         if error.kind.is_shared:
             raise

@@ -189,14 +189,20 @@ def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registr
 
     report = None if junit is None else Path(junit)
     target = jvm or ServerAddresses(servers or "", registry)
-    return run_cases([Path(path) for path in paths], report, click.echo, target, _warn)
+    return run_cases([Path(path) for path in paths], report, click.echo, target, _warn, _udf_dir())
 
 
 def _case_jvm() -> SparkJvm:
     from lsql_runner.jvm.spark_jvm import SparkJvm, short_lived
 
     jars, archive = os.environ.get("LSQL_JARS_DIR"), os.environ.get("LSQL_CLASS_ARCHIVE")
-    return SparkJvm(short_lived(Path(jars or JARS_DIR), Path(archive or CLASS_ARCHIVE)))
+    return SparkJvm(short_lived(Path(jars or JARS_DIR), Path(archive or CLASS_ARCHIVE), udf_dir=_udf_dir()))
+
+
+def _udf_dir() -> Path | None:
+    """LSQL_UDF_DIR: cases need no other setting of a processor, and no program in the environment."""
+    directory = os.environ.get("LSQL_UDF_DIR")
+    return Path(directory) if directory else None
 
 
 def _warn(text: str) -> None:

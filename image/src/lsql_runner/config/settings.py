@@ -14,11 +14,11 @@ from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
-from lsql_runner.config.value_types import TOKEN_CHARS, AppId, HeapMib, Memory, Networks, Patterns, Token
+from lsql_runner.config.value_types import TOKEN_CHARS, AppId, HeapMib, Memory, Networks, OptionalPath, Patterns, Token
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
 from lsql_runner.errors import DetailError, LsqlError
-from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.formats.catalog import TopicSchema, UserFunction
 from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
@@ -135,6 +135,12 @@ class Settings(BaseModel):
         JARS_DIR,
         alias="LSQL_JARS_DIR",
         description="Folder with the jars of the Kafka connector and of the runner.",
+    )
+    udf_dir: OptionalPath = Field(
+        None,
+        alias="LSQL_UDF_DIR",
+        description="Directory with user-defined functions: jars, and `functions.yaml`; see "
+        "docs/guides/user-defined-functions.md.",
     )
     class_archive: Path = Field(
         CLASS_ARCHIVE,
@@ -292,6 +298,19 @@ class Settings(BaseModel):
             return parse_topics(self.topics)
         except DeclarationError as error:
             raise LsqlError("TOPICS_INVALID", reason=error.reason) from None
+
+    @property
+    def functions(self) -> dict[str, UserFunction]:
+        """The user-defined functions of LSQL_UDF_DIR, by name.
+
+        Raises:
+            LsqlError: as `load_functions`.
+        """
+        if self.udf_dir is None:
+            return {}
+        from lsql_runner.user_functions.load import load_functions  # with a parser of YAML
+
+        return load_functions(self.udf_dir)
 
 
 FIELDS = {field.alias: name for name, field in Settings.model_fields.items() if field.alias}

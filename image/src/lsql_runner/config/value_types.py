@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from lsql_runner.bind.topic_policies import patterns
 from lsql_runner.config.networks import networks
@@ -71,4 +72,6 @@ HeapMib = Annotated[int, AfterValidator(_heap)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Token = Annotated[str, AfterValidator(_token)]
+OptionalPath = Annotated[Path | None, BeforeValidator(lambda text: text or None)]
+"""None for an empty text."""
 Patterns = Annotated[str, AfterValidator(_patterns)]

@@ -70,7 +70,9 @@ def rules(read: bool, write: bool, only_phase: str | None = None) -> str:
         conditions |= dict.fromkeys(failures.MALFORMED, (phase, MALFORMED))
     if write:
         conditions |= {name: ("write", TOO_LARGE if name == RECORD_TOO_LARGE else REFUSED) for name in failures.WRITE}
-    return json.dumps({"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE)})
+    return json.dumps(
+        {"conditions": conditions, "never": (*failures.REGISTRY, *failures.TOO_LARGE, *failures.FUNCTION)}
+    )
 
 
 def attempt(value: Column, earlier: Column | None, error_rules: str) -> Column:

@@ -11,6 +11,8 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.errors import DetailTable
 from lsql_runner.jvm.java_entries import (
+    FUNCTION_FAILED,
+    FUNCTION_UNUSABLE,
     GROUP_TOO_LARGE,
     MALFORMED_RECORD,
     RECORD_TOO_LARGE,
@@ -20,10 +22,10 @@ from lsql_runner.jvm.java_entries import (
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 
-Kind = OneOf["malformed", "refused", "too-large", "data-loss", "fenced", "temporary"]
-"""`malformed`, `refused`: an error of a record. `too-large`: a group. `data-loss`: the next offsets no longer exist.
-`fenced`: the brokers refuse the producer, because a newer one has its transactional id. `temporary`: every other error;
-the query is restarted."""
+Kind = OneOf["malformed", "refused", "too-large", "function", "data-loss", "fenced", "temporary"]
+"""`malformed`, `refused`: an error of a record. `too-large`: a group. `function`: a user-defined function cannot run.
+`data-loss`: the next offsets no longer exist. `fenced`: the brokers refuse the producer, because a newer one has its
+transactional id. `temporary`: every other error; the query is restarted."""
 
 MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
 
@@ -56,6 +58,7 @@ REFUSED = (
     "INVALID_INDEX_OF_ZERO",
     "COLLECTION_SIZE_LIMIT_EXCEEDED",
     "CANNOT_CONVERT_JSON_ROOT_FIELD",
+    FUNCTION_FAILED,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED)
@@ -63,6 +66,9 @@ REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED)
 
 TOO_LARGE = (GROUP_TOO_LARGE,)
 """A group whose values exceed the limit of our own aggregates."""
+
+FUNCTION = (FUNCTION_UNUSABLE,)
+"""A class or a library of a user-defined function is missing: a record does not change that."""
 
 WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
 """Errors of a record when it is written."""
@@ -99,6 +105,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
     """The failure that an exception and its causes report."""
     kinds: tuple[tuple[Kind, Collection[str]], ...] = (
         ("data-loss", _DATA_LOSS),
+        ("function", FUNCTION),
         ("temporary", REGISTRY),
         ("too-large", TOO_LARGE),
         ("malformed", MALFORMED),

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from lsql_runner.bind.functions.lowering import (
     Arg,
     AsResult,
+    CallClass,
     CastTo,
     Constant,
     Lambda,
@@ -21,6 +22,7 @@ from lsql_runner.bind.functions.lowering import (
 from lsql_runner.engine.call import call
 from lsql_runner.engine.codecs.wire import be_double, be_float, be_int, be_long
 from lsql_runner.engine.schema import spark_type
+from lsql_runner.engine.user_functions import call_class
 
 HIGHER_ORDER: dict[str, Callable[..., Column]] = {
     "aggregate": F.aggregate,
@@ -85,6 +87,8 @@ class _Call:
                 return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
                 return self._native(name, self._with_rest(parts), names)
+            case CallClass(function):
+                return call_class(function, self._args)
             case Lambda() | AsResult():
                 raise TypeError(f"{type(node).__name__} is not computed as an argument")
 

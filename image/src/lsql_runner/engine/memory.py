@@ -93,7 +93,7 @@ class MemoryEngine:
         """Run a plan over micro-batches. All queries finish a batch before the next one is added.
 
         A record that the program cannot process ends the run: `error` is RECORD_MALFORMED, RECORD_REFUSED,
-        GROUP_TOO_LARGE or QUERY_FAILED.
+        GROUP_TOO_LARGE, FUNCTION_UNUSABLE or QUERY_FAILED.
 
         Args:
             plan: with the ids of its output schemas.
@@ -124,7 +124,9 @@ class MemoryEngine:
                         running.restart(plan, folder)
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
-                return MemoryRun((), LsqlError("QUERY_FAILED", reason=classify(error).reason))
+                failure = classify(error)
+                code = "FUNCTION_UNUSABLE" if failure.kind == "function" else "QUERY_FAILED"
+                return MemoryRun((), LsqlError(code, reason=failure.reason))
             finally:
                 running.stop()
 
@@ -137,6 +139,8 @@ class MemoryEngine:
         failure = classify(cause)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
+        if failure.kind == "function":
+            return LsqlError("FUNCTION_UNUSABLE", reason=failure.reason)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records), context)
         if failure.kind == "temporary" or error is None:
             return LsqlError("QUERY_FAILED", reason=failure.reason)

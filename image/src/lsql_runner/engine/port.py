@@ -126,8 +126,8 @@ class Engine(Protocol):
         Returns warnings for people.
 
         Raises:
-            LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, SINK_UNREACHABLE, SINK_REFUSED,
-                SINK_TABLE_MISMATCH.
+            LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, FUNCTION_UNUSABLE, SINK_UNREACHABLE,
+                SINK_REFUSED, SINK_TABLE_MISMATCH.
         """
 
     def death(

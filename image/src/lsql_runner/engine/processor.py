@@ -13,6 +13,8 @@ from functools import partial
 from threading import Thread
 from typing import TypeGuard
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -113,7 +115,13 @@ class SparkEngine:
         tune_state(session, job.rocksdb, self._store_memory(job))
         reset_ticks()
         self._job = job
-        self._running = RunningPlan(session, job)
+        try:
+            self._running = RunningPlan(session, job)
+        except (PySparkException, Py4JError) as error:
+            failure = classify(error)
+            if failure.kind != "function":
+                raise
+            raise LsqlError("FUNCTION_UNUSABLE", reason=failure.reason) from None
         return self._running.warnings
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
@@ -130,6 +138,8 @@ class SparkEngine:
         failure = classify_errors(cause)
         if failure.kind == "data-loss":
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
+        if failure.kind == "function":
+            return LsqlError("FUNCTION_UNUSABLE", reason=failure.reason)
         if failure.kind == "too-large":
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "fenced" and self._is_replaced():

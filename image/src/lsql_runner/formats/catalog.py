@@ -1,4 +1,7 @@
-"""The formats and types of topics, as frozen data. A Catalog comes from brokers, from a case file or from a test."""
+"""The formats and types of topics, the sinks and the user-defined functions of a program, as frozen data.
+
+A Catalog comes from brokers, from a case file or from a test.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal as OneOf
 
-from lsql_runner.types import DataType
+from lsql_runner.types import DataType, Field
 
 SchemaOrigin = OneOf["declared", "pinned", "registry", "sampled", "program"]
 """`declared`: in LSQL_TOPICS or a case file; `program`: by CREATE TABLE, or computed for a target."""
@@ -78,9 +81,24 @@ class TopicSchema:
     partitions: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserFunction:
+    """A function that a Java class computes: one of Spark's interfaces UDF1 to UDF5."""
+
+    name: str
+    """In upper case; programs write it in any case."""
+    class_name: str
+    """As `Class.forName` takes it: a nested class is `com.example.Outer$Inner`."""
+    arguments: tuple[Field, ...]
+    """If an argument that is not nullable is NULL, the result is NULL and the class is not called."""
+    result: Field
+    """The type of the result, and whether the class may return null. The name is empty."""
+    doc: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The topics that a program may use.
+    """The topics, sinks and user-defined functions that a program may use.
 
     `schemas` contains every source topic. `existing` contains the names of all topics of the brokers. It is None
     without brokers (`lsql explain` with declared schemas); then no topic is refused as unknown.
@@ -90,3 +108,5 @@ class Catalog:
     existing: frozenset[str] | None = None
     sinks: Mapping[str, str] = field(default_factory=dict)
     """The kinds of the configured sinks, by name."""
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    """The user-defined functions, by name."""

@@ -51,6 +51,8 @@ class JvmOptions:
     """The folder with the jars of the Kafka connector and of the runner."""
     heap_mib: int
     java_options: tuple[str, ...] = ()
+    udf_dir: Path | None = None
+    """The directory with the jars of user-defined functions."""
     class_archive: Path | None = None
     """Parsed, verified and linked classes (image/recipe/train.py); without the file the JVM starts slower."""
     code_cache_mib: int = 240
@@ -64,10 +66,16 @@ class JvmOptions:
     """The log level of Spark and Kafka in the JVM. Python reports errors that end a processor."""
 
 
-def short_lived(jars: Path, class_archive: Path | None = None, heap_mib: int = 0) -> JvmOptions:
+def short_lived(
+    jars: Path, class_archive: Path | None = None, heap_mib: int = 0, udf_dir: Path | None = None
+) -> JvmOptions:
     """Options for short runs, where a fast start matters more than optimized code."""
     return JvmOptions(
-        jars=jars, heap_mib=heap_mib or _SHORT_LIVED_HEAP_MIB, java_options=_QUICK, class_archive=class_archive
+        jars=jars,
+        heap_mib=heap_mib or _SHORT_LIVED_HEAP_MIB,
+        java_options=_QUICK,
+        udf_dir=udf_dir,
+        class_archive=class_archive,
     )
 
 
@@ -195,6 +203,11 @@ def class_path(jars: Path) -> list[str]:
     return [str(path) for path in included]
 
 
+def user_jars(directory: Path | None) -> list[Path]:
+    """The jars of user-defined functions, sorted by name; none without a directory."""
+    return [] if directory is None else sorted(directory.absolute().glob("*.jar"), key=lambda path: path.name)
+
+
 _EXCLUDED = "spark-mllib_"
 """MLlib registers functions in each session by Scala's reflection: 0.8 s of a start. The image has no such jar."""
 
@@ -219,7 +232,8 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         *options.java_options,
         *LOCALE,
         "-cp",
-        ":".join(class_path(options.jars)),
+        # The last jars: a class archive fits only if the class path begins as that of its training.
+        ":".join([*class_path(options.jars), *map(str, user_jars(options.udf_dir))]),
         _GATEWAY,
     ]
 

@@ -105,6 +105,7 @@ def plan_on_brokers(
         sample_records=settings.sample_records,
         registry=registry,
         sinks=settings.sink_kinds,
+        functions=settings.functions,
     )
     return plan_parsed(program, resolve_catalog(program, brokers, known))
 

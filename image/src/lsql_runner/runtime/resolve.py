@@ -19,6 +19,7 @@ from lsql_runner.formats.catalog import (
     SchemaOrigin,
     Serde,
     TopicSchema,
+    UserFunction,
 )
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_types import settled, widened
@@ -43,6 +44,8 @@ class KnownSchemas:
     registry: SchemaRegistry | None = None
     sinks: Mapping[str, str] = field(default_factory=dict)
     """The kinds of the configured sinks, by name."""
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    """The user-defined functions, by name."""
 
 
 def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSchemas) -> Catalog:
@@ -64,7 +67,7 @@ def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSche
             if known.registry is None and needs_registry:
                 raise LsqlError("REGISTRY_MISSING", topic=topic)  # it has the schemas whose ids are in the records
             schemas[topic] = replace(schema, partitions=existing[topic])
-    return Catalog(schemas, frozenset(existing), known.sinks)
+    return Catalog(schemas, frozenset(existing), known.sinks, known.functions)
 
 
 def _schema(topic: str, named: SourceFormats, brokers: TopicReader, known: KnownSchemas) -> TopicSchema:

@@ -17,6 +17,8 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     start = cursor.expect_word("CREATE").span
     if cursor.at_word("STREAM"):
         raise unsupported("CREATE STREAM", start.to(cursor.peek().span))
+    if _at_function(cursor):
+        raise unsupported("CREATE FUNCTION", start.to(cursor.peek().span))
     cursor.expect_word("TABLE")
     topic = read_topic(cursor, EXPECTED("TOPIC"))
     cursor.expect_symbol("(")
@@ -35,6 +37,14 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
     return ast.CreateTable(
         topic=topic, columns=tuple(columns), key_format=key, value_format=value, span=start.to(cursor.last)
     )
+
+
+def _at_function(cursor: Cursor) -> bool:
+    """Whether FUNCTION follows, after words that other SQL has before it."""
+    distance = 0
+    while cursor.at_word("OR", "REPLACE", "TEMPORARY", "TEMP", "AGGREGATE", distance=distance):
+        distance += 1
+    return cursor.at_word("FUNCTION", distance=distance)
 
 
 def _read_column(cursor: Cursor) -> ast.Column:

@@ -124,6 +124,11 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "declare a topic with CREATE TABLE <topic>(...) FORMAT(...) or LSQL_TOPICS, and fill one with INSERT INTO "
         "<topic> SELECT STREAM",
     ),
+    "CREATE FUNCTION": _statement(
+        "CREATE FUNCTION",
+        "declare a Java class in the file functions.yaml of LSQL_UDF_DIR; Python functions are not supported, because "
+        "Python code in Spark reaches 23,000 records/s",
+    ),
     # --- clauses ---
     "SELECT DISTINCT": _clause("SELECT DISTINCT", "GROUP BY the fields that identify a record"),
     "DISTINCT": Unsupported(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lsql_runner.formats.catalog import UserFunction
 from lsql_runner.types import DataType
 
 
@@ -73,7 +74,14 @@ class Lambda:
     body: Lowering
 
 
-Lowering = Arg | Constant | CastTo | AsResult | Native | Param | Lambda
+@dataclass(frozen=True, slots=True)
+class CallClass:
+    """A call of the Java class of a user-defined function, with all arguments. Only at the root of a lowering."""
+
+    function: UserFunction
+
+
+Lowering = Arg | Constant | CastTo | AsResult | Native | Param | Lambda | CallClass
 
 
 def typed(lowering: Lowering, result: DataType) -> Lowering:
@@ -83,5 +91,5 @@ def typed(lowering: Lowering, result: DataType) -> Lowering:
 
 def native(name: str, *args: Lowering | Rest | str | int | float | bool | None) -> Native:
     """A Native. Arguments that are Python values become constants."""
-    nodes = (Arg, Rest, Constant, CastTo, AsResult, Native, Param, Lambda)
+    nodes = (Arg, Rest, Constant, CastTo, AsResult, Native, Param, Lambda, CallClass)
     return Native(name, tuple(a if isinstance(a, nodes) else Constant(a) for a in args))

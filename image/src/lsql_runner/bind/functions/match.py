@@ -64,6 +64,12 @@ def match(signature: Signature, types: Sequence[DataType], literals: Sequence[ob
     fixed: dict[int, DataType] = {}
     variables: dict[str, DataType] = {}
     for position, (kind, argument) in enumerate(zip(kinds, types, strict=True)):
+        declared = signature.parameter(position).type
+        if declared is not None:
+            if not _fits(argument, declared):
+                return Mismatch(position, kind, (declared,))
+            fixed[position] = declared
+            continue
         depth, name = _elements(kind)
         if name not in _VARIABLES:
             converted = _converted(kind, argument)
@@ -192,6 +198,17 @@ def _widens(argument: DataType, target: DataType) -> bool:
     if is_numeric(argument) and is_numeric(target):
         return wider_numeric(argument, target) == target
     return argument == DATE and target == TIMESTAMP
+
+
+def _fits(argument: DataType, declared: DataType) -> bool:
+    """Whether a value is converted to the type of a user-defined function's argument without a CAST."""
+    match argument, declared:
+        case (Array(a), Array(b)) | (Map(a), Map(b)):
+            return _fits(a, b)
+        case Struct(fields), Struct(expected):
+            pairs = zip(fields, expected, strict=False)
+            return len(fields) == len(expected) and all(a.name == b.name and _fits(a.type, b.type) for a, b in pairs)
+    return _widens(argument, declared)
 
 
 _EXPECTED = {

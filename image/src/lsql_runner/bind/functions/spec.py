@@ -58,6 +58,10 @@ class Parameter:
     repeated: bool = False
     constant: bool = False
     """Whether the argument must be a literal."""
+    type: DataType | None = None
+    """The type of an argument of a user-defined function; then `kind` is its text."""
+    refuses_null: bool = False
+    """Of a user-defined function that accepts NULL for other arguments: whether it does not for this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,10 @@ class Function:
     @property
     def takes_nulls(self) -> bool:
         return self.nulls not in ("propagate", "sometimes")
+
+    def takes_null_at(self, position: int) -> bool:
+        """Whether the argument at `position`, counted from 0, may be NULL."""
+        return self.takes_nulls and not self.signature.parameter(position).refuses_null
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

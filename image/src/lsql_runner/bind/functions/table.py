@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from lsql_runner.bind.functions import (
@@ -41,9 +42,14 @@ AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.
 SPECIAL_FORMS: dict[str, SpecialForm] = {form.name: form for form in (casts.CAST,)}
 
 
-def near_names(name: str) -> list[str]:
-    """The function that other languages call `name`, then at most three with similar names, the most similar first."""
+def near_names(name: str, own: Iterable[str] = ()) -> list[str]:
+    """The function that other languages call `name`, then at most three with similar names, the most similar first.
+
+    Args:
+        name: in any case.
+        own: the names of user-defined functions.
+    """
     rows: list[Function | AggregateFunction | SpecialForm] = [*AGGREGATES.values(), *ROWS, *SPECIAL_FORMS.values()]
     same = [row.name for row in rows if name.upper() in row.synonyms]
-    names = sorted({*FUNCTIONS, *AGGREGATES, *SPECIAL_FORMS})
+    names = sorted({*FUNCTIONS, *AGGREGATES, *SPECIAL_FORMS, *own})
     return list(dict.fromkeys([*same, *get_close_matches(name.upper(), names, n=3)]))

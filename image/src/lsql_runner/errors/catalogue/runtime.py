@@ -54,6 +54,11 @@ RUNTIME: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
         is_transient=True,
     ),
+    "FUNCTION_UNUSABLE": ErrorKind(
+        "A user-defined function cannot run: {reason}.",
+        "Put the jar that is missing into LSQL_UDF_DIR, or correct the class. Then start the processor again.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "PROCESSOR_REPLACED": ErrorKind(
         "Another process runs the processor {app} and writes its results.",
         "Stop one of the two: an application id must be used by one processor only. After a failure of a node, delete "

@@ -23,6 +23,23 @@ SETTINGS: dict[str, ErrorKind] = {
         "LSQL_TOPICS is invalid: {reason}.",
         "Correct it; in the chart it is the value `topics`. Or declare the topic with CREATE TABLE in the program.",
     ),
+    "FUNCTION_FILE_INVALID": ErrorKind(
+        "The file of user-defined functions {path} is invalid: {reason}.",
+        "Correct it: each function has a name, class, arguments and result.",
+    ),
+    "FUNCTION_NAME_INVALID": ErrorKind(
+        "The file {path} declares a function {name}, which cannot have this name: {reason}.",
+        "Choose another name.",
+    ),
+    "FUNCTION_CLASS_INVALID": ErrorKind(
+        "The class {class_name} of the function {function} in {path} cannot be used: {reason}.",
+        "{instead}.",
+    ),
+    "FUNCTION_IN_PYTHON": ErrorKind(
+        "The function {function} in {path} is a Python function ({found}), and these are not supported: Python code in "
+        "Spark reaches 23,000 records/s.",
+        "Write it in Java, Kotlin or Scala, as a class that implements UDF1 to UDF5 of org.apache.spark.sql.api.java.",
+    ),
     "ENV_MISSING": ErrorKind("The environment variable {name} is not set.", "Set it, for example to {example}."),
     "URL_WITH_CREDENTIALS": ErrorKind(
         "The URL in {name} contains credentials: {url}.", "Set {user} and {password} instead."

@@ -19,6 +19,10 @@ public enum Condition {
     LSQL_RECORD_TOO_LARGE("the record has <bytes> bytes, its topic allows <limit_bytes>"),
     /** An aggregate whose state of one group is too large. */
     LSQL_GROUP_TOO_LARGE("<aggregate> keeps more than <limit_mib> MiB of one group"),
+    /** A user-defined function fails for a record: it throws an exception, or returns what it must not. */
+    LSQL_FUNCTION_FAILED("<reason>"),
+    /** The class of a user-defined function cannot be loaded, created or linked. */
+    LSQL_FUNCTION_UNUSABLE("<reason>"),
     LSQL_REGISTRY_UNREACHABLE("The schema registry does not answer: <reason>"),
     LSQL_REGISTRY_REFUSED("The schema registry refuses: <reason>"),
     LSQL_SINK_UNREACHABLE("<reason>"),

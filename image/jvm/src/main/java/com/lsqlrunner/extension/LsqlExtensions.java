@@ -9,6 +9,7 @@ import com.lsqlrunner.expression.Arguments;
 import com.lsqlrunner.expression.PackRow;
 import com.lsqlrunner.expression.RequireLength;
 import com.lsqlrunner.expression.UnpackRow;
+import com.lsqlrunner.function.CallClass;
 import com.lsqlrunner.json.DecodeJson;
 import com.lsqlrunner.json.EncodeJson;
 import com.lsqlrunner.json.ExtendJson;
@@ -79,6 +80,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_utf16_index_of", all -> new Utf16IndexOf(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_utf16_take", all -> new Utf16Take(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_utf16_drop", all -> new Utf16Drop(all.first(), all.at(1)));
+        FUNCTIONS.put("lsql_call_class", CallClass::of);
     }
 
     /** The names of all functions. */

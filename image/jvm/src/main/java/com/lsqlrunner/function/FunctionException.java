@@ -1,0 +1,50 @@
+package com.lsqlrunner.function;
+
+import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.errors.ErrorChain;
+import com.lsqlrunner.errors.LsqlException;
+import java.util.Map;
+
+/** An error of a user-defined function. It has no cause: Spark's class loader may not know the class of the cause. */
+final class FunctionException extends LsqlException {
+    private static final long serialVersionUID = 1L;
+
+    private FunctionException(Condition condition, String function, String reason) {
+        super(condition, Map.of("reason", "the function " + function + " " + reason));
+    }
+
+    /** The function throws an exception for a record. */
+    static FunctionException thrown(String function, String className, Throwable cause) {
+        return new FunctionException(Condition.LSQL_FUNCTION_FAILED, function, "throws " + text(cause, className));
+    }
+
+    /** The function returns a value that its declaration does not allow, or a record has one that it cannot take. */
+    static FunctionException invalidValue(String function, String reason) {
+        return new FunctionException(Condition.LSQL_FUNCTION_FAILED, function, reason);
+    }
+
+    /** The class cannot be loaded, created or linked, whatever the record is. */
+    static FunctionException unusable(String function, String className, Throwable cause) {
+        return new FunctionException(
+                Condition.LSQL_FUNCTION_UNUSABLE,
+                function,
+                "of the class " + className + ": " + text(cause, className));
+    }
+
+    /** The exception with its message, and the innermost line of the class of the function in its trace. */
+    private static String text(Throwable cause, String className) {
+        StringBuilder text = new StringBuilder(cause.getClass().getSimpleName());
+        String message = cause.getMessage() == null ? "" : cause.getMessage();
+        String line = ErrorChain.shortened(message.lines().findFirst().orElse(""));
+        if (!line.isEmpty()) {
+            text.append(": ").append(line);
+        }
+        for (StackTraceElement frame : cause.getStackTrace()) {
+            if (frame.getClassName().equals(className) && frame.getFileName() != null && frame.getLineNumber() > 0) {
+                text.append(" (").append(frame.getFileName()).append(':').append(frame.getLineNumber());
+                return text.append(')').toString();
+            }
+        }
+        return text.toString();
+    }
+}

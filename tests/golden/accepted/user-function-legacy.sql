@@ -1,0 +1,4 @@
+SET autocreate=true;
+INSERT INTO risks
+SELECT STREAM RISK_SCORE(unit, celsius, marks) AS risk
+FROM readings;

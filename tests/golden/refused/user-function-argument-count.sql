@@ -1,0 +1,3 @@
+INSERT INTO risks
+SELECT STREAM RISK_SCORE(sensor) AS risk
+FROM readings;
