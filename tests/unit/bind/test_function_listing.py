@@ -7,6 +7,8 @@ import pytest
 from lsql_runner.bind.functions.listing import as_documents, as_text
 from lsql_runner.bind.functions.table import AGGREGATES, ROWS, SPECIAL_FORMS
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import UserFunction
+from lsql_runner.types import DOUBLE, STRING, Field
 
 
 def test_every_function_is_listed_once() -> None:
@@ -80,3 +82,30 @@ def test_an_aggregate_shows_the_range_of_its_limit_and_its_result() -> None:
 
     assert document["limits"] == ["limit: a whole number from 1 to 10000"]
     assert as_text("topk").endswith("    TOPK(x, 2)  ->  [3,1]\n")
+
+
+RISK = UserFunction(
+    name="RISK",
+    class_name="com.example.Risk",
+    arguments=(Field("country", STRING, nullable=False), Field("amount", DOUBLE)),
+    result=Field("", DOUBLE, nullable=False),
+    doc="The risk of a payment.",
+)
+
+
+def test_user_defined_functions_have_a_signature_and_no_example() -> None:
+    own = {"RISK": RISK}
+
+    assert as_text("risk", own) == (
+        "RISK(country: string not null, amount: double) -> double not null\n    The risk of a payment. Accepts null.\n"
+    )
+    (document,) = as_documents("Risk", own)
+    assert (document["group"], document["example"], document["result"]) == ("User-defined functions", None, None)
+    assert as_documents(own=own)[-1] == document
+    assert as_text(own=own).endswith("\n\nUser-defined functions\n----------------------\n" + as_text("risk", own))
+
+
+def test_a_similar_name_can_be_that_of_a_user_defined_function() -> None:
+    with pytest.raises(LsqlError) as unknown:
+        as_documents("RISKS", {"RISK": RISK})
+    assert unknown.value.params["near"] == "RISK"

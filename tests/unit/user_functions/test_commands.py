@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from devkit.java_compiler import build_jar
+from lsql_runner.cli.lsql import cli
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.dry_run import explain_from_environment, validate
 
@@ -39,6 +41,12 @@ def test_validate_and_explain_know_the_functions(directory: Path, tmp_path: Path
 
     assert validate(environment).planned.plan.targets == ("o",)
     assert "n: TWICE(n)" in explain_from_environment(environment)
+
+
+def test_lsql_functions_lists_the_functions(directory: Path) -> None:
+    found = CliRunner(env={"LSQL_UDF_DIR": str(directory)}).invoke(cli, ["functions", "Twice"])
+
+    assert (found.exit_code, found.output) == (0, "TWICE(x: long not null) -> long not null\n")
 
 
 @pytest.mark.parametrize("directory_name", ["", None])

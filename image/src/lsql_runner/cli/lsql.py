@@ -154,13 +154,16 @@ def topology(path: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_reports_errors
 def functions(name: str | None, as_json: bool) -> int:
-    """List all functions, or describe one."""
-    from lsql_runner.bind.functions.listing import as_documents, as_text
+    """List all functions, or describe one; with those of LSQL_UDF_DIR."""
+    from lsql_runner.bind.functions.listing import NO_FUNCTIONS, as_documents, as_text
+    from lsql_runner.user_functions.load import load_functions
 
+    directory = _udf_dir()
+    own = NO_FUNCTIONS if directory is None else load_functions(directory)
     if as_json:
-        _echo_json(as_documents(name))
+        _echo_json(as_documents(name, own))
     else:
-        click.echo(as_text(name), nl=False)
+        click.echo(as_text(name, own), nl=False)
     return 0
 
 
