@@ -49,6 +49,9 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
 {{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
+{{- if or $values.userFunctions.existingConfigMap $values.userFunctions.existingClaim -}}
+{{- $set = append $set (list "LSQL_UDF_DIR" "/etc/lsql-runner/functions") -}}
+{{- end -}}
 {{- if $values.user -}}{{- $set = append $set (list "LSQL_USER" $values.user) -}}{{- end -}}
 {{- if $values.javaOpts -}}{{- $set = append $set (list "JAVA_OPTS" $values.javaOpts) -}}{{- end -}}
 {{- if .api -}}

@@ -60,6 +60,11 @@ volumeMounts:
     readOnly: true
   {{- end }}
   {{- end }}
+  {{- if or .root.Values.userFunctions.existingConfigMap .root.Values.userFunctions.existingClaim }}
+  - name: functions
+    mountPath: /etc/lsql-runner/functions
+    readOnly: true
+  {{- end }}
   {{- with .root.Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -85,6 +90,18 @@ that a certificate and its key always match. Call like `lsql-runner.credentials`
             - key: {{ .key | quote }}
               path: {{ .file }}
       {{- end }}
+{{- end }}
+{{- with .root.Values.userFunctions }}
+{{- if .existingConfigMap }}
+- name: functions
+  configMap:
+    name: {{ .existingConfigMap }}
+{{- else if .existingClaim }}
+- name: functions
+  persistentVolumeClaim:
+    claimName: {{ .existingClaim }}
+    readOnly: true
+{{- end }}
 {{- end }}
 {{- with .root.Values.extraVolumes }}
 {{ toYaml . }}
