@@ -23,8 +23,10 @@ ONE_PROCESS = {
     "tests/kafka/test_refusals.py",
     "tests/kafka/test_run_stateless.py",
     "tests/kafka/test_security.py",
+    "tests/kafka/test_user_functions.py",
     "tests/kerberos/test_kerberos.py",
     "tests/streams/test_function_examples.py",
+    "tests/streams/test_user_functions.py",
 }
 """Files whose tests run in one process, because they share a server or a long computation."""
 
