@@ -30,6 +30,10 @@ SOURCES = {
         public Long call(Integer x) { return 1L; } public Long call(Integer x, Integer y) { return 2L; } }""",
     "Six": """public class Six implements UDF6<Integer,Integer,Integer,Integer,Integer,Integer,Long> {
         public Long call(Integer a, Integer b, Integer c, Integer d, Integer e, Integer f) { return 1L; } }""",
+    "Texts": """public abstract class Texts implements UDF2<String, String, Boolean> {
+        public Boolean call(String x, String y) { return true; } }""",
+    "Primitives": """public class Primitives extends Texts {
+        public Boolean call(int x, long y) { return x > y; } }""",
     "Plain": "public class Plain { public Long call(Integer x) { return 1L; } }",
     "Hidden": "class Hidden implements UDF1<Integer, Long> { public Long call(Integer x) { return 1L; } }",
     "Made": """public class Made implements UDF1<Integer, Long> {
@@ -95,6 +99,7 @@ def detail(error: LsqlError, parameter: str) -> Detail:
         ("com.example.Lists", 'a: array<string>, b: "map<string, long>", c: {d: int}', "bytes"),
         ("com.example.Times", "a: date, b: timestamp, c: time", "decimal(10,2)"),
         ("com.example.Constants", "x: int", "long"),
+        ("com.example.Primitives", "x: int, y: long", "boolean"),
     ],
 )
 def test_a_class_with_the_declared_types_is_accepted(
@@ -120,6 +125,7 @@ def test_a_class_with_the_declared_types_is_accepted(
         ("com.example.Twice", "x: long", "long", "ARGUMENT", "TYPE"),
         ("com.example.Inherited", "x: string", "long", "ARGUMENT", "TYPE"),
         ("com.example.Twice", "x: int", "int", "RESULT", "TYPE"),
+        ("com.example.Primitives", "x: int, y: int", "boolean", "ARGUMENT", "TYPE"),
         ("com.example.Lists", 'a: string, b: "map<string, long>", c: {d: int}', "bytes", "ARGUMENT", "CLASS"),
     ],
 )
@@ -147,6 +153,30 @@ def test_the_error_of_a_type_says_what_to_declare(directory: Path) -> None:
     error = refusal(directory)
     assert detail(error, "reason").params == {"argument": "x", "declared": "long", "found": "Integer"}
     assert detail(error, "instead").params == {"instead": "int", "classes": "Long"}
+
+
+def test_a_class_for_a_newer_java_is_refused(directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = tmp_path / "jdk"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin/java").touch()
+    (home / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="11.0.2"\n')
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    declare(directory, "com.example.Twice")
+
+    error = refusal(directory)
+    assert detail(error, "reason").params == {"found": 17, "own": 11}
+    assert detail(error, "instead").params == {"own": 11}
+
+
+def test_a_java_without_a_version_is_not_compared(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/java").touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    declare(directory, "com.example.Twice")
+
+    assert load_functions(directory)["F"].class_name == "com.example.Twice"
 
 
 def test_a_directory_without_jars_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from importlib.util import find_spec
@@ -38,6 +39,20 @@ def java() -> str:
     if found is None:
         raise LsqlError("JAVA_MISSING")
     return found
+
+
+def java_version() -> int | None:
+    """The version of Java that starts a JVM, as 17; None if its file `release` does not say it.
+
+    Raises:
+        LsqlError: as `java`.
+    """
+    release = Path(java()).resolve().parents[1] / "release"
+    try:
+        found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return int(found.group(1)) if found else None
 
 
 def spark_home() -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.formats.catalog import UserFunction
+from lsql_runner.jvm.java import java_version
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,
@@ -37,6 +38,7 @@ _PROBLEMS = DetailTable(
         "NOT_PUBLIC": "it is not public",
         "ABSTRACT": "it is abstract",
         "NO_CONSTRUCTOR": "it has no public constructor without parameters",
+        "TOO_NEW": "it was compiled for Java {found}, and the JVM is Java {own}",
         "NO_INTERFACE": "it does not implement {expected}",
         "OTHER_INTERFACE": "it implements {found}, and the function has {count} arguments",
         "ARGUMENT": "the argument {argument} is declared as {declared}, and its method call takes {found}",
@@ -49,6 +51,7 @@ _WAYS_OUT = DetailTable(
         "ADD_JAR": "Put the jar with the class into the directory",
         "ADD_JAR_OR_NAME": "Put its jar there, or correct the name; similar classes: {near}",
         "MAKE_USABLE": "Make it a public class with a public constructor without parameters; a nested class is static",
+        "RELEASE": "Compile it with --release {own}",
         "IMPLEMENT": "Implement org.apache.spark.sql.api.java.{expected}",
         "COUNT": "Declare {count} arguments, or implement {expected}",
         "TYPE": "Declare {instead}, or let the method have the class {classes}",
@@ -59,25 +62,23 @@ _WAYS_OUT = DetailTable(
 _INTERFACE = re.compile(r"org/apache/spark/sql/api/java/(UDF(\d+))")
 
 _CLASSES: Mapping[DataType, tuple[str, ...]] = {
-    INT: ("java/lang/Integer",),
-    LONG: ("java/lang/Long",),
-    FLOAT: ("java/lang/Float",),
-    DOUBLE: ("java/lang/Double",),
+    INT: ("java/lang/Integer", "I"),
+    LONG: ("java/lang/Long", "J"),
+    FLOAT: ("java/lang/Float", "F"),
+    DOUBLE: ("java/lang/Double", "D"),
     STRING: ("java/lang/String",),
-    BOOLEAN: ("java/lang/Boolean",),
+    BOOLEAN: ("java/lang/Boolean", "Z"),
     BYTES: ("[B",),
     DATE: ("java/sql/Date", "java/time/LocalDate"),
     TIME: ("java/time/LocalTime",),
     TIMESTAMP: ("java/sql/Timestamp", "java/time/Instant"),
 }
-_ANY = (
-    "java/lang/Object",
-    "java/lang/Comparable",
-    "java/io/Serializable",
-    "java/lang/Number",
-    "java/lang/CharSequence",
-)
+"""By type: the classes of its values. Kotlin gives a method primitive parameters (`I`)."""
+
+_ANY = ("java/lang/Object", "java/lang/Comparable", "java/io/Serializable")
 """Classes that say too little to be compared with a declared type."""
+
+_PRIMITIVES = {"I": "int", "J": "long", "F": "float", "D": "double", "Z": "boolean", "[B": "byte[]"}
 
 
 def check_classes(functions: Iterable[UserFunction], jars: Jars, path: Path) -> None:
@@ -121,6 +122,9 @@ def _problem(function: UserFunction, jars: Jars) -> _Problem | None:
 
 
 def _unusable(found: ClassFile) -> _Problem | None:
+    own = java_version()
+    if own is not None and found.java_version > own:
+        return _PROBLEMS("TOO_NEW", found=found.java_version, own=own), _WAYS_OUT("RELEASE", own=own)
     if not found.access & PUBLIC:
         return _PROBLEMS("NOT_PUBLIC"), _WAYS_OUT("MAKE_USABLE")
     if found.access & (ABSTRACT | INTERFACE):
@@ -183,12 +187,11 @@ def _classes(kind: DataType, is_result: bool) -> tuple[str, ...]:
 
 
 def _instead(found: str, classes: tuple[str, ...]) -> Detail:
-    shown = " or ".join(_shown(name) for name in classes[:2])
+    shown = " or ".join(_shown(name) for name in classes[:2] if len(name) > 1)
     scalar = next((describe(kind) for kind, names in _CLASSES.items() if found in names), None)
     return _WAYS_OUT("CLASS", classes=shown) if scalar is None else _WAYS_OUT("TYPE", instead=scalar, classes=shown)
 
 
 def _shown(name: str) -> str:
     """A class as Java code names it: `Integer`, `java.time.Instant`."""
-    text = "byte[]" if name == "[B" else name.replace("/", ".")
-    return text.removeprefix("java.lang.")
+    return _PRIMITIVES.get(name) or name.replace("/", ".").removeprefix("java.lang.")
