@@ -181,6 +181,8 @@ def functions(name: str | None, as_json: bool) -> int:
 def test(paths: tuple[str, ...], junit: str | None, servers: str | None, registry: str | None) -> int:
     """Run case files: each has input records, a program and the expected records. Needs no Kafka.
 
+    The programs can call the user-defined functions of LSQL_UDF_DIR.
+
     With --kafka the cases run on real brokers. Their topics must not exist; they are deleted afterwards. Credentials
     are environment variables, as for `lsql run`.
     """

@@ -109,7 +109,7 @@ final class UserFunction {
             throw FunctionException.thrown(declaration.name(), declaration.className(), error);
         } finally {
             // An interrupt that the function caused itself must not end the next request of this thread to a broker.
-            if (!wasInterrupted && !isStopped()) {
+            if (!wasInterrupted && Thread.currentThread().isInterrupted() && !isStopped()) {
                 Thread.interrupted();
             }
         }

@@ -11,6 +11,8 @@ import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import org.apache.spark.TaskContext;
+import org.apache.spark.TaskContext$;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
@@ -243,6 +245,22 @@ class UserFunctionTest {
 
         assertThrows(InterruptedException.class, () -> throwing().call(values(text("interrupted"))));
         assertTrue(Thread.currentThread().isInterrupted());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"exception", "interrupted"})
+    void whatIsThrownInAStoppedTaskIsNotAnErrorOfTheRecord(String kind) {
+        UserFunction function = throwing();
+        TaskContext task = TaskContext$.MODULE$.empty();
+        TaskContext$.MODULE$.setTaskContext(task);
+        try {
+            task.markInterrupted("the query is stopped");
+
+            assertThrows(InterruptedException.class, () -> function.call(values(text(kind))));
+            assertTrue(Thread.currentThread().isInterrupted());
+        } finally {
+            TaskContext$.MODULE$.unset();
+        }
     }
 
     @Test
