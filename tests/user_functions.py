@@ -57,7 +57,20 @@ public class Echo
 }
 """
 
+UNBUILDABLE = """
+package com.example;
+
+import org.apache.spark.sql.api.java.UDF1;
+
+public class Unbuildable implements UDF1<String, String> {
+    public Unbuildable() { throw new IllegalStateException("no licence"); }
+    @Override
+    public String call(String kind) { return kind; }
+}
+"""
+
 FUNCTIONS = """
+UNBUILDABLE: {class: com.example.Unbuildable, arguments: {kind: string}, result: string}
 THROWING: {class: com.example.Throwing, arguments: {kind: string not null}, result: string not null}
 Echo:
   class: com.example.Echo
@@ -126,6 +139,18 @@ sql: INSERT INTO o SELECT STREAM THROWING(kind) AS kind FROM t
 input: [{topic: t, value: {kind: missing, n: 1}}]
 expect_error: {code: FUNCTION_UNUSABLE}
 """,
+    "stops if an object cannot be created": """
+sql: INSERT INTO o SELECT STREAM UNBUILDABLE(kind) AS kind FROM t
+input: [{topic: t, value: {kind: fine, n: 1}}]
+expect_error: {code: FUNCTION_UNUSABLE}
+""",
+    "reports an object that cannot be created": """
+sql: |
+  SET error.policy='continue';
+  INSERT INTO o SELECT STREAM UNBUILDABLE(kind) AS kind, COUNT(*) AS n FROM t GROUP BY UNBUILDABLE(kind)
+input: [{topic: t, value: {kind: fine, n: 1}}]
+expect: []
+""",
     "counts what a function returns": """
 sql: |
   INSERT INTO o SELECT STREAM THROWING(kind) AS kind, SUM(n) AS total FROM t GROUP BY THROWING(kind)
@@ -187,6 +212,10 @@ expect:
 FAILING = {
     "reports the function": "the function THROWING throws IllegalArgumentException: a bad value (Throwing.java:10)",
     "reports an endless recursion": "the function THROWING throws StackOverflowError (Throwing.java:",
+    "reports an object that cannot be created": (
+        "FUNCTION_UNUSABLE: A user-defined function cannot run: the function UNBUILDABLE of the class "
+        "com.example.Unbuildable: IllegalStateException: no licence (Unbuildable.java:7)."
+    ),
     "reports a result that must not be null": "the function THROWING returns null, and its result is declared as not",
 }
 """Cases that end with an error, of which the report has the text."""
@@ -206,7 +235,7 @@ def run_cases(folder: Path, *options: str) -> Reports:
     """
     java, declared, guide_case = (text for _, text in BLOCK.findall(GUIDE.read_text())[:3])
     library = "package com.example; public class Library { public static String name() { return null; } }"
-    sources = {"DistanceKm": java, "Throwing": THROWING, "Echo": ECHO, "Library": library}
+    sources = {"DistanceKm": java, "Throwing": THROWING, "Echo": ECHO, "Unbuildable": UNBUILDABLE, "Library": library}
     jar = folder / "functions.jar"
     build_jar({f"com/example/{name}.java": text for name, text in sources.items()}, jar)
     _remove(jar, "com/example/Library.class")
