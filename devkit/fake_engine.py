@@ -46,6 +46,7 @@ class FakeEngine:
         warnings: the result of the next starts.
         error: the error that ended the running job.
         jvm: how the JVM ended; None while it runs.
+        heap_mib: the size of the heap.
         jvm_memory: the result of `memory` while the JVM runs.
         late: the late records of each batch, and the result of `count_late`.
         newest: the result of `newest_ms`.
@@ -60,6 +61,7 @@ class FakeEngine:
         self.warnings: tuple[str, ...] = ()
         self.error: LsqlError | None = None
         self.jvm: str | None = None
+        self.heap_mib = 304
         self.jvm_memory: JvmMemory | None = MEMORY
         self.shrunk: list[int] = []
         self.late = 0

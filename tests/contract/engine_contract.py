@@ -192,7 +192,7 @@ class EngineContract:
         assert memory is not None
         assert 0 < memory.heap_used_bytes <= memory.heap_committed_bytes
         assert 0 < memory.code_cache_used_bytes <= memory.code_cache_committed_bytes
-        assert memory.heap_committed_bytes <= memory.heap_max_bytes
+        assert memory.heap_committed_bytes <= memory.heap_max_bytes <= subject.engine.heap_mib << 20
         assert min(memory.metaspace_bytes, memory.threads, memory.cpu_ms) > 0
         assert memory.collectors
         assert all(collector.time_ms >= 0 <= collector.collections for collector in memory.collectors)

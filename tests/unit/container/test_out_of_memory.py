@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
+from lsql_runner.container.out_of_memory import ExitReasons, heap_too_small, is_out_of_memory, raise_oom_score
 
 
 def groups(folder: Path, *, kills: int, limit_mib: int) -> Path:
@@ -49,3 +49,9 @@ def test_a_kill_for_lack_of_memory_is_reported_with_the_limit(
     groups(tmp_path, kills=4 + kills, limit_mib=640)
 
     assert reasons.describe(code) == expected
+    assert is_out_of_memory(reasons.describe(code)) == ("memory limit" in expected)
+
+
+def test_a_heap_that_is_too_small_is_a_lack_of_memory() -> None:
+    assert is_out_of_memory(heap_too_small(256))
+    assert not is_out_of_memory("killed by signal 9")

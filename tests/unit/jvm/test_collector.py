@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lsql_runner.jvm.spark_jvm import SMALL_HEAP_MIB, collector_options
+from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
 
 
 @pytest.fixture(autouse=True)

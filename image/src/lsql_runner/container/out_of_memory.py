@@ -28,9 +28,12 @@ def raise_oom_score(pid: int) -> None:
         score.write_text(str(min(_MAX_SCORE, int(score.read_text()) + SCORE_ABOVE_PARENT)))
 
 
+_HEAP, _LIMIT = "HEAP_TOO_SMALL", "MEMORY_LIMIT"
+
 _EXITS = DetailTable(
     {
-        "MEMORY_LIMIT": "the kernel killed it because the container reached its memory limit of {limit_mib} MiB",
+        _HEAP: "its heap of {heap_mib} MiB is too small for this program",
+        _LIMIT: "the kernel killed it because the container reached its memory limit of {limit_mib} MiB",
         "SIGNAL": "killed by signal {signal}",
         "EXIT_CODE": "it exited with code {code}",
     }
@@ -47,5 +50,19 @@ class ExitReasons:
     def describe(self, code: int) -> Detail:
         """How a process with this exit code ended. A negative code is the number of a signal."""
         if code == -signal.SIGKILL and memory_kills(self._cgroups) > self._kills_before:
-            return _EXITS("MEMORY_LIMIT", limit_mib=memory_limit_mib(self._cgroups) or 0)
+            return _EXITS(_LIMIT, limit_mib=memory_limit_mib(self._cgroups) or 0)
         return _EXITS("SIGNAL", signal=-code) if code < 0 else _EXITS("EXIT_CODE", code=code)
+
+
+def heap_too_small(heap_mib: int) -> Detail:
+    """How a JVM ended that could not allocate an object."""
+    return _EXITS(_HEAP, heap_mib=heap_mib)
+
+
+def is_out_of_memory(reason: str) -> bool:
+    """Whether a process ended because its heap or the memory of the container was too small.
+
+    Args:
+        reason: a result of `heap_too_small` or `ExitReasons.describe`.
+    """
+    return isinstance(reason, Detail) and reason.code in (_HEAP, _LIMIT)

@@ -26,6 +26,17 @@ def qualified_name(app_id: str, query: str) -> str:
     return f"{app_id}/{query}"
 
 
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """The first records are read one at a time: those of the first batch, and the first ones of each partition of a
+    query without batches. The place of each is written to a file before it is read."""
+
+    file: Path
+    """It contains an object with topic, partition and offset while a record is read and processed."""
+    offsets: int
+    """The most offsets of a partition, for a query without batches."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
     """How topics are read."""
@@ -47,6 +58,8 @@ class SourceOptions:
     """The largest answer of a broker to a consumer."""
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""
+    marking: Marking | None = None
+    """Set after the JVM ran out of memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +113,10 @@ class Job:
 
 class Engine(Protocol):
     """Runs one job at a time."""
+
+    @property
+    def heap_mib(self) -> int:
+        """The largest size of the JVM's heap."""
 
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         """How the JVM ended; None if it runs. Waits up to `within_s` for its end: its sockets close before the process

@@ -85,6 +85,10 @@ class SparkEngine:
         except BaseException as error:
             self._opened.set_exception(error)
 
+    @property
+    def heap_mib(self) -> int:
+        return self._jvm.heap_mib
+
     def jvm_death(self, within_s: float = 0.0) -> str | None:
         return None if self._jvm.is_alive(within_s) else self._jvm.death()
 

@@ -49,8 +49,10 @@ def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[
 
 def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapping[str, str]) -> dict[str, str]:
     consumer = {f"kafka.{key}": value for key, value in options.consumer}
+    mark = options.marking
     return {
         **tuned,
+        **({} if mark is None else {"mark.file": str(mark.file), "mark.offsets": str(mark.offsets)}),
         "kafka.fetch.max.bytes": str(options.fetch_bytes),
         **options.kafka.spark(),
         **consumer,

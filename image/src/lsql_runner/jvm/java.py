@@ -13,6 +13,9 @@ from lsql_runner.errors import LsqlError
 
 OUT_OF_HEAP = 3
 """The exit code of a JVM that ran out of heap, with -XX:+ExitOnOutOfMemoryError."""
+SPARK_OUT_OF_HEAP = 52
+"""The exit code of Spark after an OutOfMemoryError of a task that Java code has thrown and not the JVM, for example for
+an array that is too long (SparkExitCode.OOM)."""
 
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
 """Results must not depend on the machine's locale: in Turkish, for example, the upper case of i is İ."""

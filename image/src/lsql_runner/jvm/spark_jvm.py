@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsql_runner.container.limits import cores
-from lsql_runner.container.out_of_memory import ExitReasons, raise_oom_score
+from lsql_runner.container.out_of_memory import ExitReasons, heap_too_small, raise_oom_score
 from lsql_runner.errors import Detail, DetailTable, LsqlError
-from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, java, spark_home
+from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
+from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, SPARK_OUT_OF_HEAP, java, spark_home
 from lsql_runner.jvm.scratch import ScratchFolder
 
 _START_DEADLINE_S = 60.0
@@ -101,7 +101,7 @@ class SparkJvm:
         self.state_stores_mib = options.state_stores_mib
         self.shrinks_heap = options.heap_mib <= SMALL_HEAP_MIB
         self._exit_s = options.exit_s
-        self._heap_mib = options.heap_mib
+        self.heap_mib = options.heap_mib
         self._exit_reasons = ExitReasons()
         self._folder = ScratchFolder()
         self.scratch = self._folder.path
@@ -153,8 +153,8 @@ class SparkJvm:
         code = self.process.poll()
         if code is None:
             return _DEATHS("RUNNING")
-        if code == OUT_OF_HEAP:
-            return _DEATHS("HEAP_TOO_SMALL", heap_mib=self._heap_mib)
+        if code in (OUT_OF_HEAP, SPARK_OUT_OF_HEAP):
+            return heap_too_small(self.heap_mib)
         return self._exit_reasons.describe(code)
 
     def close(self) -> None:
@@ -181,9 +181,7 @@ class SparkJvm:
             os.environ.pop(name, None)
 
 
-_DEATHS = DetailTable(
-    {"RUNNING": "it is still running", "HEAP_TOO_SMALL": "its heap of {heap_mib} MiB is too small for this program"}
-)
+_DEATHS = DetailTable({"RUNNING": "it is still running"})
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
 
@@ -240,37 +238,6 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
 
 _GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 """The class that SparkSubmit would start. SparkSubmit only adds settings for clusters."""
-
-
-SMALL_HEAP_MIB = 512
-"""The largest heap that shrinks: a collection of all its objects takes 0.1 to 0.2 s."""
-
-
-def collector_options(heap_mib: int) -> tuple[str, ...]:
-    """The options of the garbage collector, for a heap of this size.
-
-    A small heap shrinks after each full collection to its objects and 15 to 30 % in addition. By default it only grows,
-    and after some minutes a stateless processor uses all of -Xmx for garbage. `runtime.memory_reporter` requests the
-    collections; those of Spark, at fixed times, would stop all records for a tenth of a second each minute.
-
-    Objects of a batch become garbage when it ends. By default they fill half of a survivor space and are then kept with
-    the old objects, which grew by 3 MiB a second with two windowed counts; with nine tenths by 0.1.
-
-    The serial collector processes as many records in a small heap as the parallel one, and needs 50 MiB less.
-    """
-    if heap_mib > SMALL_HEAP_MIB:
-        # Serial on one core, where threads would compete. Objects of a batch are garbage when it ends: with more than a
-        # fifth of the heap for new objects, the JVM only collects later.
-        collector = "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
-        return (collector, "-XX:NewRatio=4", _SPARKS_COLLECTIONS)
-    shrinking = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
-    # Of fixed size: in a share of a heap that has shrunk, the JVM collected 17 times a second.
-    young = (f"-Xmn{heap_mib * 3 // 10}m", "-XX:TargetSurvivorRatio=90")
-    return ("-XX:+UseSerialGC", *young, *shrinking, _SPARKS_COLLECTIONS)
-
-
-_SPARKS_COLLECTIONS = "-Dspark.cleaner.periodicGC.interval=10min"
-"""Spark removes the files of a shuffle when the JVM has collected its objects."""
 
 
 _LATE_OPTIMIZING = (

@@ -11,12 +11,13 @@ from contextlib import suppress
 
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied
+from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied, WarningRaised
 from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.memory_reporter import MemoryReporter
+from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
@@ -45,6 +46,7 @@ class ControlLoop:
         self._run: PlanRun | None = None
         self._memory = MemoryReporter(dependencies, self.machine)
         self._volume = VolumeReporter(dependencies, self.machine)
+        self._deaths = OutOfMemoryDeaths(dependencies)
         self._backoff = Backoff()
         self._retry_at_ms = 0
 
@@ -103,6 +105,7 @@ class ControlLoop:
                 self._halt_and_move(Cause.HALTED)
         elif command is Cause.START and state in (State.STOPPED, State.FAILED):
             self._backoff.reset()
+            self._deaths.forget()
             self.machine.move(Cause.START)
 
     # --- starting ---
@@ -119,7 +122,8 @@ class ControlLoop:
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies
             self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
-            self._run = PlanRun(prepared, d, self.machine)
+            marking = self._deaths.begin(prepared.positions, self._warn)
+            self._run = PlanRun(prepared, d, self.machine, marking)
             self.machine.move(Cause.RUN)
         except LsqlError as error:
             self._start_failed(error)
@@ -141,6 +145,7 @@ class ControlLoop:
         error = self._run.death()
         if error is None:
             self._run.advance_idle_topics()
+            self._deaths.reached(self.machine.status.committed)
             carry_out(self._run.due(), d.brokers, d.registry, d.state)
             return
         try:
@@ -162,6 +167,7 @@ class ControlLoop:
     def _halt_and_move(self, cause: Cause) -> None:
         try:
             self._halt()
+            self._deaths.end()
         finally:  # a plan that fails to stop must not keep the state: no command leaves STOPPING
             self.machine.move(cause)
 
@@ -188,6 +194,7 @@ class ControlLoop:
     def _jvm_gone(self) -> None:
         reason = self._dependencies.engine.jvm_death() or "unknown"
         error = self._report(LsqlError("JVM_GONE", reason=reason))
+        self._deaths.died(reason)
         self.machine.emit(JvmGone(self._now_ms(), error))
         alive = self.machine.state in (State.STARTING, State.RUNNING)
         self.machine.move(Cause.FAILED_PERMANENTLY if alive else Cause.END, error)
@@ -209,6 +216,9 @@ class ControlLoop:
         LOG.error("internal error in the supervisor", extra={"reason": reason})
         LOG.debug("trace of the internal error", exc_info=error)
         return reason
+
+    def _warn(self, text: str) -> None:
+        self.machine.emit(WarningRaised(self._now_ms(), text))
 
     def _report(self, error: LsqlError) -> ErrorReport:
         return report(error, self._dependencies.program.text)

@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import NetworkBuffers, budget
-from lsql_runner.engine.port import Job, OutputOptions, Sinks, SourceOptions
+from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
@@ -32,7 +32,13 @@ class PlanRun:
         LsqlError: JVM_GONE, QUERY_FAILED, and errors of sinks such as SINK_UNREACHABLE. Then no query runs.
     """
 
-    def __init__(self, prepared: PreparedProgram, dependencies: RunDependencies, machine: StateMachine) -> None:
+    def __init__(
+        self,
+        prepared: PreparedProgram,
+        dependencies: RunDependencies,
+        machine: StateMachine,
+        marking: Marking | None = None,
+    ) -> None:
         self._dependencies = dependencies
         self._engine = dependencies.engine
         self._machine = machine
@@ -47,7 +53,9 @@ class PlanRun:
         try:
             memory = dependencies.identity.memory or budget(None)
             buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
-            job = job_of(prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended)
+            job = job_of(
+                prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended, marking=marking
+            )
             for text in self._engine.start(job):
                 machine.emit(WarningRaised(dependencies.now_ms(), text))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())
@@ -124,6 +132,8 @@ def job_of(
     state: StateDir,
     buffers: NetworkBuffers,
     on_batch: Callable[[BatchEnded], None],
+    *,
+    marking: Marking | None = None,
 ) -> Job:
     """The engine's job for a prepared plan."""
     bound = prepared.planned.bound.settings
@@ -138,6 +148,7 @@ def job_of(
         pace_ms={query.name: bound.pace_of(query.stateful) for query in prepared.plan.queries},
         fetch_bytes=buffers.fetch_bytes,
         consumer=bound.consumer,
+        marking=marking,
     )
     sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
     output = OutputOptions(

@@ -4,6 +4,8 @@
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
     control.json      whether a person has stopped the processor
     deployment.json   the program's digest and the settings of the last start, for the audit log
+    out-of-memory.json  that the JVM ran out of memory while it read, and with which heap; see runtime.out_of_memory
+    mark.json         after that: the place of the record that the JVM reads
     <generation>/     one checkpoint for each query
 
 A program that cannot use the existing state begins a new generation, which starts empty. Checkpoints are begun before
@@ -203,7 +205,43 @@ class StateDir:
         """Save what runs, for the next start."""
         self._write("deployment.json", dict(deployment))
 
+    # --- deaths of the JVM ---
+
+    def out_of_memory(self) -> dict[str, Any] | None:
+        """What `set_out_of_memory` has saved; an empty object if it cannot be read; None if there is nothing."""
+        return _read(self.path / "out-of-memory.json")
+
+    def set_out_of_memory(self, document: Mapping[str, Any] | None) -> None:
+        """Save for the next process that the JVM ran out of memory; None deletes it.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        if document is not None:
+            self._write("out-of-memory.json", dict(document))
+        else:
+            self._delete("out-of-memory.json")
+
+    def mark(self) -> dict[str, Any] | None:
+        """The place of the record that the JVM read when it ended; an empty object or None if it read none."""
+        return _read(self.path / "mark.json")
+
+    def unmarked_file(self) -> Path:
+        """The path of the file for the place of each record, which does not exist yet.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        self._delete("mark.json")
+        return self.path / "mark.json"
+
     # --- files ---
+
+    def _delete(self, name: str) -> None:
+        try:
+            (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(self.path / name, error) from None
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
         """Write a file atomically: after a crash, it has the old or the new content."""

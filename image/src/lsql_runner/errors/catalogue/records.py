@@ -20,6 +20,14 @@ RECORDS: dict[str, ErrorKind] = {
         "Raise max.message.bytes of the target topic and max.request.size of the producer, or write less.",
         exit_code=EXIT_RUNTIME,
     ),
+    "RECORDS_EXCEED_HEAP": ErrorKind(
+        "The JVM ran out of memory twice, with a heap of {heap_mib} MiB, when it read {topic}, partition {partition}, "
+        "from offset {offset}. It does not read these records again.",
+        "Raise the memory limit of the container, which determines the heap size, or LSQL_HEAP_MIB. Or skip the "
+        "record: delete the records before offset {next_offset} with kafka-delete-records, and restart with "
+        "LSQL_ON_DATA_LOSS=continue. To try again, POST /start.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "RECORD_WITHOUT_KEY": ErrorKind(
         "A record of {topic}, which is read as a table, has no key. The record is skipped and counted.",
         "Let the producer set a key, or read the topic as a stream.",

@@ -110,6 +110,17 @@ public final class BatchTrigger {
         return Duration.ofNanos(System.nanoTime() - began).toMillis();
     }
 
+    /**
+     * Begins the next batch of a query at once: while it waits, the trigger reads a record.
+     *
+     * @param start the next offsets to read of the stream
+     * @return the waiting time in milliseconds
+     */
+    synchronized long begin(Object stream, Map<TopicPartition, Long> start) {
+        positions.put(stream, start);
+        return 0;
+    }
+
     private synchronized boolean mustWait(Object stream, Map<TopicPartition, Long> start) {
         positions.put(stream, start);
         boolean isFirst = positions.keySet().iterator().next() == stream;

@@ -3,6 +3,7 @@ package com.lsqlrunner.topic;
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.expression.CurrentTime;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -79,7 +81,8 @@ public final class ContinuousQuery {
     /**
      * Adds a topic that the query reads.
      *
-     * @param options of {@link TopicSource}
+     * @param options of {@link TopicSource}, and {@code mark.offsets}: the most offsets of a partition that are read
+     *     with marks
      * @param log the folder in which Spark's stream stores the first offsets of the topic
      * @param position the JSON of the offsets to continue at; null to begin at the option {@code startingOffsets}
      * @param tasks the most tasks that read the topic for one INSERT
@@ -98,6 +101,15 @@ public final class ContinuousQuery {
         kafka.planInputPartitions(start, Positions.spark(ends));
         addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
+        String markFile = options.get("mark.file");
+        MarkedStart marked = markFile == null
+                ? null
+                : MarkedStart.of(
+                        Path.of(markFile),
+                        starts,
+                        ends,
+                        all.getLong("mark.offsets", 0),
+                        () -> open(MarkedReader.settings(settings)));
         topics.put(
                 topic,
                 new ContinuousTopic(
@@ -106,7 +118,12 @@ public final class ContinuousQuery {
                         Math.max(1, Math.min(tasks, starts.size())),
                         all.getBoolean("failOnDataLoss", true),
                         transactions,
-                        () -> new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())));
+                        () -> open(settings),
+                        marked));
+    }
+
+    private static Consumer<byte[], byte[]> open(Map<String, Object> settings) {
+        return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /**

@@ -12,6 +12,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
@@ -28,6 +29,9 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private final int number;
     private final ContinuousTask task;
     private final Consumer<byte[], byte[]> consumer;
+    /** Reads the first records with marks, then it is null. */
+    private MarkedReader marked;
+
     private final RecordRow row = new RecordRow();
     private Iterator<ConsumerRecord<byte[], byte[]>> records =
             List.<ConsumerRecord<byte[], byte[]>>of().iterator();
@@ -36,13 +40,22 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private long intervalNanos = System.nanoTime();
     private boolean hasRead;
 
-    /** @param number the number of the task among those of its scan */
-    ContinuousReader(ContinuousTopic topic, int number, ContinuousTask task, Consumer<byte[], byte[]> consumer) {
+    /**
+     * @param number the number of the task among those of its scan
+     * @param marked reads the first records; null if the consumer does
+     */
+    ContinuousReader(
+            ContinuousTopic topic,
+            int number,
+            ContinuousTask task,
+            Consumer<byte[], byte[]> consumer,
+            MarkedReader marked) {
         this.topic = topic;
         this.interval = topic.interval();
         this.number = number;
         this.task = task;
         this.consumer = consumer;
+        this.marked = marked;
     }
 
     @Override
@@ -53,8 +66,12 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
             if (topic.isStopping()) {
                 return false;
             }
-            assign();
-            poll();
+            if (marked != null) {
+                readMarked();
+            } else {
+                assign();
+                poll();
+            }
         }
         row.set(records.next());
         task.read();
@@ -69,7 +86,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private void endInterval() {
         long now = System.nanoTime();
         boolean isDue = now - intervalNanos >= interval.toNanos() || topic.isStopping();
-        if (!isDue || assigned.isEmpty()) {
+        if (!isDue || (assigned.isEmpty() && marked == null)) {
             return;
         }
         task.commit();
@@ -87,6 +104,9 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
 
     /** The positions of the consumer; null if they are not known yet. */
     private Map<TopicPartition, Long> positions() {
+        if (marked != null) {
+            return marked.positions();
+        }
         Map<TopicPartition, Long> found = new HashMap<>();
         try {
             assigned.keySet().forEach(partition -> found.put(partition, consumer.position(partition)));
@@ -109,14 +129,32 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         assigned = all;
     }
 
+    /** Reads a record with a mark. After the last one, the consumer continues. */
+    private void readMarked() {
+        try {
+            ConsumerRecord<byte[], byte[]> record = marked.next();
+            if (record == null) {
+                continueAfterMarked();
+                return;
+            }
+            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+            take(new ConsumerRecords<>(Map.of(partition, List.of(record))));
+        } catch (TimeoutException none) {
+            // The interval ends; the records of an open transaction, for example, come later.
+        }
+    }
+
+    private void continueAfterMarked() {
+        Map<TopicPartition, Long> reached = marked.positions();
+        marked.close();
+        marked = null;
+        assign();
+        reached.forEach(consumer::seek);
+    }
+
     private void poll() {
         try {
-            ConsumerRecords<byte[], byte[]> found = consumer.poll(hasRead ? interval : MAX_WAIT);
-            if (topic.isTransactional()) {
-                task.polled(found);
-            }
-            records = found.iterator();
-            hasRead |= records.hasNext();
+            take(consumer.poll(hasRead ? interval : MAX_WAIT));
         } catch (WakeupException wake) {
             // The query is stopped, or the topic has more partitions.
         } catch (OffsetOutOfRangeException missing) {
@@ -127,8 +165,19 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         }
     }
 
+    private void take(ConsumerRecords<byte[], byte[]> found) {
+        if (topic.isTransactional()) {
+            task.polled(found);
+        }
+        records = found.iterator();
+        hasRead |= records.hasNext();
+    }
+
     @Override
     public void close() {
+        if (marked != null) {
+            marked.close();
+        }
         topic.left(consumer);
         consumer.close(Duration.ZERO);
     }

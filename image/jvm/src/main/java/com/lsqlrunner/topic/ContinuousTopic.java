@@ -28,6 +28,7 @@ final class ContinuousTopic {
     private final Duration interval;
     private final boolean transactional;
     private final Supplier<Consumer<byte[], byte[]>> newConsumer;
+    private final MarkedStart marked;
 
     /** By task, then by partition: where the query begins. Replaced as a whole when partitions are added. */
     private volatile List<Map<TopicPartition, Long>> startsOfTasks;
@@ -41,6 +42,7 @@ final class ContinuousTopic {
      * @param starts where the query begins
      * @param tasks the number of tasks of each scan
      * @param transactions the output of the query; null if it is delivered at least once
+     * @param marked the records that are read with marks; null if there are none
      */
     ContinuousTopic(
             KafkaMicroBatchStream kafka,
@@ -48,13 +50,15 @@ final class ContinuousTopic {
             int tasks,
             boolean failOnDataLoss,
             TransactionalOutput transactions,
-            Supplier<Consumer<byte[], byte[]>> newConsumer) {
+            Supplier<Consumer<byte[], byte[]>> newConsumer,
+            MarkedStart marked) {
         this.kafka = kafka;
         this.tasks = tasks;
         this.failOnDataLoss = failOnDataLoss;
         this.transactional = transactions != null;
         this.interval = transactional ? transactions.commitInterval() : INTERVAL;
         this.newConsumer = newConsumer;
+        this.marked = marked;
         this.startsOfTasks = divided(starts);
     }
 
@@ -119,7 +123,8 @@ final class ContinuousTopic {
         synchronized (this) {
             scans.get(scan).tasks.put(number, task);
         }
-        return new ContinuousReader(this, number, task, consumer);
+        MarkedReader first = marked == null ? null : marked.reader(partitionsOf(number), failOnDataLoss, interval);
+        return new ContinuousReader(this, number, task, consumer, first);
     }
 
     /** Removes a consumer that is being closed. */

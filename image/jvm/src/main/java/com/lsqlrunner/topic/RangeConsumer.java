@@ -22,6 +22,7 @@ import org.apache.kafka.common.errors.TimeoutException;
  */
 final class RangeConsumer implements AutoCloseable {
     private final Consumer<byte[], byte[]> consumer;
+    private final ReadMark mark;
     private final Map<TopicPartition, PartitionBuffer> buffers = new HashMap<>();
     private final Deque<PartitionBuffer> unfinished = new ArrayDeque<>();
     private boolean failOnDataLoss;
@@ -29,7 +30,13 @@ final class RangeConsumer implements AutoCloseable {
 
     /** @param consumer without a group, whose {@code auto.offset.reset} is {@code none} */
     RangeConsumer(Consumer<byte[], byte[]> consumer) {
+        this(consumer, null);
+    }
+
+    /** @param mark set before each poll, for ranges of one partition; null for none */
+    RangeConsumer(Consumer<byte[], byte[]> consumer, ReadMark mark) {
         this.consumer = consumer;
+        this.mark = mark;
     }
 
     /**
@@ -99,6 +106,10 @@ final class RangeConsumer implements AutoCloseable {
                 throw new TimeoutException(
                         "no records of " + unfinished.getFirst().partition() + " from offset "
                                 + unfinished.getFirst().polledUntil() + " within " + pollTimeout.toMillis() + " ms");
+            }
+            if (mark != null) {
+                PartitionBuffer buffer = unfinished.getFirst();
+                mark.set(buffer.partition(), buffer.polledUntil());
             }
             try {
                 ConsumerRecords<byte[], byte[]> found = consumer.poll(left);

@@ -1,5 +1,6 @@
 package com.lsqlrunner.topic;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,12 +52,47 @@ final class RangeReader implements PartitionReader<InternalRow> {
         }
     }
 
+    /** Reads the ranges of a task with marks. */
+    private static final class Marked implements PartitionReader<InternalRow> {
+        private final MarkedReader reader;
+        private final RecordRow row = new RecordRow();
+
+        Marked(Task task) {
+            reader = new MarkedReader(
+                    new KafkaConsumer<>(MarkedReader.settings(task.consumer)),
+                    new ReadMark(Path.of(task.markFile)),
+                    task.ranges,
+                    task.failOnDataLoss,
+                    Duration.ofMillis(task.pollTimeoutMs));
+        }
+
+        @Override
+        public boolean next() {
+            ConsumerRecord<byte[], byte[]> record = reader.next();
+            if (record != null) {
+                row.set(record);
+            }
+            return record != null;
+        }
+
+        @Override
+        public InternalRow get() {
+            return row;
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+        }
+    }
+
     /**
      * The ranges that one task reads.
      *
      * @param stream unique in the JVM
      * @param name unique among the tasks of a batch
      * @param consumer settings of the consumer
+     * @param markFile the file for marks; null to read without them
      */
     record Task(
             String stream,
@@ -64,7 +100,8 @@ final class RangeReader implements PartitionReader<InternalRow> {
             List<OffsetRange> ranges,
             Map<String, Object> consumer,
             long pollTimeoutMs,
-            boolean failOnDataLoss)
+            boolean failOnDataLoss,
+            String markFile)
             implements InputPartition {
         private static final long serialVersionUID = 1L;
     }
@@ -75,7 +112,8 @@ final class RangeReader implements PartitionReader<InternalRow> {
 
         @Override
         public PartitionReader<InternalRow> createReader(InputPartition partition) {
-            return new RangeReader((Task) partition);
+            Task task = (Task) partition;
+            return task.markFile == null ? new RangeReader(task) : new Marked(task);
         }
     }
 }

@@ -34,11 +34,13 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     private final BatchTrigger trigger;
     private final String name = UUID.randomUUID().toString();
     private final RangeGroups groups;
+    private final MarkedBatch marked;
     private long waitedMs;
 
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
         this.groups = new RangeGroups(SparkSession.active().sparkContext().defaultParallelism());
+        this.marked = new MarkedBatch(options.get("mark.file"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
@@ -46,8 +48,11 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
 
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        waitedMs = trigger.await(this, Positions.of(start));
+        waitedMs = marked.isPending()
+                ? trigger.begin(this, Positions.of(start))
+                : trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
+        marked.planned(start, end);
         trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
         chooseEvaluation();
         return end;
@@ -116,6 +121,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
             return new InputPartition[0];
         }
         KafkaBatchInputPartition first = planned.get(0);
+        String markFile = marked.fileOf(start);
         List<List<OffsetRange>> tasks =
                 groups.divide(planned.stream().map(TopicStream::range).toList());
         InputPartition[] partitions = new InputPartition[tasks.size()];
@@ -126,7 +132,8 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                     tasks.get(index),
                     first.executorKafkaParams(),
                     first.pollTimeoutMs(),
-                    first.failOnDataLoss());
+                    first.failOnDataLoss(),
+                    markFile);
         }
         return partitions;
     }

@@ -73,6 +73,18 @@ class BatchTriggerTest {
     }
 
     @Test
+    void aBatchThatBeginsAtOnceReadsNothingBefore() {
+        BatchTrigger trigger = trigger(NEVER, "a");
+        countNextPoll();
+
+        assertEquals(0, trigger.begin("a", Map.of(A0, 5L)));
+
+        assertEquals(0, polls);
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+        assertEquals(3, trigger.plannedRecords());
+    }
+
+    @Test
     void theFirstBatchBeginsAtOnce() {
         assertTrue(trigger(NEVER, "a").await("a", Map.of(A0, 0L)) < NEVER.toMillis());
     }

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +18,7 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.consumer.OffsetResetStrategy;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ContinuousTopicTest {
     private static final TopicPartition P0 = new TopicPartition("t", 0);
@@ -24,11 +28,17 @@ class ContinuousTopicTest {
     private final List<MockConsumer<byte[], byte[]>> consumers = new ArrayList<>();
 
     private ContinuousTopic topic(int tasks, boolean failOnDataLoss) {
-        return new ContinuousTopic(null, STARTS, tasks, failOnDataLoss, null, () -> {
-            MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE);
-            consumers.add(consumer);
-            return consumer;
-        });
+        return topic(tasks, failOnDataLoss, null);
+    }
+
+    private ContinuousTopic topic(int tasks, boolean failOnDataLoss, MarkedStart marked) {
+        return new ContinuousTopic(null, STARTS, tasks, failOnDataLoss, null, this::newConsumer, marked);
+    }
+
+    private MockConsumer<byte[], byte[]> newConsumer() {
+        MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE);
+        consumers.add(consumer);
+        return consumer;
     }
 
     private void add(int consumer, TopicPartition partition, long... offsets) {
@@ -114,6 +124,58 @@ class ContinuousTopicTest {
         slow.polled(records(P0, 3));
         slow.polled(records(P1, 5));
         assertEquals(Map.of(P0, 8L, P1, 6L), topic.polled());
+    }
+
+    @Test
+    void theFirstRecordsAreReadWithMarksAndTheOthersWithout(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("mark.json");
+        MarkedStart marked = MarkedStart.of(file, STARTS, Map.of(P0, 9L, P1, 5L), 2, this::newConsumer);
+        ContinuousTopic topic = topic(1, true, marked);
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        add(1, P0, 0);
+        add(1, P0, 1);
+
+        assertTrue(reader.next());
+        assertEquals(
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":0}",
+                Files.readString(file).strip());
+        assertTrue(reader.next());
+        assertEquals(
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":1}",
+                Files.readString(file).strip());
+        assertEquals(1L, reader.get().getLong(4));
+
+        add(0, P0, 2);
+        add(0, P1, 5);
+        assertTrue(reader.next());
+        assertEquals("{}", Files.readString(file).strip());
+        assertTrue(consumers.get(1).closed());
+        assertEquals(List.of(2L, 5L), List.of(reader.get().getLong(4), nextOffset(reader)));
+        topic.stop();
+        assertFalse(reader.next());
+        assertEquals(Map.of(P0, 3L, P1, 6L), positions(topic));
+    }
+
+    private static long nextOffset(ContinuousReader reader) {
+        assertTrue(reader.next());
+        return reader.get().getLong(4);
+    }
+
+    @Test
+    void aStopAmongTheMarkedRecordsKeepsThePositionAndRemovesTheMark(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("mark.json");
+        ContinuousTopic topic =
+                topic(1, true, MarkedStart.of(file, STARTS, Map.of(P0, 9L, P1, 5L), 100, this::newConsumer));
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        add(1, P0, 0);
+        assertTrue(reader.next());
+
+        topic.stop();
+
+        assertFalse(reader.next());
+        reader.close();
+        assertEquals("{}", Files.readString(file).strip());
+        assertEquals(Map.of(P0, 1L, P1, 5L), positions(topic));
     }
 
     @Test

@@ -1,0 +1,38 @@
+package com.lsqlrunner.topic;
+
+import org.apache.spark.sql.connector.read.streaming.Offset;
+
+/**
+ * Which batch of a stream is read with a {@link ReadMark}: the first one, if the JVM ran out of memory before. Until it
+ * is planned, nothing else may read a record of the stream.
+ */
+final class MarkedBatch {
+    private final String file;
+    private boolean isPending;
+    private Offset start;
+
+    /** @param file of the marks; null if no batch is read with them */
+    MarkedBatch(String file) {
+        this.file = file;
+        this.isPending = file != null;
+    }
+
+    /** Whether the first batch is not planned yet. */
+    boolean isPending() {
+        return isPending;
+    }
+
+    /** A batch is planned. If the first one has no records of the stream, none is read with marks. */
+    void planned(Offset from, Offset until) {
+        isPending &= !from.equals(until);
+    }
+
+    /** The file for the marks of a batch with records; null if it is read without marks. Spark plans a batch twice. */
+    String fileOf(Offset from) {
+        if (isPending) {
+            isPending = false;
+            start = from;
+        }
+        return from.equals(start) ? file : null;
+    }
+}
