@@ -31,6 +31,8 @@ DATE = Scalar("date")
 TIME = Scalar("time")
 """A time of day with microseconds."""
 TIMESTAMP = Scalar("timestamp")
+NUMBER = Scalar("number")
+"""A DOUBLE as the text that it has in its JSON record. Only the planner gives columns this type: see `plan.numbers`."""
 NULL = Scalar("null")
 """The type of the literal NULL, which is accepted as a value of every type."""
 

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
+from lsql_runner.bind.expr import StructValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, rules
 from lsql_runner.engine.codecs.table import extend, merged_struct
@@ -246,9 +247,10 @@ def _with_part(
             return result.with_column(name, column(expr, columns))
         case Fields(fields, extends):
             new = [(field, column(expr, columns)) for field, expr in fields]
+            struct = F.struct(*(value.alias(field) for field, value in new))
             if not extends:
-                return result.with_column(name, F.struct(*(value.alias(field) for field, value in new)))
-            extended = None if raw is None else extend(raw.raw, raw.serde, new)
+                return result.with_column(name, struct)
+            extended = None if raw is None else extend(raw.raw, raw.serde, struct, StructValue(fields).type)
             if extended is not None:
                 return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
             return result.with_column(

@@ -18,7 +18,7 @@ from lsql_runner.engine.attempts import Origin, attempt, known_not_null
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.identity import RECORD, RowIdentity
 from lsql_runner.formats.catalog import Serde
-from lsql_runner.plan.usage import narrowed, paths_into
+from lsql_runner.plan.usage import type_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Relation:
         expressions = list(exprs)
         columns = dict(self.decoded)
         for name, part in self.undecoded.items():
-            paths = paths_into(name, expressions)
-            if paths:
-                columns[name] = decode(part.raw, part.serde, narrowed(part.serde.type, paths))
+            kind = type_read(name, part.serde.type, expressions)
+            if kind is not None:
+                columns[name] = decode(part.raw, part.serde, kind)
         record = self.identity.record
         if record is not None and any(isinstance(part, RandomBits) for expr in expressions for part in walk(expr)):
             columns[RECORD] = record

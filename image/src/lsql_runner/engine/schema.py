@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as spark
 
 from lsql_runner import types as lsql
+from lsql_runner.plan.number_types import computed
 from lsql_runner.types import Array, DataType, Decimal, Map, Struct
 
 INT, LONG, FLOAT, DOUBLE = spark.IntegerType(), spark.LongType(), spark.FloatType(), spark.DoubleType()
@@ -24,6 +25,7 @@ _SCALARS: dict[DataType, spark.DataType] = {
     lsql.TIME: spark.TimeType(),
     lsql.TIMESTAMP: spark.TimestampType(),
     lsql.NULL: spark.NullType(),
+    lsql.NUMBER: STRING,
 }
 
 
@@ -42,7 +44,8 @@ def spark_type(kind: DataType) -> spark.DataType:
 
 
 def declared_type(kind: DataType) -> spark.DataType:
-    """As `spark_type`, but with fields and elements that are not nullable. Decoding checks them."""
+    """The type of the values of a record: as `spark_type`, but with fields and elements that are not nullable, which
+    decoding checks, and with DOUBLE for NUMBER."""
     match kind:
         case Array(element, nullable):
             return spark.ArrayType(declared_type(element), nullable)
@@ -50,4 +53,4 @@ def declared_type(kind: DataType) -> spark.DataType:
             return spark.MapType(spark.StringType(), declared_type(value), nullable)
         case Struct(fields):
             return spark.StructType([spark.StructField(f.name, declared_type(f.type), f.nullable) for f in fields])
-    return spark_type(kind)
+    return spark_type(computed(kind))

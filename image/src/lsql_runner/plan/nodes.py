@@ -19,7 +19,7 @@ from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.formats.catalog import JSON_FORMAT, TopicSchema
 from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
@@ -289,10 +289,24 @@ PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
 
 
+def encoded(node: PlanNode) -> frozenset[str]:
+    """The columns that are still JSON: each expression decodes what it reads, numbers as DOUBLE or as NUMBER."""
+    match node:
+        case ReadTopic(schema):
+            parts = (("key", schema.key), ("value", schema.value))
+            return frozenset(name for name, part in parts if part.format == JSON_FORMAT)
+        case Project():
+            kept = (("key", node.key), ("value", node.value))
+            return encoded(node.input) & {name for name, part in kept if keeps_source(part)}
+        case Filter() | Unnest():
+            return encoded(node.input)
+    return frozenset()
+
+
 def _check_input(below: PlanNode, *exprs: Expr) -> None:
     """Check that the input of a node has every column that the expressions read, with the expected type.
 
     Raises:
         InvalidPlan: the message lists the columns that exist.
     """
-    check_columns(below.columns, *exprs)
+    check_columns(below.columns, *exprs, encoded=encoded(below))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from lsql_runner.bind.bound import keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.number_types import has_numbers, with_numbers
 from lsql_runner.plan.queries import Query, Write, WriteSink
 from lsql_runner.plan.tree import inputs
 from lsql_runner.types import Array, DataType, Field, Struct
@@ -21,6 +22,19 @@ def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
         part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.name == column
     }
     return tuple(found)
+
+
+def type_read(column: str, kind: DataType, exprs: Collection[Expr]) -> DataType | None:
+    """The type with which the expressions read a column that is still encoded: only the fields that they read, and
+    NUMBER in the place of DOUBLE where they do; None if they do not read it."""
+    paths = paths_into(column, exprs)
+    if not paths:
+        return None
+    read = narrowed(kind, paths)
+    for part in (part for expr in exprs for part in walk(expr)):
+        if isinstance(part, ColumnRef) and part.name == column and has_numbers(part.type):
+            read = with_numbers(read, part.type, part.path)
+    return read
 
 
 def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:

@@ -6,6 +6,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.events import processor as events
 from lsql_runner.formats.catalog import BYTES_FORMAT
 from lsql_runner.plan.explain import explain
+from lsql_runner.plan.number_types import computed
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
@@ -64,7 +65,7 @@ def planned_event(prepared: PreparedProgram, settings: Settings, now_ms: int) ->
             key_format=str(write.key_format),
             value_format=str(write.value_format),
             key_type=describe(write.input.key_type),
-            value_type=describe(write.input.value_type),
+            value_type=describe(computed(write.input.value_type)),
             schema_origin="program",
         )
         for write in prepared.plan.topic_writes

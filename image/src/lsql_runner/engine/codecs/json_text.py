@@ -7,10 +7,11 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.call import call
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
-from lsql_runner.engine.schema import BINARY, declared_type
+from lsql_runner.engine.schema import BINARY, declared_type, spark_type
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.formats.schema_id import MAGIC, SCHEMA_ID_BYTES, schema_id_prefix
 from lsql_runner.jvm.java_entries import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.plan.number_types import has_numbers
 from lsql_runner.types import DataType, Field, Struct
 
 _ALL = 2**31 - 1
@@ -20,10 +21,16 @@ _ALL = 2**31 - 1
 def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     text = without_schema_id(raw) if serde.has_schema_id else raw
     if isinstance(kind, Struct):
-        return call(DECODE_JSON, text, F.lit(declared_type(kind).json()))
+        return call(DECODE_JSON, text, *_types(kind))
     # A value that is not an object is decoded as the only field of an object.
     wrapped = F.concat(F.lit(b'{"v":'), text, F.lit(b"}"))
-    return call(DECODE_JSON, wrapped, F.lit(declared_type(Struct((Field("v", kind),))).json()))["v"]
+    return call(DECODE_JSON, wrapped, *_types(Struct((Field("v", kind),))))["v"]
+
+
+def _types(kind: DataType) -> list[Column]:
+    """The type of the values of JSON, and, if numbers of it are kept as text, the type of these values in Spark."""
+    types = [declared_type(kind), *([spark_type(kind)] if has_numbers(kind) else [])]
+    return [F.lit(each.json()) for each in types]
 
 
 def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Column:
@@ -33,8 +40,8 @@ def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Colum
 
 def _encode_text(value: Column, kind: DataType) -> Column:
     if isinstance(kind, Struct):
-        return call(ENCODE_JSON, value)
-    wrapped = call(ENCODE_JSON, F.struct(value.alias("v")))
+        return call(ENCODE_JSON, value, *_types(kind)[:1] if has_numbers(kind) else ())
+    wrapped = _encode_text(F.struct(value.alias("v")), Struct((Field("v", kind),)))
     bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
     return F.when(value.isNull(), F.lit(None).cast(BINARY)).otherwise(bare)
 
@@ -54,8 +61,8 @@ def _replace_schema_id(data: Column, may_have_one: bool, output: SchemaOutput | 
     return with_schema_id(without_schema_id(data) if may_have_one else data, output)
 
 
-def _extend(raw: Column, fields: list[tuple[str, Column]]) -> Column:
-    return call(EXTEND_JSON, raw, call(ENCODE_JSON, F.struct(*(value.alias(name) for name, value in fields))))
+def _extend(raw: Column, fields: Column, kind: Struct) -> Column:
+    return call(EXTEND_JSON, raw, _encode_text(fields, kind))
 
 
 CODECS = {

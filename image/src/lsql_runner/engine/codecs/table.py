@@ -11,7 +11,7 @@ from lsql_runner.engine.codecs import avro, csv_xml, json_text, primitives, prot
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.codecs.wire import long_be, require_min_length
 from lsql_runner.formats.catalog import WINDOW_BOUNDS, Format, Serde
-from lsql_runner.types import DataType
+from lsql_runner.types import DataType, Struct
 
 CODECS: dict[str, Codec] = {
     **primitives.CODECS,
@@ -74,15 +74,16 @@ def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) ->
     return F.concat(bare, F.substring(raw, -window_bytes, window_bytes))
 
 
-def extend(raw: Column, serde: Serde, fields: list[tuple[str, Column]]) -> tuple[Column, Serde] | None:
-    """The bytes, without a schema id, with fields added or replaced, and their serde; None for formats that must be
-    decoded to add fields."""
+def extend(raw: Column, serde: Serde, fields: Column, kind: Struct) -> tuple[Column, Serde] | None:
+    """The bytes, without a schema id, with the fields of a struct of type `kind` added or replaced, and their serde.
+
+    None for formats that must be decoded to add fields."""
     codec = CODECS[serde.format.bare.name]
     if serde.format.is_windowed or codec.extend is None:
         return None
     plain = replace_schema_id(raw, serde, None) if serde.has_schema_id else raw
     assert plain is not None
-    return codec.extend(plain, fields), replace(serde, has_schema_id=False)
+    return codec.extend(plain, fields, kind), replace(serde, has_schema_id=False)
 
 
 def windowed_key(key: Column, form: Format, window: Window) -> Column:

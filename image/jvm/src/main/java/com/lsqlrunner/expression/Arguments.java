@@ -8,6 +8,11 @@ import org.apache.spark.sql.types.StructType;
 
 /** The arguments of a function call. */
 public record Arguments(List<Expression> all) {
+    /** The number of arguments. */
+    public int count() {
+        return all.size();
+    }
+
     /** The first argument. */
     public Expression first() {
         return all.get(0);

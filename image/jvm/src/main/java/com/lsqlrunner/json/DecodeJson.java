@@ -3,6 +3,7 @@ package com.lsqlrunner.json;
 import com.lsqlrunner.expression.DecodingFunction;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -12,27 +13,56 @@ import org.apache.spark.sql.types.StructType;
 public final class DecodeJson extends DecodingFunction {
     private static final long serialVersionUID = 1L;
 
+    @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
+    private final StructType type;
+
     private transient JsonObjectReader reader;
     private transient SparkJsonParser parser;
+    /** Reads numbers as text; null if none are kept as text. */
+    private transient SparkJsonParser textParser;
 
     /** @param declared the type of the struct, in which fields may be not nullable */
     public DecodeJson(Expression child, StructType declared) {
-        super(child, declared);
+        this(child, declared, declared.asNullable());
+    }
+
+    /**
+     * Creates the function.
+     *
+     * @param declared the type of the records, in which fields may be not nullable
+     * @param type that of the struct: with STRING in the place of DOUBLE for numbers whose text is kept
+     */
+    public DecodeJson(Expression child, StructType declared, StructType type) {
+        super(child, declared, type.json());
+        this.type = type;
     }
 
     @Override
     protected InternalRow decoded(byte[] record) {
         if (parser == null) {
-            parser = new SparkJsonParser((StructType) dataType());
-            reader = JsonObjectReader.of((StructType) dataType());
+            StructType values = ((StructType) declared()).asNullable();
+            parser = new SparkJsonParser(values);
+            textParser = values.equals(type) ? null : new SparkJsonParser(type);
+            reader = JsonObjectReader.of(values, type);
         }
         InternalRow row = reader == null ? null : reader.read(record);
-        return row == null ? parser.parse(record) : row;
+        return row == null ? parsed(record) : row;
+    }
+
+    /** Spark's parser accepts every value as text. So it first reads numbers, to decide whether the record is valid. */
+    private InternalRow parsed(byte[] record) {
+        InternalRow values = parser.parse(record);
+        return textParser == null ? values : textParser.parse(record);
+    }
+
+    @Override
+    public DataType dataType() {
+        return type;
     }
 
     @Override
     protected DecodeJson withChild(Expression other) {
-        return new DecodeJson(other, (StructType) declared());
+        return new DecodeJson(other, (StructType) declared(), type);
     }
 
     @Override

@@ -3,10 +3,15 @@ package com.lsqlrunner.json;
 import com.lsqlrunner.expression.UnaryFunction;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.EvalMode;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
 
 /**
  * Encodes a struct as the bytes of a JSON object with all null fields, like {@code to_json}. That function uses an
@@ -16,12 +21,30 @@ import org.apache.spark.sql.types.StructType;
 public final class EncodeJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
+    /** The type of the struct in JSON; null if it is that of the argument. */
+    @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
+    private final StructType declared;
+
     private transient JsonObjectWriter writer;
     private transient SparkJsonGenerator generator;
+    /** Converts numbers that are text, which Spark's generator would write in quotes; null if there are none. */
+    private transient Expression values;
+
     private transient boolean isReady;
 
     public EncodeJson(Expression child) {
         super(child);
+        declared = null;
+    }
+
+    /**
+     * Creates the function.
+     *
+     * @param declared the type of the struct in JSON: where it has DOUBLE and the argument STRING, the text is a number
+     */
+    public EncodeJson(Expression child, StructType declared) {
+        super(child, declared);
+        this.declared = declared;
     }
 
     @Override
@@ -33,7 +56,7 @@ public final class EncodeJson extends UnaryFunction {
     @Override
     public byte[] call(Object struct) {
         if (!isReady) {
-            writer = JsonObjectWriter.of((StructType) child().dataType());
+            writer = JsonObjectWriter.of(written(), type());
             isReady = true;
         }
         InternalRow row = (InternalRow) struct;
@@ -41,16 +64,27 @@ public final class EncodeJson extends UnaryFunction {
         return object == null ? generated(row) : object;
     }
 
+    private StructType type() {
+        return (StructType) child().dataType();
+    }
+
+    private StructType written() {
+        return declared == null ? type() : declared;
+    }
+
     private byte[] generated(InternalRow row) {
         if (generator == null) {
-            generator = new SparkJsonGenerator((StructType) child().dataType());
+            generator = new SparkJsonGenerator(written());
+            Expression struct = new BoundReference(0, type(), true);
+            values = declared == null ? null : new Cast(struct, declared, Option.apply("UTC"), EvalMode.ANSI());
         }
-        return generator.write(row);
+        return generator.write(
+                values == null ? row : (InternalRow) values.eval(new GenericInternalRow(new Object[] {row})));
     }
 
     @Override
     protected EncodeJson withChild(Expression other) {
-        return new EncodeJson(other);
+        return declared == null ? new EncodeJson(other) : new EncodeJson(other, declared);
     }
 
     @Override

@@ -25,20 +25,30 @@ final class JsonObjectReader {
     private final JsonValueReader[] fields;
     private final JsonScanner scanner;
 
-    /** @param type a struct for which {@link #canRead} is true */
-    JsonObjectReader(StructType type, JsonScanner scanner) {
-        int count = type.length();
+    /**
+     * Creates a reader.
+     *
+     * @param declared the type of the records, for which {@link #canRead} is true
+     * @param type that of the structs: with STRING in the place of DOUBLE for numbers whose text is kept
+     */
+    JsonObjectReader(StructType declared, StructType type, JsonScanner scanner) {
+        int count = declared.length();
         this.scanner = scanner;
-        names = new JsonFieldNames(type.fieldNames(), scanner);
+        names = new JsonFieldNames(declared.fieldNames(), scanner);
         fields = new JsonValueReader[count];
         for (int i = 0; i < count; i++) {
-            fields[i] = new JsonValueReader(type.fields()[i].dataType(), scanner);
+            fields[i] = new JsonValueReader(declared.fields()[i].dataType(), type.fields()[i].dataType(), scanner);
         }
     }
 
     /** A reader of a struct; null if one of its fields has a type that only Spark's parser reads. */
     static JsonObjectReader of(StructType type) {
-        return canRead(type) ? new JsonObjectReader(type, new JsonScanner()) : null;
+        return of(type, type);
+    }
+
+    /** A reader with these arguments of the constructor; null like that of {@link #of(StructType)}. */
+    static JsonObjectReader of(StructType declared, StructType type) {
+        return canRead(declared) ? new JsonObjectReader(declared, type, new JsonScanner()) : null;
     }
 
     /** Whether all fields of a struct can be read. */

@@ -18,6 +18,16 @@ final class JsonObjectWriter {
 
     /** A writer of a struct; null if one of its fields has a type that only Spark's generator writes. */
     static JsonObjectWriter of(StructType type) {
+        return of(type, type);
+    }
+
+    /**
+     * A writer of a struct; null like that of {@link #of(StructType)}.
+     *
+     * @param declared the type of the struct in JSON
+     * @param type that of the rows: with STRING in the place of DOUBLE for numbers that are text
+     */
+    static JsonObjectWriter of(StructType declared, StructType type) {
         int count = type.length();
         byte[][] names = new byte[count][];
         JsonValueWriter[] fields = new JsonValueWriter[count];
@@ -26,7 +36,7 @@ final class JsonObjectWriter {
             String separator = i == 0 ? "{" : ",";
             String name = new String(JsonOutput.quoted(field.name()), StandardCharsets.UTF_8);
             names[i] = JsonOutput.utf8(separator + name + ":");
-            fields[i] = JsonValueWriter.of(field.dataType());
+            fields[i] = JsonValueWriter.of(declared.fields()[i].dataType(), field.dataType());
             if (fields[i] == null) {
                 return null;
             }
@@ -34,9 +44,9 @@ final class JsonObjectWriter {
         return count == 0 ? null : new JsonObjectWriter(names, fields);
     }
 
-    /** A writer of structs within another value; null like that of {@link #of}. */
-    static JsonValueWriter fieldsOf(StructType type) {
-        JsonObjectWriter struct = of(type);
+    /** A writer of structs within another value; null like that of {@link #of(StructType)}. */
+    static JsonValueWriter fieldsOf(StructType declared, StructType type) {
+        JsonObjectWriter struct = of(declared, type);
         return struct == null
                 ? null
                 : (out, from, index) -> struct.writeTo(out, from.getStruct(index, struct.fields.length));

@@ -118,6 +118,19 @@ final class JsonOutput {
         return true;
     }
 
+    /** Writes the text of a number; in quotes if it is not a number, but {@code NaN} or {@code Infinity}. */
+    void writeNumber(UTF8String text) {
+        int length = text.numBytes();
+        int first = text.getByte(0) == '-' && length > 1 ? text.getByte(1) : text.getByte(0);
+        if (first < '0' || first > '9') {
+            writeString(text);
+            return;
+        }
+        reserve(length);
+        text.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + size);
+        size += length;
+    }
+
     /** Writes a string, with quotes and escapes. */
     void writeString(UTF8String text) {
         int length = text.numBytes();

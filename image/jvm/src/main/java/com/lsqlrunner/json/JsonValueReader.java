@@ -24,6 +24,8 @@ final class JsonValueReader {
         INT,
         LONG,
         DOUBLE,
+        /** A number as text. */
+        NUMBER,
         DECIMAL,
         DATE,
         TIME,
@@ -43,16 +45,27 @@ final class JsonValueReader {
     private final int precision;
     private final int scale;
 
-    /** @param type a type for which {@link #canRead} is true */
-    JsonValueReader(DataType type, JsonScanner scanner) {
+    /**
+     * Creates a reader.
+     *
+     * @param declared the type of the values in records, for which {@link #canRead} is true
+     * @param type that of the result: STRING instead of DOUBLE for the text of a number
+     */
+    JsonValueReader(DataType declared, DataType type, JsonScanner scanner) {
         this.scanner = scanner;
         numbers = new JsonNumbers(scanner);
-        kind = kind(type);
-        struct = type instanceof StructType fields ? new JsonObjectReader(fields, scanner) : null;
-        DataType item = itemType(type);
-        items = item == null ? null : new JsonValueReader(item, scanner);
-        precision = type instanceof DecimalType decimal ? decimal.precision() : 0;
-        scale = type instanceof DecimalType decimal ? decimal.scale() : 0;
+        kind = isNumberAsText(declared, type) ? Kind.NUMBER : kind(declared);
+        struct =
+                declared instanceof StructType fields ? new JsonObjectReader(fields, (StructType) type, scanner) : null;
+        DataType item = itemType(declared);
+        items = item == null ? null : new JsonValueReader(item, itemType(type), scanner);
+        precision = declared instanceof DecimalType decimal ? decimal.precision() : 0;
+        scale = declared instanceof DecimalType decimal ? decimal.scale() : 0;
+    }
+
+    /** Whether values of a type in JSON, of another type in Spark, are numbers as text. */
+    static boolean isNumberAsText(DataType declared, DataType type) {
+        return DataTypes.DoubleType.equals(declared) && DataTypes.StringType.equals(type);
     }
 
     private static DataType itemType(DataType type) {
@@ -118,6 +131,7 @@ final class JsonValueReader {
             case LONG -> numbers.readLong(record);
             case INT -> numbers.readInt(record);
             case DOUBLE -> numbers.readDouble(record);
+            case NUMBER -> readNumber(record);
             case BOOLEAN -> readBoolean(first);
             case DECIMAL -> numbers.readDecimal(record, precision, scale);
             case DATE -> first == '"' ? readDate(record) : NOT_READ;
@@ -133,6 +147,12 @@ final class JsonValueReader {
         scanner.read('"');
         int start = scanner.position();
         int length = scanner.readPlainString();
+        return length == UNRECOGNIZED ? NOT_READ : UTF8String.fromBytes(record, start, length);
+    }
+
+    private Object readNumber(byte[] record) {
+        int start = scanner.position();
+        int length = scanner.readNumber();
         return length == UNRECOGNIZED ? NOT_READ : UTF8String.fromBytes(record, start, length);
     }
 

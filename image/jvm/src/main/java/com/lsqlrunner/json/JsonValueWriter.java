@@ -25,17 +25,30 @@ interface JsonValueWriter {
      */
     boolean write(JsonOutput out, SpecializedGetters from, int index);
 
-    /** A writer of values of a type; null for a type that only Spark's generator writes. */
-    static JsonValueWriter of(DataType type) {
+    /**
+     * A writer of values of a type; null for a type that only Spark's generator writes.
+     *
+     * @param declared the type of the values in JSON
+     * @param type that of the values: STRING instead of DOUBLE for numbers that are text
+     */
+    static JsonValueWriter of(DataType declared, DataType type) {
+        if (JsonValueReader.isNumberAsText(declared, type)) {
+            return (out, from, index) -> {
+                out.writeNumber(from.getUTF8String(index));
+                return true;
+            };
+        }
         if (type instanceof StructType struct) {
-            return JsonObjectWriter.fieldsOf(struct);
+            return JsonObjectWriter.fieldsOf((StructType) declared, struct);
         }
         if (type instanceof ArrayType array) {
-            JsonValueWriter item = of(array.elementType());
+            JsonValueWriter item = of(((ArrayType) declared).elementType(), array.elementType());
             return item == null ? null : (out, from, index) -> writeArray(out, from.getArray(index), item);
         }
         if (type instanceof MapType map) {
-            JsonValueWriter item = DataTypes.StringType.equals(map.keyType()) ? of(map.valueType()) : null;
+            JsonValueWriter item = DataTypes.StringType.equals(map.keyType())
+                    ? of(((MapType) declared).valueType(), map.valueType())
+                    : null;
             return item == null ? null : (out, from, index) -> writeMap(out, from.getMap(index), item);
         }
         if (type instanceof DecimalType decimal) {

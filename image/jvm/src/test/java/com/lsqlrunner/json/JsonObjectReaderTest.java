@@ -38,6 +38,48 @@ class JsonObjectReaderTest {
         assertTrue(read > RECORDS / 20, "read only " + read);
     }
 
+    /**
+     * Spark's parser accepts every value as text, so only the parser with doubles decides whether a record is valid.
+     */
+    @Test
+    void readsTheTextOfTheNumbersThatSparkReads() {
+        JsonObjectReader texts = JsonObjectReader.of(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
+        SparkJsonParser textParser = new SparkJsonParser(JsonRecords.WITH_TEXT);
+        JsonRecords records = new JsonRecords(20261125);
+        int read = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            byte[] record = records.next();
+            InternalRow row = texts.read(record);
+            if (row != null) {
+                read++;
+                parser.parse(record);
+                assertEquals(textParser.parse(record).toString(), row.toString(), () -> new String(record, UTF_8));
+            }
+        }
+        assertTrue(read > RECORDS / 20, "read only " + read);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-0", "55", "10.0", "1e3", "1.5E+02", "12345678901234567890.0123456789", "1e999"})
+    void theTextOfANumberHasAllItsDigits(String number) {
+        JsonObjectReader texts = JsonObjectReader.of(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
+        byte[] record =
+                "{\"speed\": %s ,\"table\":[[ %s]]}".formatted(number, number).getBytes(UTF_8);
+
+        InternalRow row = texts.read(record);
+
+        assertEquals(number, row.getUTF8String(2).toString());
+        assertEquals(number, row.getArray(8).getArray(0).getUTF8String(0).toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\"1\"", "\"NaN\"", "01", "1.", "true", "{}", "NaN"})
+    void leavesTextThatIsNoNumberToSpark(String value) {
+        JsonObjectReader texts = JsonObjectReader.of(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
+
+        assertNull(texts.read("{\"speed\":%s}".formatted(value).getBytes(UTF_8)));
+    }
+
     private String parsed(byte[] record) {
         try {
             return parser.parse(record).toString();

@@ -21,6 +21,8 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonObjectWriterTest {
     private static final StructType TYPE = JsonRecords.TYPE;
@@ -108,6 +110,26 @@ class JsonObjectWriterTest {
 
             assertEquals("{\"l\":" + value + "}", written("l", DataTypes.LongType, value));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-0", "55", "10.0", "1e3", "-12345678901234567890.0123456789"})
+    void writesTheTextOfNumbers(String number) {
+        assertEquals("{\"d\":" + number + "}", writtenText(number));
+    }
+
+    /** The result of an expression may be one of these, or a number that Spark's parser accepts as text. */
+    @ParameterizedTest
+    @ValueSource(strings = {"NaN", "Infinity", "-Infinity", "-INF"})
+    void writesTextThatIsNoNumberInQuotes(String text) {
+        assertEquals("{\"d\":\"" + text + "\"}", writtenText(text));
+    }
+
+    private String writtenText(String number) {
+        StructType declared = new StructType().add("d", DataTypes.DoubleType);
+        StructType type = new StructType().add("d", DataTypes.StringType);
+        JsonObjectWriter texts = JsonObjectWriter.of(declared, type);
+        return new String(texts.write(struct(UTF8String.fromString(number))), UTF_8);
     }
 
     @Test

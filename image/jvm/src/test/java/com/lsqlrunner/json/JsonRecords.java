@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimeType;
 
@@ -29,6 +30,19 @@ final class JsonRecords {
             .add("day", DataTypes.DateType)
             .add("counts", DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType))
             .add("clock", new TimeType(TimeType.MICROS_PRECISION()));
+
+    /** The type of structs with the text of all numbers that are doubles. */
+    static final StructType WITH_TEXT = new StructType(Arrays.stream(TYPE.fields())
+            .map(field -> switch (field.name()) {
+                case "speed" -> DataTypes.createStructField(field.name(), DataTypes.StringType, true);
+                case "table" ->
+                    DataTypes.createStructField(
+                            field.name(),
+                            DataTypes.createArrayType(DataTypes.createArrayType(DataTypes.StringType)),
+                            true);
+                default -> field;
+            })
+            .toArray(StructField[]::new));
 
     private static StructType place() {
         return new StructType().add("x", DataTypes.LongType).add("place", DataTypes.StringType);
