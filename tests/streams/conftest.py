@@ -36,6 +36,14 @@ def engine(executed: list[str]) -> Iterator[MemoryEngine]:
         yield engine
 
 
+@pytest.fixture(scope="module")
+def spark(engine: MemoryEngine) -> Iterator[SparkSession]:
+    """The session, for SELECTs of hundreds of expressions."""
+    # Their code exceeds the size of a JVM method. Spark would try to compile it and fall back.
+    with conf(engine.session, "spark.sql.codegen.wholeStage", "false"):
+        yield engine.session
+
+
 @pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
 def session(engine: MemoryEngine, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The session, once with generated code, which must compile, and once without."""
