@@ -162,14 +162,15 @@ def source_topics(program: ast.Program) -> dict[str, Span]:
     """The topics that a program reads, each with the span of its first use. Names of WITH queries are not topics."""
     topics: dict[str, Span] = {}
     shared = {table.name.name for table in program.shared_tables}
+    _add_topics(topics, [table.select for table in program.shared_tables], shared)
     for insert in program.inserts:
-        local = shared | {table.name.name for table in insert.tables}
-        for select in (
-            *(t.select for t in program.shared_tables),
-            *(t.select for t in insert.tables),
-            insert.select,
-        ):
-            for source in (source for inner in select.with_subselects() for source in inner.sources):
-                if isinstance(source, ast.SourceName) and source.name.name not in local:
-                    topics.setdefault(source.name.name, source.name.span)
+        known = shared | {table.name.name for table in insert.tables} if insert.tables else shared
+        _add_topics(topics, [*(table.select for table in insert.tables), insert.select], known)
     return topics
+
+
+def _add_topics(topics: dict[str, Span], selects: Iterable[ast.Select], queries: Container[str]) -> None:
+    """Add the sources of the SELECTs that are not names of WITH queries."""
+    for source in (source for select in selects for inner in select.with_subselects() for source in inner.sources):
+        if isinstance(source, ast.SourceName) and source.name.name not in queries:
+            topics.setdefault(source.name.name, source.name.span)

@@ -69,19 +69,25 @@ def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
     targets comes first, because with the position of another query its target would miss records. Stateless queries
     match if they also have the same targets, and shared ones if they have the same name.
     """
+    free: dict[str, list[QueryFingerprint]] = {}
+    for old in pinned.queries:
+        free.setdefault(old.content, []).append(old)
     matches: dict[str, str] = {}
+    candidates = [(query, free.get(query.content, [])) for query in current.queries]
     for other_targets in (False, True):
-        for query in current.queries:
-            free = (old for old in pinned.queries if old.name not in matches.values())
-            candidates = (old for old in free if other_targets or query.targets == old.targets)
-            match = next((old for old in candidates if _continues(query, old)), None)
-            if match is not None and query.name not in matches:
+        for query, olds in candidates:
+            if query.name in matches:
+                continue
+            match = next((old for old in olds if _continues(query, old, other_targets)), None)
+            if match is not None:
                 matches[query.name] = match.name
+                olds.remove(match)
     return matches
 
 
-def _continues(query: QueryFingerprint, old: QueryFingerprint) -> bool:
-    if query.content != old.content:
+def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bool) -> bool:
+    """Whether a query continues a checkpoint with the same content; if asked, also of a query with other targets."""
+    if not other_targets and query.targets != old.targets:
         return False
     if query.state is not None:
         return True
@@ -97,9 +103,10 @@ def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dic
     """
     names = _UnusedNames([query.name for query in pinned.queries])
     stores = _UnusedNames([store for query in pinned.queries for store in query.stores])
+    pinned_queries = {query.name: query for query in pinned.queries}
     queries = []
     for query, described in zip(plan.queries, current.queries, strict=True):
-        old = pinned.query(matches.get(query.name, ""))
+        old = pinned_queries.get(matches.get(query.name, ""))
         if old is not None:
             queries.append(_with_names(query, old.name, old.stores))
         elif query.name in SHARED_NAMES:

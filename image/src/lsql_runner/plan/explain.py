@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.table import row_of
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
-from lsql_runner.plan.queries import Plan, Query, Write, WriteSink, WriteTopic
+from lsql_runner.plan.queries import Plan, Query, Write, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
 from lsql_runner.plan.tree import inputs, nodes
 from lsql_runner.plan.usage import fields_read
@@ -22,14 +22,16 @@ def explain(plan: Plan) -> str:
 
 def _query(query: Query) -> Iterator[str]:
     yield f"query {query.name}" + (" (keeps state)" if query.stateful else " (continuous)" if query.continuous else "")
+    decoded = fields_read(query)
     for write in query.writes:
-        yield from _write(query, write)
+        yield from _write(write, decoded)
     for write in query.dead_letters_of:
         yield f"  write {write.errors.dead_letter_topic}: dead letters of {write.topic}"
-        yield f"    read {', '.join(source.topic for source in query.sources if _reads(write, source.topic))}"
+        topics = [node.schema.topic for node in nodes(write.input) if isinstance(node, ReadTopic)]
+        yield f"    read {', '.join(dict.fromkeys(topics))}"
 
 
-def _write(query: Query, write: Write) -> Iterator[str]:
+def _write(write: Write, decoded: Mapping[str, DataType]) -> Iterator[str]:
     if isinstance(write, WriteSink):
         yield from _target(write.target, write.input.of_table)
     else:
@@ -38,17 +40,13 @@ def _write(query: Query, write: Write) -> Iterator[str]:
         yield f"    value {_serde(_written(write.value_format, write.input.value_type, write.value_schema))}"
         if write.errors.handles_errors:
             yield f"    errors {write.errors}"
-    yield from _tree(query, write.input, 2)
+    yield from _tree(write.input, decoded, 2)
 
 
-def _reads(write: WriteTopic, topic: str) -> bool:
-    return any(isinstance(node, ReadTopic) and node.schema.topic == topic for node in nodes(write.input))
-
-
-def _tree(query: Query, node: PlanNode, depth: int) -> Iterator[str]:
-    yield from explain_node(query, node, "  " * depth)
+def _tree(node: PlanNode, decoded: Mapping[str, DataType], depth: int) -> Iterator[str]:
+    yield from _node(node, decoded, "  " * depth)
     for below in inputs(node):
-        yield from _tree(query, below, depth + 1)
+        yield from _tree(below, decoded, depth + 1)
 
 
 def _window(node: Project) -> str:
@@ -83,8 +81,12 @@ def _serde(serde: Serde) -> str:
     return f"{serde.format}{' with schema id' if serde.has_schema_id else ''} {describe(serde.type)}"
 
 
-def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str]:
-    """The lines of a node, without those of the nodes below it."""
+def _node(node: PlanNode, decoded: Mapping[str, DataType], indent: str) -> Iterator[str]:
+    """The lines of a node, without those of the nodes below it.
+
+    Args:
+        decoded: by topic, the type of the fields that the query decodes.
+    """
     match node:
         case Project():
             yield f"{indent}project" + (" as a table of the newest records" if node.as_table else "")
@@ -106,7 +108,7 @@ def explain_node(query: Query, node: PlanNode, indent: str = "") -> Iterator[str
             yield f"{indent}read {schema.topic} ({schema.origin})"
             yield f"{indent}  key   {_serde(schema.key)}"
             yield f"{indent}  value {_serde(schema.value)}"
-            read = fields_read(query, schema.topic)
+            read = decoded[schema.topic]
             names = ", ".join(read.names) if isinstance(read, Struct) else describe(read)
             yield f"{indent}  decodes {names or 'nothing'}"
 

@@ -69,10 +69,13 @@ def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
     return ()
 
 
-def fields_read(query: Query, topic: str) -> DataType:
-    """The type of the fields of a topic's value that a query decodes; an empty struct if the value passes through."""
-    reads = (read for write in query.writes for read in _reads(write.input, _target_exprs(write)))
-    return _union([kind for node, kind in reads if node.schema.topic == topic])
+def fields_read(query: Query) -> dict[str, DataType]:
+    """By topic: the type of the fields that a query decodes of its value; an empty struct if it passes through."""
+    kinds: dict[str, list[DataType]] = {}
+    for write in query.writes:
+        for node, kind in _reads(write.input, _target_exprs(write)):
+            kinds.setdefault(node.schema.topic, []).append(kind)
+    return {topic: _union(found) for topic, found in kinds.items()}
 
 
 def _target_exprs(write: Write) -> tuple[Expr, ...]:
