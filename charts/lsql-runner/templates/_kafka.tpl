@@ -45,23 +45,31 @@ chart's Secret are derived from this table.
 {{- toJson $found -}}
 {{- end -}}
 
+{{/*
+The port in `host[:port]`, where an IPv6 address is in brackets. Call with (dict "server" "..." "default" "<port>").
+*/}}
+{{- define "lsql-runner.port" -}}
+{{- $port := regexReplaceAll "^\\[[^]]*\\]" .server "" | regexFind ":[0-9]+$" | trimPrefix ":" -}}
+{{- default .default $port -}}
+{{- end -}}
+
 {{/* The ports of brokers, registry, token endpoint and sinks, and those of `networkPolicy.egressPorts`, as a JSON list. */}}
 {{- define "lsql-runner.egressPorts" -}}
 {{- $ports := list -}}
 {{- range include "lsql-runner.bootstrapServers" . | splitList "," -}}
-{{- $ports = append $ports (splitList ":" . | last | int) -}}
+{{- $ports = append $ports (include "lsql-runner.port" (dict "server" . "default" "") | int) -}}
 {{- end -}}
 {{- $oauth := eq .Values.kafka.sasl.mechanism "OAUTHBEARER" -}}
 {{- $called := append (include "lsql-runner.registryUrls" . | fromJsonArray) (ternary .Values.kafka.sasl.oauthbearer.tokenEndpointUrl "" $oauth) -}}
 {{- range compact $called -}}
 {{- $url := urlParse . -}}
-{{- $port := ternary (splitList ":" $url.host | last) (ternary "443" "80" (eq $url.scheme "https")) (contains ":" $url.host) -}}
-{{- $ports = append $ports (int $port) -}}
+{{- $default := ternary "443" "80" (eq $url.scheme "https") -}}
+{{- $ports = append $ports (include "lsql-runner.port" (dict "server" $url.host "default" $default) | int) -}}
 {{- end -}}
 {{- range .Values.sinks -}}
 {{- $default := ternary "5432" "6379" (hasPrefix "jdbc:postgresql:" .url) -}}
 {{- range regexReplaceAll "^[a-z:]+//([^/?]*).*$" .url "${1}" | splitList "," -}}
-{{- $ports = append $ports (ternary (splitList ":" . | last) $default (contains ":" .) | int) -}}
+{{- $ports = append $ports (include "lsql-runner.port" (dict "server" . "default" $default) | int) -}}
 {{- end -}}
 {{- end -}}
 {{- range .Values.networkPolicy.egressPorts -}}

@@ -77,7 +77,7 @@ def run(environment: Mapping[str, str]) -> int:
         open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
         return create_app(supervisor, metrics.render, access_of(settings))
 
-    return serve(make_app, settings.port, open_until_exit.close)
+    return serve(make_app, settings.port, open_until_exit.close, address=settings.bind_address)
 
 
 @contextmanager

@@ -119,6 +119,7 @@ def test_variables_of_openssl_are_not_client_keys(name: str) -> None:
         ("SSL://a:1,SSL://b:2", "a:1,b:2", "SSL"),
         ("SSL://a:1,b:2", "a:1,b:2", "SSL"),
         ("sasl_ssl://a:1", "a:1", "SASL_SSL"),
+        ("[fd00::1]:9092, SSL://[::ffff:10.1.2.3]:1", "[fd00::1]:9092,[::ffff:10.1.2.3]:1", "SSL"),
     ],
 )
 def test_addresses_can_have_the_protocol(servers: str, addresses: str, protocol: str) -> None:
@@ -127,11 +128,31 @@ def test_addresses_can_have_the_protocol(servers: str, addresses: str, protocol:
     assert found == KafkaConnection(addresses, (("security.protocol", protocol),))
 
 
-@pytest.mark.parametrize("servers", ["kafka", "kafka:", "HTTP://kafka:9092", "a:1;b:2", "a:1,,b:2", "kafka:9092/x"])
+@pytest.mark.parametrize(
+    "servers",
+    ["kafka", "kafka:", "HTTP://kafka:9092", "a:1;b:2", "a:1,,b:2", "kafka:9092/x", "::1:9092", "[::1]", "[x]:1"],
+)
 def test_invalid_addresses_are_refused(servers: str) -> None:
     error = refused(SQL_BOOTSTRAP_SERVERS=servers)
 
     assert (error.code, error.params["value"]) == ("ENV_INVALID", servers)
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [("127.0.0.1", "127.0.0.1"), ("0::1", "::1"), (" :: ", "::"), ("::ffff:10.1.2.3", "10.1.2.3")],
+)
+def test_the_api_can_listen_on_one_address(given: str, address: str) -> None:
+    assert settings(LSQL_BIND_ADDRESS=given).bind_address == address
+
+
+def test_the_api_listens_on_all_addresses_by_default() -> None:
+    assert settings().bind_address == "::"
+
+
+@pytest.mark.parametrize("address", ["fe80::1%eth0", "fe80::1", "::1%lo"])
+def test_an_address_to_listen_on_has_no_zone(address: str) -> None:
+    assert getattr(refused(LSQL_BIND_ADDRESS=address).params["expected"], "code", "") == "ADDRESS_WITHOUT_ZONE"
 
 
 def test_two_protocols_are_refused() -> None:
@@ -161,13 +182,21 @@ def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
         ("LSQL_API_ACTIONS", "all"),
         ("LSQL_API_TRUSTED_PROXIES", "10.0.0.1/24"),
         ("LSQL_API_TRUSTED_PROXIES", "proxy.example"),
+        ("LSQL_API_TRUSTED_PROXIES", "fe80::/10%eth0"),
+        ("LSQL_BIND_ADDRESS", ""),
+        ("LSQL_BIND_ADDRESS", "localhost"),
+        ("LSQL_BIND_ADDRESS", "10.1.2.3:8083"),
+        ("LSQL_BIND_ADDRESS", "[::1]"),
+        ("LSQL_BIND_ADDRESS", "10.0.0.0/8"),
+        ("LSQL_BIND_ADDRESS", "fe80::1%eth0"),
+        ("LSQL_BIND_ADDRESS", "fe80::1"),
     ],
 )
 def test_an_invalid_value_is_refused_with_the_name_of_its_variable(name: str, value: str) -> None:
     error = refused(**{name: value})
 
     assert (error.code, error.params["name"]) == ("ENV_INVALID", name)
-    assert error.params["value"] == value[:80]
+    assert error.params["value"] == (value or "empty")[:80]
     assert error.exit_code == 1
 
 
@@ -373,6 +402,13 @@ def test_an_invalid_address_and_an_address_with_credentials_are_refused(url: str
     assert error.code == ("URL_WITH_CREDENTIALS" if "s3cret" in url else "ENV_INVALID" if url else "ENV_MISSING")
     assert error.params["name"] == "LSQL_SINK_SHOP_URL"
     assert "s3cret" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://[fd00::1]:6379/1", "rediss://[::1]", "jdbc:postgresql://[fd00::1]:5432,[fd00::2]/shop"]
+)
+def test_the_server_of_a_sink_may_be_an_ipv6_address(url: str) -> None:
+    assert settings(LSQL_SINK_SHOP_URL=url).sinks[0].url == url
 
 
 def test_a_password_without_an_address_is_refused() -> None:

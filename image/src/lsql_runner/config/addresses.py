@@ -1,4 +1,7 @@
-"""The brokers' addresses in SQL_BOOTSTRAP_SERVERS: `[PROTO://]host:port`, separated by commas."""
+"""The brokers' addresses in SQL_BOOTSTRAP_SERVERS: `[PROTO://]host:port`, separated by commas.
+
+The host is a name, an IPv4 address, or an IPv6 address in brackets.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _EXPECTED = DetailTable(
         "ONE_PROTOCOL": "the same protocol for all brokers instead of {found}",
     }
 )
-_SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>[^\s,/:]+:\d{1,5})\Z")
+_SERVER = re.compile(r"(?:(?P<protocol>[A-Za-z_]+)://)?(?P<address>(?:[^\s,/:\[\]]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})\Z")
 
 
 def broker_addresses(servers: str, protocol: str) -> tuple[str, str]:

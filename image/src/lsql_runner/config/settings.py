@@ -11,10 +11,21 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.log_levels import level_name
+from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
-from lsql_runner.config.value_types import TOKEN_CHARS, AppId, HeapMib, Memory, Networks, OptionalPath, Patterns, Token
+from lsql_runner.config.value_types import (
+    TOKEN_CHARS,
+    AppId,
+    BindAddress,
+    HeapMib,
+    Memory,
+    Networks,
+    OptionalPath,
+    Patterns,
+    Token,
+)
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
 from lsql_runner.errors import DetailError, LsqlError
@@ -43,7 +54,8 @@ class Settings(BaseModel):
     bootstrap_servers: str = Field(
         "",
         alias="SQL_BOOTSTRAP_SERVERS",
-        description="Brokers: `[PROTO://]host:port`, separated by commas; PROTO is a security protocol.",
+        description="Brokers: `[PROTO://]host:port`, separated by commas; PROTO is a security protocol. IPv6 addresses "
+        "are in brackets: `[fd00::1]:9092`.",
     )
     schema_registry_url: str = Field(
         "",
@@ -83,6 +95,12 @@ class Settings(BaseModel):
         description="Directory for position and state.",
     )
     port: int = Field(8083, alias="SQL_PORT", ge=1, le=65535, description="Port of the REST API.")
+    bind_address: BindAddress = Field(
+        EVERY_ADDRESS,
+        alias="LSQL_BIND_ADDRESS",
+        description="Address of this machine on which the REST API listens: `127.0.0.1` for this machine only, "
+        "`0.0.0.0` for all IPv4 addresses, `::` for all IPv6 and IPv4 addresses (IPv4 only where IPv6 is off).",
+    )
     api_actions: Literal["", "none", "token", "open"] = Field(
         "",
         alias="LSQL_API_ACTIONS",

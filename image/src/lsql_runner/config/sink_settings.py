@@ -21,7 +21,7 @@ SINK_SUFFIXES = {
 
 _ADDRESS = {
     "postgresql": re.compile(r"jdbc:postgresql://[^/?#@\s]+/[^/?#\s]+(\?[^#\s]*)?"),
-    "redis": re.compile(r"rediss?://[^/?#@\s:]+(:\d{1,5})?(/\d{1,5})?"),
+    "redis": re.compile(r"rediss?://([^/?#@\s:\[\]]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/\d{1,5})?"),
 }
 _CREDENTIALS = re.compile(r"[?&](user|[^=&]*password)=|//[^/]*@", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator
 
 from lsql_runner.bind.topic_policies import patterns
-from lsql_runner.config.networks import networks
+from lsql_runner.config.networks import bind_address, networks
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB
 from lsql_runner.errors import DetailError, DetailTable
@@ -24,7 +24,6 @@ _EXPECTED = DetailTable(
         "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
         "HEAP": "0, or at least {least}",
         "MEMORY": "an amount of memory, such as 768Mi",
-        "NETWORKS": "addresses or networks, such as 10.1.2.0/24, separated by commas",
         "TOKEN": "at least {least} characters of ASCII without blanks",
     }
 )
@@ -49,10 +48,7 @@ def _memory(value: str) -> str:
 
 
 def _networks(value: str) -> str:
-    try:
-        networks(value)
-    except ValueError:
-        raise DetailError(_EXPECTED("NETWORKS")) from None
+    networks(value)
     return value
 
 
@@ -68,6 +64,7 @@ def _patterns(value: str) -> str:
 
 
 AppId = Annotated[str, AfterValidator(_app_id)]
+BindAddress = Annotated[str, AfterValidator(bind_address)]
 HeapMib = Annotated[int, AfterValidator(_heap)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -12,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lsql_runner.config.log_levels import level_name
-from lsql_runner.config.networks import Network
+from lsql_runner.config.networks import Network, network
 from lsql_runner.console.runners import Limits
 from lsql_runner.errors import DetailError, DetailTable, LsqlError, file_error
 
@@ -32,7 +31,7 @@ class _Section(BaseModel):
 
 
 def _is_network(text: str) -> str:
-    ip_network(text)
+    network(text)
     return text
 
 
@@ -60,7 +59,7 @@ class HeaderAuth(_Section):
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        return tuple(ip_network(text) for text in self.trusted_proxies)
+        return tuple(map(network, self.trusted_proxies))
 
 
 class TokenAuth(_Section):

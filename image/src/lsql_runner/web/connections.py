@@ -22,6 +22,7 @@ from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
+from lsql_runner.config.networks import plain_address
 from lsql_runner.errors import LsqlError
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
@@ -98,6 +99,10 @@ class HttpServer(TcpWSGIServer):
 
     def readable(self) -> bool:
         return bool(self.accepting)
+
+    def fix_addr(self, addr: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The address of a client. A socket for both families has IPv4 addresses as IPv6."""
+        return (str(plain_address(addr[0])), *addr[1:])
 
     def set_socket_options(self, conn: socket.socket) -> None:
         super().set_socket_options(conn)

@@ -16,9 +16,11 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from flask import Flask
 
+from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.container.out_of_memory import ExitReasons
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError
 from lsql_runner.web.connections import ConnectionLimits
@@ -26,6 +28,8 @@ from lsql_runner.web.worker import TERMINATION, Worker, leave, log
 
 GRACEFUL_S = 30
 _IMPATIENT_S = 2
+_NOT_AVAILABLE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)
+"""Errors for an address that no interface has, and for one of IPv6 where IPv6 is off."""
 
 
 def serve(
@@ -34,17 +38,18 @@ def serve(
     on_exit: Callable[[], None],
     graceful_s: float = GRACEFUL_S,
     limits: ConnectionLimits | None = None,
+    address: str = EVERY_ADDRESS,
 ) -> int:
-    """Serve on all IPv4 addresses until a signal, or until the worker ends. Returns the exit code of the process.
+    """Serve on an address until a signal, or until the worker ends. Returns the exit code of the process.
 
     `make_app` is called in the worker, after the fork. If it raises an LsqlError, the server ends with the exit code
     of the error; after any other exception it ends with 3. When the worker is to end, `on_exit` is called once in
     it, but only if `make_app` has returned. After `graceful_s`, or 2 s after a second signal, the worker is killed.
 
     Raises:
-        LsqlError: PORT_IN_USE or PORT_NOT_ALLOWED, before anything is started.
+        LsqlError: PORT_IN_USE, PORT_NOT_ALLOWED or ADDRESS_NOT_LOCAL, before anything is started.
     """
-    listener = bind(port)
+    listener = bind(port, address)
     # A collection writes to all objects, so the two processes would no longer share those of the imported modules.
     gc.freeze()
     worker = Worker(make_app, on_exit, graceful_s, limits or ConnectionLimits())
@@ -59,22 +64,33 @@ def serve(
     return _Master(pid, graceful_s).run()
 
 
-def bind(port: int) -> socket.socket:
-    """A listening socket.
+def bind(port: int, address: str = EVERY_ADDRESS) -> socket.socket:
+    """A listening socket. On `::` it accepts IPv4 as well; where IPv6 is off, only IPv4.
 
     Raises:
-        LsqlError: PORT_IN_USE; PORT_NOT_ALLOWED for a port that this process may not bind.
+        LsqlError: PORT_IN_USE; PORT_NOT_ALLOWED for a port that this process may not bind; ADDRESS_NOT_LOCAL.
     """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(("0.0.0.0", port))
-        listener.listen()
+        return _listening(port, address)
     except (OSError, OverflowError) as error:
-        listener.close()
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise LsqlError("PORT_IN_USE", port=port) from None
-        raise LsqlError("PORT_NOT_ALLOWED", port=port) from None
+        number = getattr(error, "errno", None)
+    if number in _NOT_AVAILABLE and address == EVERY_ADDRESS:
+        return bind(port, "0.0.0.0")
+    if number in _NOT_AVAILABLE:
+        raise LsqlError("ADDRESS_NOT_LOCAL", address=address)
+    raise LsqlError("PORT_IN_USE" if number == errno.EADDRINUSE else "PORT_NOT_ALLOWED", port=port)
+
+
+def _listening(port: int, address: str) -> socket.socket:
+    is_ipv6 = ":" in address
+    with ExitStack() as until_error:
+        listener = until_error.enter_context(socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_ipv6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address != EVERY_ADDRESS)
+        listener.bind((address, port))
+        listener.listen()
+        until_error.pop_all()
     return listener
 
 

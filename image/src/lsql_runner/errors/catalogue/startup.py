@@ -11,6 +11,10 @@ STARTUP: dict[str, ErrorKind] = {
     "PORT_NOT_ALLOWED": ErrorKind(
         "The runner cannot listen on port {port}.", "Set SQL_PORT to a port from 1024 to 65535."
     ),
+    "ADDRESS_NOT_LOCAL": ErrorKind(
+        "The runner cannot listen on {address}, because it is not an address of this machine.",
+        "Set LSQL_BIND_ADDRESS to an address of an interface, or unset it to listen on all of them.",
+    ),
     "STATE_DIR_UNWRITABLE": ErrorKind(
         "The state directory {path} is not writable: {reason}.",
         "Set SQL_STATE_STORE_DIR to a writable directory.",
