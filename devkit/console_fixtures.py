@@ -23,6 +23,7 @@ from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import LsqlError
 from lsql_runner.observe.console_metrics import ConsoleMetrics
+from lsql_runner.web.allowed_hosts import AllowedHosts
 
 BEGIN = datetime(2026, 11, 21, 9, 23, tzinfo=UTC)
 
@@ -128,6 +129,7 @@ class FakeConsole:
             history=self.history,
             operations=operations,
             authenticator=known,
+            hosts=AllowedHosts(self.settings.allowed_hosts, "allowedHosts", "console.allowedHosts"),
             listener=self.metrics,
             render_metrics=self.metrics.render,
         )

@@ -8,12 +8,15 @@
 {{- else if eq .Values.auth.mode "token" -}}
 {{- $_ := set $auth "token" (dict "file" "/etc/lsql-tokens/tokens" "secureCookie" .Values.auth.token.secureCookie) -}}
 {{- end -}}
+{{- $name := include "lsql-console.fullname" . -}}
+{{- $own := list $name (printf "%s.%s" $name .Release.Namespace) (printf "%s.%s.svc" $name .Release.Namespace) -}}
 {{- dict
   "namespaces" (include "lsql-console.namespaces" . | fromJsonArray)
   "document" (dict "namespace" .Release.Namespace "name" (include "lsql-console.documentName" .))
   "deletedKeepHours" .Values.deletedKeepHours
   "runners" (omit .Values.runners "tokenSecrets")
   "port" 8084
+  "allowedHosts" (concat $own .Values.console.allowedHosts | uniq)
   "pollSeconds" .Values.console.pollSeconds
   "auth" $auth
   "actions" .Values.actions

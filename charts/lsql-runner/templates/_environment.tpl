@@ -54,6 +54,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- end -}}
 {{- if $values.user -}}{{- $set = append $set (list "LSQL_USER" $values.user) -}}{{- end -}}
 {{- if $values.javaOpts -}}{{- $set = append $set (list "JAVA_OPTS" $values.javaOpts) -}}{{- end -}}
+{{- $set = append $set (list "LSQL_ALLOWED_HOSTS" (include "lsql-runner.allowedHosts" $root | fromJsonArray | join ",")) -}}
 {{- if .api -}}
 {{- $set = append $set (list "LSQL_API_ACTIONS" $values.api.actions) -}}
 {{- with $values.api.trustedProxies -}}{{- $set = append $set (list "LSQL_API_TRUSTED_PROXIES" (join "," .)) -}}{{- end -}}

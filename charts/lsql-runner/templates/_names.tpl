@@ -38,6 +38,21 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- default (printf "%s-state" (include "lsql-runner.fullname" .)) .Values.persistence.existingClaim -}}
 {{- end -}}
 
+{{/* The host names of the API, as a JSON list: those of the Services, of the Ingress, of the HTTPRoute, and more in the values. */}}
+{{- define "lsql-runner.allowedHosts" -}}
+{{- $name := include "lsql-runner.fullname" . -}}
+{{- $headless := printf "%s-headless" $name -}}
+{{- $hosts := list -}}
+{{- range list $name $headless (printf "%s-0.%s" $name $headless) -}}
+{{- $hosts = append $hosts . -}}
+{{- $hosts = append $hosts (printf "%s.%s" . $.Release.Namespace) -}}
+{{- $hosts = append $hosts (printf "%s.%s.svc" . $.Release.Namespace) -}}
+{{- end -}}
+{{- if .Values.ingress.enabled -}}{{- $hosts = concat $hosts .Values.ingress.hosts -}}{{- end -}}
+{{- if .Values.httpRoute.enabled -}}{{- $hosts = concat $hosts .Values.httpRoute.hostnames -}}{{- end -}}
+{{- concat $hosts .Values.api.allowedHosts | uniq | toJson -}}
+{{- end -}}
+
 {{/* The Secret with the token of the API. */}}
 {{- define "lsql-runner.apiSecretName" -}}
 {{- default (printf "%s-api" (include "lsql-runner.fullname" .)) .Values.api.token.existingSecret -}}

@@ -72,10 +72,13 @@ def run(environment: Mapping[str, str]) -> int:
             raise
         from lsql_runner.api.access import access_of
         from lsql_runner.api.app import create_app
+        from lsql_runner.config.host_names import host_patterns
         from lsql_runner.runtime.file_watch import FileWatch
+        from lsql_runner.web.allowed_hosts import AllowedHosts, with_own_names
 
         open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
-        return create_app(supervisor, metrics.render, access_of(settings))
+        hosts = AllowedHosts(with_own_names(host_patterns(settings.allowed_hosts)))
+        return create_app(supervisor, metrics.render, access_of(settings), hosts=hosts)
 
     return serve(make_app, settings.port, open_until_exit.close, address=settings.bind_address)
 

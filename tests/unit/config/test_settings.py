@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.config.host_names import host_patterns
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.sink_connection import SinkConnection
@@ -155,6 +156,37 @@ def test_an_address_to_listen_on_has_no_zone(address: str) -> None:
     assert getattr(refused(LSQL_BIND_ADDRESS=address).params["expected"], "code", "") == "ADDRESS_WITHOUT_ZONE"
 
 
+@pytest.mark.parametrize(
+    ("hosts", "code"),
+    [
+        ("https://p.example:8443/page", "NAME_NOT_URL"),
+        ("p.example/page", "NAME_NOT_URL"),
+        ("p.example:8083", "NAME_NOT_PORT"),
+        ("p.example,-x", "NAME"),
+        ("p..example", "NAME"),
+        ("a.*.example", "NAME"),
+        ("*example", "NAME"),
+        ("[::1]", "NAME"),
+        ("bücher.example", "NAME"),
+    ],
+)
+def test_what_is_not_a_host_name_is_refused(hosts: str, code: str) -> None:
+    expected = refused(LSQL_ALLOWED_HOSTS=hosts).params["expected"]
+
+    assert getattr(expected, "code", "") == code
+    if code != "NAME":
+        assert "so p.example instead of" in str(expected)
+
+
+def test_host_names_are_in_lower_case() -> None:
+    assert host_patterns(settings(LSQL_ALLOWED_HOSTS="P.Example., *.q.example ,my_host,*").allowed_hosts) == (
+        "p.example",
+        "*.q.example",
+        "my_host",
+        "*",
+    )
+
+
 def test_two_protocols_are_refused() -> None:
     error = refused(SQL_BOOTSTRAP_SERVERS="SSL://a:1,PLAINTEXT://b:2")
 
@@ -183,6 +215,8 @@ def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
         ("LSQL_API_TRUSTED_PROXIES", "10.0.0.1/24"),
         ("LSQL_API_TRUSTED_PROXIES", "proxy.example"),
         ("LSQL_API_TRUSTED_PROXIES", "fe80::/10%eth0"),
+        ("LSQL_ALLOWED_HOSTS", "p.example, http://q.example/x"),
+        ("LSQL_ALLOWED_HOSTS", "p.example:8083"),
         ("LSQL_BIND_ADDRESS", ""),
         ("LSQL_BIND_ADDRESS", "localhost"),
         ("LSQL_BIND_ADDRESS", "10.1.2.3:8083"),

@@ -402,8 +402,8 @@ class TestSession:
 
     def test_the_cookie_is_valid_until_the_session_ends(self, console: FakeConsole) -> None:
         asking = client(console, "")
-        asking.post("/api/v1/session", json={"token": "t-eve"}, base_url="https://console.example")
-        here = {"base_url": "https://console.example"}
+        asking.post("/api/v1/session", json={"token": "t-eve"}, base_url="https://localhost")
+        here = {"base_url": "https://localhost"}
 
         assert asking.get("/api/v1/streams", **here).status_code == 200
         asking.delete("/api/v1/session", **here)

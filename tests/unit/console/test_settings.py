@@ -44,6 +44,7 @@ def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
         (MINIMAL + "runners: {timeoutSeconds: 0}", "runners.timeoutSeconds"),
         (MINIMAL + "auth: {mode: password}", "auth.mode"),
         (MINIMAL + "logLevel: LOUD", "logLevel"),
+        (MINIMAL + "allowedHosts: [console.example, 'console.example:8084']", "allowedHosts.1"),
         (MINIMAL + "auth: {header: {trustedProxies: [everywhere]}}", "auth.header.trustedProxies.0"),
         (MINIMAL + "auth: {header: {trustedProxies: ['fd00::/8', 'fe80::1%eth0']}}", "auth.header.trustedProxies.1"),
         ("", "$"),

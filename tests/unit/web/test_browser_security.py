@@ -6,6 +6,7 @@ from flask.testing import FlaskClient
 from devkit.fake_processor import FakeProcessor, running
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
+from lsql_runner.web.allowed_hosts import AllowedHosts
 
 
 @pytest.fixture
@@ -15,7 +16,8 @@ def processor() -> FakeProcessor:
 
 @pytest.fixture
 def client(processor: FakeProcessor) -> FlaskClient:
-    return create_app(processor, lambda accept: (b"", "text/plain"), ApiAccess("open")).test_client()
+    hosts = AllowedHosts(("runner.example",))
+    return create_app(processor, lambda accept: (b"", "text/plain"), ApiAccess("open"), hosts=hosts).test_client()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from lsql_runner.api.models import HealthReport
 from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.port import Action, Processor
+from lsql_runner.web.allowed_hosts import AllowedHosts
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
@@ -24,6 +25,8 @@ from lsql_runner.web.openapi import JSON
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 64 * 1024
 """No request of this API needs a body."""
+
+THIS_MACHINE = AllowedHosts()
 
 RenderMetrics = Callable[[str], tuple[bytes, str]]
 """Takes an Accept header; returns the body and its content type."""
@@ -36,10 +39,14 @@ def _now_ms() -> int:
 
 
 def create_app(
-    processor: Processor, render_metrics: RenderMetrics, access: ApiAccess, now_ms: Callable[[], int] = _now_ms
+    processor: Processor,
+    render_metrics: RenderMetrics,
+    access: ApiAccess,
+    now_ms: Callable[[], int] = _now_ms,
+    hosts: AllowedHosts = THIS_MACHINE,
 ) -> Flask:
     """The REST API and the page of `processor`; `access` decides who may stop and start it."""
-    app = bare_app("lsql_runner.api", STATIC, REQUEST_LIMIT_BYTES)
+    app = bare_app("lsql_runner.api", STATIC, REQUEST_LIMIT_BYTES, hosts)
     handlers = _views(processor, render_metrics, access, now_ms)
     for route in ROUTES:
         app.add_url_rule(route.path, route.name, handlers[route.name], methods=[route.method])

@@ -14,7 +14,11 @@ HEALTH_RESPONSES = (
 ACTION_RESPONSES = (
     ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
     problem(401, "The request has no token, or another one."),
-    problem(403, "The processor accepts no such requests, or the request came from a page of another site."),
+    problem(
+        403,
+        "The processor accepts no such requests, the request came from a page of another site, or the host name in the "
+        "URL is not allowed.",
+    ),
     problem(409, "The current state does not allow the request."),
 )
 

@@ -128,6 +128,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     from lsql_runner.console.runners import Runners
     from lsql_runner.console.watch import ClusterWatch
     from lsql_runner.observe.console_metrics import ConsoleMetrics
+    from lsql_runner.web.allowed_hosts import AllowedHosts, with_own_names
 
     authenticator = open_authenticator(settings.auth)
     cluster = _cluster(stack)
@@ -160,6 +161,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
             history=history,
             operations=operations,
             authenticator=authenticator,
+            hosts=AllowedHosts(with_own_names(settings.allowed_hosts), "allowedHosts", "console.allowedHosts"),
             listener=metrics,
             render_metrics=metrics.render,
         )

@@ -20,6 +20,7 @@ from lsql_runner.config.value_types import (
     AppId,
     BindAddress,
     HeapMib,
+    Hosts,
     Memory,
     Networks,
     OptionalPath,
@@ -100,6 +101,13 @@ class Settings(BaseModel):
         alias="LSQL_BIND_ADDRESS",
         description="Address of this machine on which the REST API listens: `127.0.0.1` for this machine only, "
         "`0.0.0.0` for all IPv4 addresses, `::` for all IPv6 and IPv4 addresses (IPv4 only where IPv6 is off).",
+    )
+    allowed_hosts: Hosts = Field(
+        "",
+        alias="LSQL_ALLOWED_HOSTS",
+        description="Host names in URLs of the REST API, separated by commas: `*.example.com` for all names below "
+        "example.com, `*` for every name. Always allowed are IP addresses, `localhost`, the name of the machine and, "
+        "in a pod, the names of its namespace in the DNS of the cluster, such as `name.namespace.svc`.",
     )
     api_actions: Literal["", "none", "token", "open"] = Field(
         "",

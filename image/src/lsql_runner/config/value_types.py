@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator
 
 from lsql_runner.bind.topic_policies import patterns
+from lsql_runner.config.host_names import host_patterns
 from lsql_runner.config.networks import bind_address, networks
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB
@@ -52,6 +53,11 @@ def _networks(value: str) -> str:
     return value
 
 
+def _hosts(value: str) -> str:
+    host_patterns(value)
+    return value
+
+
 def _token(value: str) -> str:
     if value and not (_TOKEN.match(value) and len(value) >= TOKEN_CHARS):
         raise DetailError(_EXPECTED("TOKEN", least=TOKEN_CHARS))
@@ -66,6 +72,7 @@ def _patterns(value: str) -> str:
 AppId = Annotated[str, AfterValidator(_app_id)]
 BindAddress = Annotated[str, AfterValidator(bind_address)]
 HeapMib = Annotated[int, AfterValidator(_heap)]
+Hosts = Annotated[str, AfterValidator(_hosts)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Token = Annotated[str, AfterValidator(_token)]

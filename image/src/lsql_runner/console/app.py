@@ -27,6 +27,7 @@ from lsql_runner.console.watch import ClusterView, ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.console import ConsoleListener, RequestEnded
+from lsql_runner.web.allowed_hosts import AllowedHosts
 from lsql_runner.web.app import bare_app
 from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
@@ -53,6 +54,7 @@ class ConsoleDependencies:
     history: History
     operations: Operations
     authenticator: Authenticator
+    hosts: AllowedHosts
     listener: ConsoleListener
     render_metrics: Callable[[str], tuple[bytes, str]]
     """Takes an Accept header; returns the body and its content type."""
@@ -60,7 +62,7 @@ class ConsoleDependencies:
 
 def create_app(dependencies: ConsoleDependencies) -> Flask:
     """The console's API and page."""
-    app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES)
+    app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES, dependencies.hosts)
     handlers = _Views(dependencies)
     for route in ROUTES:
         view = _authenticated(route, getattr(handlers, route.name), dependencies.authenticator)

@@ -30,7 +30,9 @@ class Route(ApiOperation):
 BAD_REQUEST = problem(400, "The request is wrong.")
 UNAUTHENTICATED = problem(401, "The request is not authenticated.")
 FORBIDDEN = problem(
-    403, "The caller lacks the role, the action is not enabled, or the request came from a page of another site."
+    403,
+    "The caller lacks the role, the action is not enabled, the request came from a page of another site, or the host "
+    "name in the URL is not allowed.",
 )
 UNKNOWN = problem(404, "No processor has this id.")
 CONFLICT = problem(409, "The current state does not allow the request.")

@@ -10,6 +10,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from lsql_runner.config.host_names import host_pattern
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.networks import Network, network
 from lsql_runner.console.runners import Limits
@@ -102,6 +103,7 @@ class ConsoleSettings(_Section):
     deleted_keep_hours: float = Field(default=168.0, ge=0)
     runners: RunnerLimits = RunnerLimits()
     port: int = Field(default=8084, ge=1, le=65535)
+    allowed_hosts: tuple[Annotated[str, AfterValidator(host_pattern)], ...] = ()
     poll_seconds: float = Field(default=10.0, ge=1, le=600)
     auth: Auth = Auth()
     actions: Actions = Actions()

@@ -1,4 +1,6 @@
-"""Security in the browser: strict headers on every response; pages of other sites can only send GET requests."""
+"""Security in the browser: strict headers on every response; pages of other sites can only send GET requests, and only
+to allowed host names.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Request, Response, request
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.allowed_hosts import AllowedHosts
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -24,11 +27,15 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def install(app: Flask) -> None:
-    """Refuse cross-site requests to `app` with any method that is not safe, and set the headers on every response."""
+def install(app: Flask, hosts: AllowedHosts) -> None:
+    """Refuse requests to other hosts, and cross-site requests to `app` with any method that is not safe.
+
+    Also set the headers on every response.
+    """
 
     @app.before_request
     def refuse_other_sites() -> None:
+        hosts.check(request.headers.get("Host"))
         if request.method not in SAFE_METHODS:
             refuse_cross_site(request)
 

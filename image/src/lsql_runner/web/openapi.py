@@ -57,7 +57,8 @@ def problem(status: int, description: str) -> ResponseSpec:
 
 
 INTERNAL_ERROR = problem(500, "Internal error; the log has the details under the reference in `wayOut`.")
-"""A response that every operation may have."""
+HOST_REFUSED = problem(403, "The host name in the URL is not allowed.")
+"""Responses that every operation may have."""
 
 
 def document(title: str, introduction: str, operations: Sequence[ApiOperation], schemes: Json | None = None) -> Json:
@@ -89,7 +90,8 @@ def document(title: str, introduction: str, operations: Sequence[ApiOperation], 
 
 
 def _responses(operation: ApiOperation) -> tuple[ResponseSpec, ...]:
-    return (*operation.responses, INTERNAL_ERROR)
+    is_documented = any(response.status == HOST_REFUSED.status for response in operation.responses)
+    return (*operation.responses, *(() if is_documented else (HOST_REFUSED,)), INTERNAL_ERROR)
 
 
 def _described(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:

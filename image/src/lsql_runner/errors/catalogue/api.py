@@ -44,6 +44,11 @@ API: dict[str, ErrorKind] = {
     "REQUEST_PARAMETER_UNKNOWN": ErrorKind(
         "The parameter {name} does not exist.", "Use one of {known}.", http_status=HTTPStatus.BAD_REQUEST
     ),
+    "HOST_NOT_ALLOWED": ErrorKind(
+        "The request has the host name {host}, which is not allowed.",
+        "Add the name to {setting} ({value} in the values of the chart), or send the request to an IP address.",
+        http_status=HTTPStatus.FORBIDDEN,
+    ),
     "CROSS_SITE_REFUSED": ErrorKind(
         "The request came from a page of another site, {origin}.",
         "Send it from the processor's page, or from a program.",
