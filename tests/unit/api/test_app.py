@@ -263,6 +263,9 @@ class TestStopAndStart:
             ("x" * 129, "127.0.0.1"),
             ("a\tb", "127.0.0.1"),
             ("eve,grace", "127.0.0.1"),
+            ("Žofie".encode().decode("latin-1"), "Žofie"),
+            ("Ž".encode().decode("latin-1") * 128, "Ž" * 128),
+            ("a\u200bda".encode().decode("latin-1"), "127.0.0.1"),
         ],
     )
     def test_the_log_names_the_user_of_a_trusted_proxy_or_the_address(self, header: str, who: str) -> None:

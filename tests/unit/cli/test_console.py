@@ -93,6 +93,8 @@ class TestToken:
 
     def test_a_name_is_one_word(self) -> None:
         assert run("token", "ada lovelace")[0] == 2
+        assert run("token", "ada,eve")[0] == 2
+        assert run("token", "a" * 129)[0] == 2
 
 
 class TestServe:

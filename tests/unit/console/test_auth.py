@@ -22,6 +22,7 @@ from lsql_runner.console.auth import (
 )
 from lsql_runner.console.settings import Auth, HeaderAuth
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.forwarded import REPEATED_HEADERS
 
 
 def request(address: str = "10.0.0.7", cookie: str = "", **headers: str) -> Request:
@@ -80,6 +81,14 @@ class TestHeaders:
         builder.headers.add("X-Forwarded-User", "ada")
 
         assert code_of(self.authenticator, Request(builder.get_environ())) == "PROXY_USER_MISSING"
+
+    def test_a_second_value_of_the_groups_is_refused(self) -> None:
+        builder = EnvironBuilder(environ_base={"REMOTE_ADDR": "10.0.0.7", REPEATED_HEADERS: {"x-forwarded-groups"}})
+        builder.headers.add("X-Forwarded-User", "eve")
+        builder.headers.add("X-Forwarded-Groups", "ops")
+        builder.headers.add("X-Forwarded-Groups", "dev")
+
+        assert code_of(self.authenticator, Request(builder.get_environ())) == "PROXY_HEADER_REPEATED"
 
     def test_names_are_utf_8(self) -> None:
         incoming = request(X_Forwarded_User="Žofie".encode().decode("latin-1"))
@@ -162,7 +171,16 @@ class TestTokens:
         assert code_of(authenticator, request(cookie=sessions[0])) == "AUTHENTICATION_REQUIRED"
         assert authenticator.caller(request(cookie=sessions[1])).name == "eve"
 
-    @pytest.mark.parametrize("line", ["ada operator t-ada", "ada boss " + "0" * 64, "ada " + "0" * 64])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "ada operator t-ada",
+            "ada boss " + "0" * 64,
+            "ada " + "0" * 64,
+            "a,b viewer " + "0" * 64,
+            f"{'a' * 129} viewer {'0' * 64}",
+        ],
+    )
     def test_an_invalid_line_is_reported_with_its_number(self, tmp_path: Path, line: str) -> None:
         file = tmp_path / "tokens"
         file.write_text(f"# first\n{line}\n")

@@ -35,6 +35,7 @@ def make_app():
     app.add_url_rule("/echo", "echo", lambda: request.get_data(), methods=["POST"])
     app.add_url_rule("/large", "large", lambda: b"x" * 4_000_000)
     app.add_url_rule("/blocked", "blocked", lambda: str(released.wait(60)))
+    app.add_url_rule("/repeated", "repeated", lambda: sorted(request.environ["lsql.repeated_headers"]))
     app.add_url_rule("/health/release", "release", lambda: str(released.set()))
     return app
 
@@ -209,6 +210,12 @@ def test_a_request_with_a_body_gets_its_response() -> None:
         server.send("POST /echo HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\nhi") as client,
     ):
         assert response(client)[1] == b"hi"
+
+
+def test_the_app_knows_which_headers_are_repeated(server: TinyServer) -> None:
+    headers = "Host: here\r\nX-Groups: dev\r\nx-groups: ops\r\nX-User: ada, eve\r\n"
+    with server.send(f"GET /repeated HTTP/1.1\r\n{headers}\r\n") as client:
+        assert json.loads(response(client)[1]) == ["x-groups"]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from lsql_runner.config.networks import Network, is_in, networks
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import UNKNOWN
+from lsql_runner.web.forwarded import forwarded_user
 
 ActionsMode = Literal["none", "token", "open"]
-USER_CHARS = 128
-"""A user name has at most this many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,7 @@ class ApiAccess:
     def requester(self, incoming: Request) -> str:
         """The sender of a request, for the audit log: the user that a trusted proxy names, else the address."""
         address = incoming.remote_addr or UNKNOWN
-        user = incoming.headers.get("X-Forwarded-User", "").strip()
-        # A second value may come from the client, if the proxy did not remove it.
-        is_name = bool(user) and "," not in user and len(user) <= USER_CHARS and user.isprintable()
-        return user if is_name and is_in(self.trusted_proxies, address) else address
+        return (is_in(self.trusted_proxies, address) and forwarded_user(incoming)) or address
 
 
 def access_of(settings: Settings) -> ApiAccess:

@@ -89,9 +89,10 @@ def serve(path: Path) -> int:
 def token(name: str, role: str) -> int:
     """Make a token for NAME. Prints the token, and the line to add to the token file."""
     from lsql_runner.console.auth import digest_of
+    from lsql_runner.web.forwarded import USER_CHARS, is_user_name
 
-    if not name or len(name.split()) != 1:
-        raise click.BadParameter("one word", param_hint="NAME")
+    if len(name.split()) != 1 or not is_user_name(name):
+        raise click.BadParameter(f"one word of at most {USER_CHARS} characters without commas", param_hint="NAME")
     value = secrets.token_urlsafe(32)
     click.echo(f"token: {value}\nline:  {name} {role} {digest_of(value)}")
     return 0

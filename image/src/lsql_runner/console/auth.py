@@ -18,14 +18,13 @@ from flask import Request
 from lsql_runner.config.networks import is_in
 from lsql_runner.console.settings import Auth, HeaderAuth
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.forwarded import forwarded_groups, forwarded_user, is_user_name
 
 Role = Literal["viewer", "operator"]
 COOKIE = "lsql-console"
 SESSION_S = 12 * 3600
 SESSIONS = 1000
 """At most this many sessions; a new one ends the oldest."""
-NAME_CHARS = 128
-"""A user name has at most this many characters."""
 _LINE = re.compile(r"(?P<name>\S+)\s+(?P<role>viewer|operator)\s+(?P<digest>[0-9a-f]{64})\Z")
 
 
@@ -44,8 +43,8 @@ class Authenticator(Protocol):
         """The user of the request.
 
         Raises:
-            LsqlError: AUTHENTICATION_REQUIRED, PROXY_UNTRUSTED, PROXY_USER_MISSING, TOKEN_INVALID,
-                PERMISSION_DENIED.
+            LsqlError: AUTHENTICATION_REQUIRED, PROXY_UNTRUSTED, PROXY_USER_MISSING, PROXY_HEADER_REPEATED,
+                TOKEN_INVALID, PERMISSION_DENIED.
         """
 
 
@@ -79,11 +78,10 @@ class HeaderAuthenticator:
     def caller(self, incoming: Request) -> Caller:
         if not is_in(self._networks, incoming.remote_addr or ""):
             raise LsqlError("PROXY_UNTRUSTED")
-        user = _header(incoming, self._settings.user_header)
-        # A second value may come from the client, if the proxy did not remove it.
-        if not user or "," in user or len(user) > NAME_CHARS or not user.isprintable():
+        user = forwarded_user(incoming, self._settings.user_header)
+        if user is None:
             raise LsqlError("PROXY_USER_MISSING")
-        groups = {group.strip() for group in re.split(r"[,|]", _header(incoming, self._settings.groups_header))} - {""}
+        groups = forwarded_groups(incoming, self._settings.groups_header)
         if groups & set(self._settings.operator_groups):
             return Caller(user, "operator")
         if self._settings.viewer_groups and not groups & set(self._settings.viewer_groups):
@@ -190,15 +188,7 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         found = _LINE.match(line.strip())
-        if not found:
+        if not found or not is_user_name(found["name"]):
             raise LsqlError("TOKEN_FILE_INVALID", path=str(path), line=number)
-        known[found["digest"]] = Caller(
-            found["name"][:NAME_CHARS], "operator" if found["role"] == "operator" else "viewer"
-        )
+        known[found["digest"]] = Caller(found["name"], "operator" if found["role"] == "operator" else "viewer")
     return known
-
-
-def _header(incoming: Request, name: str) -> str:
-    """A header's value; proxies send UTF-8, which WSGI decodes as Latin-1."""
-    value = incoming.headers.get(name, "").strip()
-    return value.encode("latin-1", "replace").decode("utf-8", "replace")

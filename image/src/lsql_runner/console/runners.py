@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -18,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.web.forwarded import USER_HEADER, user_value
 
 RESPONSE_LIMIT_BYTES = 4 * 1024 * 1024
 TEXT_CHARS = 500
@@ -129,9 +129,9 @@ class Runners:
             LsqlError: RUNNER_UNREACHABLE, RUNNER_REFUSED.
         """
         try:
-            # Header values are Latin-1: other names are quoted.
-            who = by if by.isascii() else quote(by, safe=" @")
-            headers = {"X-Forwarded-User": who[:128]} | ({"Authorization": f"Bearer {token}"} if token else {})
+            headers = {USER_HEADER.encode(): user_value(by)} | (
+                {b"Authorization": f"Bearer {token}".encode()} if token else {}
+            )
             status, body = self._request(processor, "POST", f"/{action}", headers)
         except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
@@ -142,7 +142,7 @@ class Runners:
             raise LsqlError("RUNNER_REFUSED", name=processor.name, action=action, reason=why, way_out=way_out)
 
     def _request(
-        self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[str, str]
+        self, processor: ProcessorWorkload, method: str, path: str, headers: Mapping[bytes, bytes]
     ) -> tuple[int, Any]:
         deadline = time.monotonic() + self._limits.timeout_s
         sent = {"method": method, "path": path}

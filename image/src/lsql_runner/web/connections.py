@@ -19,11 +19,13 @@ from typing import Any
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, get_header_lines
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from lsql_runner.config.networks import plain_address
 from lsql_runner.errors import LsqlError
+from lsql_runner.web.forwarded import REPEATED_HEADERS
 from lsql_runner.web.problems import MEDIA_TYPE, problem
 
 THREADS = 8
@@ -147,10 +149,24 @@ class HttpServer(TcpWSGIServer):
         return len(self.active_channels)
 
 
+class _Request(HTTPRequestParser):
+    """A request that knows which of its headers are repeated. waitress joins their values with commas."""
+
+    repeated_headers: frozenset[str] = frozenset()
+    """Their names in lower case."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        lines = get_header_lines(header_plus.partition(b"\r\n")[2])
+        number = Counter(line.partition(b":")[0].lower().decode("latin-1") for line in lines)
+        self.repeated_headers = frozenset(name for name, times in number.items() if times > 1)
+
+
 class Connection(HTTPChannel):
     """A connection of a client, for one request."""
 
     server: HttpServer
+    parser_class = _Request
 
     def __init__(self, server: HttpServer, *args: Any, **options: Any) -> None:
         self.task_class = _ViewTask
@@ -183,6 +199,11 @@ class Connection(HTTPChannel):
 
 class _ViewTask(WSGITask):
     """Gets the response of the app, and closes the connection after it: clients poll only every few seconds."""
+
+    def get_environment(self) -> dict[str, Any]:
+        environment: dict[str, Any] = super().get_environment()
+        environment[REPEATED_HEADERS] = self.request.repeated_headers
+        return environment
 
     def build_response_header(self) -> bytes:
         self.set_close_on_finish()

@@ -13,7 +13,8 @@ CONSOLE: dict[str, ErrorKind] = {
     ),
     "TOKEN_FILE_INVALID": ErrorKind(
         "Line {line} of the token file {path} is invalid.",
-        "Write a name, viewer or operator, and the SHA-256 of the token, separated by blanks.",
+        "Write a name (at most 128 characters, no comma), viewer or operator, and the SHA-256 of the token, separated "
+        "by blanks.",
     ),
     "CLUSTER_UNREACHABLE": ErrorKind(
         "The API server cannot be used: {reason}.",
@@ -62,6 +63,11 @@ CONSOLE: dict[str, ErrorKind] = {
     "PROXY_USER_MISSING": ErrorKind(
         "Authentication is required, and the proxy did not send one valid user name.",
         "Log in at the proxy, or correct the header in which it sends the user.",
+        http_status=HTTPStatus.UNAUTHORIZED,
+    ),
+    "PROXY_HEADER_REPEATED": ErrorKind(
+        "Authentication is required, and the request has the header {header} more than once.",
+        "Configure the proxy to remove the header from the requests of clients before it sets it.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
     "TOKEN_INVALID": ErrorKind(
