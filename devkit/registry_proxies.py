@@ -135,10 +135,20 @@ class RegistryProxy(_Server):
 class PageServer(_Server):
     """A server that responds to every request with one page."""
 
-    def __init__(self, status: int = 200, body: str = "<html>Welcome</html>", content_type: str = "text/html") -> None:
+    def __init__(
+        self,
+        status: int = 200,
+        body: str | bytes = "<html>Welcome</html>",
+        content_type: str = "text/html",
+        encoding: str = "",
+    ) -> None:
+        data = body.encode() if isinstance(body, str) else body
+
         class Handler(_Handler):
+            content_encoding = encoding
+
             def answer(self, body_of_request: bytes | None) -> tuple[int, str, bytes]:
-                return status, content_type, body.encode()
+                return status, content_type, data
 
         super().__init__(Handler)
 
@@ -186,6 +196,8 @@ class BannerServer(_Server):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    content_encoding = ""
+
     def answer(self, body: bytes | None) -> tuple[int, str, bytes]:
         """Status, content type and body of the response."""
         raise NotImplementedError
@@ -195,6 +207,8 @@ class _Handler(BaseHTTPRequestHandler):
         status, content_type, data = self.answer(self.rfile.read(length) if length else None)
         self.send_response(status)
         self.send_header("Content-Type", content_type)
+        if self.content_encoding:
+            self.send_header("Content-Encoding", self.content_encoding)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

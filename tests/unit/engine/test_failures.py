@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lsql_runner.engine.attempts import rules
-from lsql_runner.engine.failures import classify, classify_errors
+from lsql_runner.engine.failures import classify, classify_errors, query_error
 from lsql_runner.jvm.java_error import JavaError, read_chain
 
 STREAM = JavaError("STREAM_FAILED", {}, "Query [id = 1] terminated with exception", "StreamingQueryException")
@@ -26,6 +26,7 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("LSQL_GROUP_TOO_LARGE", "too-large"),
         ("LSQL_REGISTRY_UNREACHABLE", "temporary"),
         ("LSQL_REGISTRY_REFUSED", "temporary"),
+        ("LSQL_REGISTRY_RESPONSE_TOO_LARGE", "temporary"),
         ("TASK_WRITE_FAILED", "temporary"),
         ("", "temporary"),
     ],
@@ -42,6 +43,21 @@ def test_a_malformed_record_takes_precedence_over_the_cast_inside_it() -> None:
     malformed = JavaError("MALFORMED_RECORD_IN_PARSING", {}, "x")
 
     assert classify_errors((STREAM, malformed, JavaError("CAST_INVALID_INPUT", {}, "y"))).error is malformed
+
+
+def test_a_response_of_the_registry_that_is_too_large_has_its_own_error() -> None:
+    cause = JavaError("LSQL_REGISTRY_RESPONSE_TOO_LARGE", {"url": "http://r/schemas/ids/1", "limit_bytes": "16777216"})
+
+    error = query_error(classify_errors((STREAM, JOB, cause)))
+
+    assert error.code == "REGISTRY_RESPONSE_TOO_LARGE"
+    assert error.params == {"url": "http://r/schemas/ids/1", "limit_bytes": 16777216}
+
+
+def test_every_other_failure_of_a_query_has_its_reason() -> None:
+    error = query_error(classify_errors((STREAM, JavaError("LSQL_REGISTRY_REFUSED", {}, "answers 401"))))
+
+    assert (error.code, error.params) == ("QUERY_FAILED", {"reason": "answers 401"})
 
 
 def test_an_unreachable_registry_takes_precedence_over_a_malformed_record() -> None:

@@ -1,6 +1,9 @@
 """Responses of a schema registry, valid and invalid, and responses of other servers."""
 
+import gzip
 import time
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
@@ -82,7 +85,42 @@ def test_a_registry_that_closes_the_connection_is_unreachable(open_registry: Ope
 
 def test_an_endless_response_is_invalid(open_registry: OpenRegistry) -> None:
     with PageServer(200, " " * (RESPONSE_LIMIT_BYTES + 1), "application/json") as server:
-        assert refusal(lambda: open_registry(server.url).schema(1)).code == "REGISTRY_RESPONSE_INVALID"
+        error = refusal(lambda: open_registry(server.url).schema(1))
+
+    assert (error.code, error.params["limit_bytes"]) == ("REGISTRY_RESPONSE_TOO_LARGE", 16 * 1024 * 1024)
+    assert str(error.params["url"]).startswith(f"{server.url}/schemas/ids/1")
+
+
+def test_a_response_may_be_packed(open_registry: OpenRegistry) -> None:
+    with PageServer(200, gzip.compress(b'{"schema": "\\"string\\""}'), "application/json", "gzip") as server:
+        assert open_registry(server.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')
+
+
+def test_a_small_response_that_becomes_large_is_not_unpacked(open_registry: OpenRegistry) -> None:
+    packing = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    packed = b"".join([*(packing.compress(b" " * 2**20) for _ in range(256)), packing.flush()])
+    with PageServer(200, packed, "application/json", "gzip") as server:
+        tracemalloc.start()
+        try:
+            error = refusal(lambda: open_registry(server.url).schema(1))
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert len(packed) < 2**20
+    assert error.code == "REGISTRY_RESPONSE_TOO_LARGE"
+    assert peak_bytes < 4 * RESPONSE_LIMIT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("encoding", "reason"),
+    [("gzip, gzip", "ENCODED"), ("deflate", "ENCODED"), ("br", "ENCODED"), ("gzip", "NOT_GZIP")],
+)
+def test_an_encoding_that_is_not_supported_is_invalid(open_registry: OpenRegistry, encoding: str, reason: str) -> None:
+    with PageServer(200, '{"schema": "x"}', "application/json", encoding) as server:
+        error = refusal(lambda: open_registry(server.url).schema(1))
+
+    assert (error.code, getattr(error.params["reason"], "code", "")) == ("REGISTRY_RESPONSE_INVALID", reason)
 
 
 def test_a_null_field_is_missing(open_registry: OpenRegistry) -> None:

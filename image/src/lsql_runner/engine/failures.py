@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 
 from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.errors import DetailTable
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.jvm.java_entries import (
     FUNCTION_FAILED,
     FUNCTION_UNUSABLE,
@@ -17,6 +17,7 @@ from lsql_runner.jvm.java_entries import (
     MALFORMED_RECORD,
     RECORD_TOO_LARGE,
     REGISTRY_REFUSED,
+    REGISTRY_RESPONSE_TOO_LARGE,
     REGISTRY_UNREACHABLE,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
@@ -61,7 +62,7 @@ REFUSED = (
     FUNCTION_FAILED,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
-REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED)
+REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_TOO_LARGE)
 """The schema registry did not return a schema: not an error of the record."""
 
 TOO_LARGE = (GROUP_TOO_LARGE,)
@@ -123,6 +124,15 @@ def classify_errors(errors: JavaErrors) -> Failure:
         return _failure("fenced", fenced)
     informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
     return _failure("temporary", (informative or [*errors])[-1])
+
+
+def query_error(failure: Failure) -> LsqlError:
+    """The error of a query that failed without a record or a group as the cause."""
+    error = failure.error
+    if error.condition == REGISTRY_RESPONSE_TOO_LARGE:
+        limit_bytes = int(error.parameters["limit_bytes"])
+        return LsqlError("REGISTRY_RESPONSE_TOO_LARGE", url=error.parameters["url"], limit_bytes=limit_bytes)
+    return LsqlError("QUERY_FAILED", reason=failure.reason)
 
 
 def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | None:

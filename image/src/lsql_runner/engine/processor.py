@@ -23,7 +23,7 @@ from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.event_time import WINDOW_END
-from lsql_runner.engine.failures import classify, classify_errors
+from lsql_runner.engine.failures import classify, classify_errors, query_error
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
@@ -149,7 +149,7 @@ class SparkEngine:
         if failure.kind == "fenced" and self._is_replaced():
             return LsqlError("PROCESSOR_REPLACED", app=self._options.app_id)
         if failure.kind in ("fenced", "temporary"):
-            return LsqlError("QUERY_FAILED", reason=failure.reason)
+            return query_error(failure)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         ends_now = ends()

@@ -52,7 +52,8 @@ class SchemaRegistry(Protocol):
     """The requests of a processor to a schema registry.
 
     Raises:
-        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID from every method.
+        LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID, REGISTRY_RESPONSE_TOO_LARGE from
+            every method.
     """
 
     def schema(self, schema_id: int) -> RegisteredSchema:

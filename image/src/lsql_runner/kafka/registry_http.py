@@ -6,6 +6,7 @@ import json
 import re
 import ssl
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -23,7 +24,9 @@ RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024
 MESSAGE_CHARS = 500
 """The longest message of a registry in an error."""
 
-_ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json;q=0.9"}
+_ACCEPT = {"Accept": "application/vnd.schemaregistry.v1+json, application/json;q=0.9", "Accept-Encoding": "gzip"}
+_GZIP = 16 + zlib.MAX_WBITS
+"""The `wbits` of zlib for a gzip header and the largest window."""
 _TRY_LATER = {408, 425, 429}
 _READ_ONLY = 42205
 """The error code of a registry in read-only mode."""
@@ -61,7 +64,8 @@ REASONS = DetailTable(
     {
         "TIMEOUT": "no answer within {seconds} s",
         "STATUS": "HTTP {status}",
-        "TOO_LONG": "more than {limit_bytes} bytes",
+        "ENCODED": "the unsupported encoding {encoding}",
+        "NOT_GZIP": "not gzip, the encoding in the header",
         "NOT_HTTP": "not HTTP",
         "NOT_TLS": "not TLS; the URL may need http:// instead of https://",
         "REDIRECT": "HTTP {status}, a redirect",
@@ -106,7 +110,7 @@ class RegistryHosts:
 
         Raises:
             LsqlError: REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_CERTIFICATE_UNTRUSTED, REGISTRY_TLS_REFUSED,
-                REGISTRY_RESPONSE_INVALID.
+                REGISTRY_RESPONSE_INVALID, REGISTRY_RESPONSE_TOO_LARGE.
         """
         deadline = self.deadline() if until is None else until
         reasons = []
@@ -143,16 +147,45 @@ class RegistryHosts:
         return _checked_reply(url, status, content)
 
     def _request(self, url: str, method: str, body: Any, seconds: float) -> tuple[int, bytes]:
-        content = bytearray()
         ends = time.monotonic() + seconds
         with self._client.stream(method, url, json=body, timeout=seconds) as response:
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > RESPONSE_LIMIT_BYTES:
-                    raise response_invalid(url, REASONS("TOO_LONG", limit_bytes=RESPONSE_LIMIT_BYTES))
+            content = _Content(url, response.headers.get("Content-Encoding", "identity"))
+            # The decoders of httpx have no limit: a thousand bytes of gzip can become a megabyte, and those of several
+            # encodings, one in the other, a gigabyte.
+            for part in response.iter_raw():
+                content.add(part)
                 if time.monotonic() > ends:
                     raise TimeoutError
-        return response.status_code, bytes(content)
+        return response.status_code, content.whole()
+
+
+class _Content:
+    """The content of a response, decoded, with a limited size.
+
+    Raises:
+        LsqlError: REGISTRY_RESPONSE_INVALID for an unsupported encoding, also from `add` for invalid gzip;
+            REGISTRY_RESPONSE_TOO_LARGE from `add`.
+    """
+
+    def __init__(self, url: str, encoding: str) -> None:
+        if encoding.lower() not in ("identity", "gzip"):
+            raise response_invalid(url, REASONS("ENCODED", encoding=encoding[:MESSAGE_CHARS]))
+        self._url = url
+        self._unpacking = zlib.decompressobj(_GZIP) if encoding.lower() == "gzip" else None
+        self._content = bytearray()
+
+    def add(self, part: bytes) -> None:
+        """Add the next bytes that arrived."""
+        left = RESPONSE_LIMIT_BYTES - len(self._content)
+        try:
+            self._content += self._unpacking.decompress(part, left + 1) if self._unpacking else part
+        except zlib.error:
+            raise response_invalid(self._url, REASONS("NOT_GZIP")) from None
+        if len(self._content) > RESPONSE_LIMIT_BYTES:
+            raise LsqlError("REGISTRY_RESPONSE_TOO_LARGE", url=self._url, limit_bytes=RESPONSE_LIMIT_BYTES)
+
+    def whole(self) -> bytes:
+        return bytes(self._content)
 
 
 def _within(seconds: float, ask: Callable[[], Result]) -> Result:

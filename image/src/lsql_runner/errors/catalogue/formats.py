@@ -100,6 +100,13 @@ FORMATS: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
         is_shared=True,
     ),
+    "REGISTRY_RESPONSE_TOO_LARGE": ErrorKind(
+        "The response from {url} has more than {limit_bytes} bytes.",
+        "Check that SQL_SCHEMA_REGISTRY_URL is the address of the registry. Divide a larger schema, with references.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+        is_shared=True,
+    ),
     "SCHEMA_ID_UNKNOWN": ErrorKind(
         "The schema registry has no schema with the ID {id}.",
         "Check that the registry is the one that the topic's producers use. A deleted schema can be restored.",

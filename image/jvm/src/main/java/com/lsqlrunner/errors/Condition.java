@@ -25,6 +25,8 @@ public enum Condition {
     LSQL_FUNCTION_UNUSABLE("<reason>"),
     LSQL_REGISTRY_UNREACHABLE("The schema registry does not answer: <reason>"),
     LSQL_REGISTRY_REFUSED("The schema registry refuses: <reason>"),
+    /** {@code limit_bytes} is a number. */
+    LSQL_REGISTRY_RESPONSE_TOO_LARGE("the response from <url> has more than <limit_bytes> bytes"),
     LSQL_SINK_UNREACHABLE("<reason>"),
     /** The server refuses this client: credentials, rights, a database that does not exist. */
     LSQL_SINK_REFUSED("<reason>"),

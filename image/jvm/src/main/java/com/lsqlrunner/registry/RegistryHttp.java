@@ -1,5 +1,7 @@
 package com.lsqlrunner.registry;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.errors.RegistryException;
@@ -18,8 +20,14 @@ import javax.net.ssl.HttpsURLConnection;
 
 /** Sends requests to a registry. The addresses are tried in turn until one answers. Threads may share it. */
 final class RegistryHttp {
-    private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int MAX_BODY_BYTES = 64 << 20;
+    static final int MAX_BODY_BYTES = 16 << 20;
+    /** Some bytes of JSON, such as {@code {}}, need a hundred in the heap. A response has one schema, as text. */
+    private static final int MAX_TOKENS = 100_000;
+
+    private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
+            .streamReadConstraints(
+                    StreamReadConstraints.builder().maxTokenCount(MAX_TOKENS).build())
+            .build());
 
     private final RegistrySettings settings;
     /** The index of the address that answered last. */
@@ -32,7 +40,7 @@ final class RegistryHttp {
     /**
      * The response to a GET request; null if the registry reports that the resource does not exist.
      *
-     * @throws RegistryException no address answers, or one refuses the request
+     * @throws RegistryException no address answers, or one refuses the request or sends a response that is too large
      */
     JsonNode get(String path) {
         List<String> addresses = settings.addresses();
@@ -85,7 +93,7 @@ final class RegistryHttp {
             prepare(connection);
             int status = connection.getResponseCode();
             try (InputStream body = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-                return new Response(status, body == null ? new byte[0] : readAll(body, deadline));
+                return new Response(status, body == null ? new byte[0] : readAll(body, deadline, url));
             }
         } finally {
             connection.disconnect(); // requests are rare
@@ -107,7 +115,7 @@ final class RegistryHttp {
     }
 
     /** The whole body. The timeout of the socket applies only to each read. */
-    private static byte[] readAll(InputStream from, long deadline) throws IOException {
+    private static byte[] readAll(InputStream from, long deadline, String url) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         byte[] buffer = new byte[8192];
         for (int length = from.read(buffer); length >= 0; length = from.read(buffer)) {
@@ -116,7 +124,7 @@ final class RegistryHttp {
                 throw new SocketTimeoutException();
             }
             if (body.size() > MAX_BODY_BYTES) {
-                throw new IOException("the response is too large");
+                throw RegistryException.responseTooLarge(url, MAX_BODY_BYTES);
             }
         }
         return body.toByteArray();

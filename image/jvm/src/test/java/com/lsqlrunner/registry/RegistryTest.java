@@ -226,6 +226,33 @@ final class RegistryTest {
     }
 
     @Test
+    void aResponseHasALimitedSize() {
+        fake.responses.put("/schemas/ids/1", " ".repeat(RegistryHttp.MAX_BODY_BYTES + 1));
+
+        RegistryException failure = failure(registry(fake.url(), "username", "user", "password", "secret"));
+
+        assertEquals("LSQL_REGISTRY_RESPONSE_TOO_LARGE", failure.getCondition());
+        assertEquals(
+                Map.of("url", fake.url() + "/schemas/ids/1", "limit_bytes", "16777216"),
+                failure.getMessageParameters());
+    }
+
+    @Test
+    void aSchemaMayHaveAlmostThatSize() {
+        String doc = "x".repeat(RegistryHttp.MAX_BODY_BYTES - 200);
+        fake.put(1, "{\"type\":\"enum\",\"name\":\"E\",\"doc\":\"" + doc + "\",\"symbols\":[]}");
+
+        assertEquals(Schema.Type.ENUM, registry(fake.url()).schema(1).getType());
+    }
+
+    @Test
+    void aResponseOfManyValuesIsNotThatOfARegistry() {
+        fake.responses.put("/schemas/ids/1", "{\"schema\":\"x\",\"more\":[" + "{},".repeat(100_000) + "{}]}");
+
+        assertEquals("LSQL_REGISTRY_REFUSED", failure(registry(fake.url())).getCondition());
+    }
+
+    @Test
     void userAndPasswordAreSent() {
         fake.authorization = "Basic " + java.util.Base64.getEncoder().encodeToString("user:pä:ss".getBytes());
 
