@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.tools.ports import free_port
+from devkit.certificates import Certificate
 from devkit.process import Process, accepts_connections
 
 USER, PASSWORD, DATABASE = "lsql", "of the test", "postgres"
@@ -24,13 +25,20 @@ SETTINGS = {
     "autovacuum": "off",
 }
 
+TLS_SETTINGS = {"ssl": "on", "ssl_cert_file": "../server.crt", "ssl_key_file": "../server.key"}
+"""The paths are relative to the data directory."""
+
 
 class Postgres(Process):
-    """A server with one user, who needs a password. `stop` (or `kill`) and `start` keep port and data."""
+    """A server with one user, who needs a password. `stop` (or `kill`) and `start` keep port and data.
 
-    def __init__(self) -> None:
+    With a certificate it also accepts connections with TLS.
+    """
+
+    def __init__(self, certificate: Certificate | None = None) -> None:
         self.port = free_port()
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        settings = SETTINGS if certificate is None else SETTINGS | TLS_SETTINGS
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         super().__init__(
             [*_as_postgres(), _program("postgres"), "-D", "data", "-p", str(self.port), *options],
             name="postgres",
@@ -38,8 +46,14 @@ class Postgres(Process):
         )
         secret = self.folder / "password"
         secret.write_text(PASSWORD)
+        files = [self.folder, secret]
+        if certificate is not None:
+            for name, text in (("server.crt", certificate.chain), ("server.key", certificate.key)):
+                files.append(self.folder / name)
+                files[-1].write_text(text)
+                files[-1].chmod(0o600)
         if os.getuid() == 0:  # the server refuses to run as root
-            for path in (self.folder, secret):
+            for path in files:
                 shutil.chown(path, "postgres", "postgres")
         made = subprocess.run(
             [*_as_postgres(), _program("initdb"), "-D", "data", "-U", USER, *INITDB, f"--pwfile={secret}"],

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 from ci.tools.ports import free_port
+from devkit.certificates import Certificate
 from devkit.process import Process, accepts_connections
 
 PASSWORD = "of-the-test"
@@ -11,15 +12,27 @@ COMMAND_S = 30
 
 
 class Redis(Process):
-    """A server that needs a password and stores nothing on the disk: after `stop` and `start` it is empty."""
+    """A server that needs a password and stores nothing on the disk: after `stop` and `start` it is empty.
 
-    def __init__(self) -> None:
+    With a certificate it has a second port, `tls_port`, for connections with TLS.
+    """
+
+    def __init__(self, certificate: Certificate | None = None) -> None:
         self.port = free_port()
+        self.tls_port = free_port()
+        tls = ["--tls-port", str(self.tls_port), "--tls-cert-file", "server.crt", "--tls-key-file", "server.key"]
         super().__init__(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD],
+            [
+                *("redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""),
+                *("--requirepass", PASSWORD),
+                *([*tls, "--tls-auth-clients", "no"] if certificate else []),
+            ],
             name="redis",
             probe=lambda: accepts_connections(self.port) and self.command("PING") == "PONG",
         )
+        if certificate is not None:
+            (self.folder / "server.crt").write_text(certificate.chain)
+            (self.folder / "server.key").write_text(certificate.key)
 
     @property
     def url(self) -> str:

@@ -18,7 +18,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from devkit.security import Authority, Certificate
+from devkit.certificates import Authority, Certificate
 
 ALERT_DRAIN_S = 2
 MAX_SILENCE_S = 120

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 
 from ci.tools.ports import free_port
+from devkit.certificates import Authority
 from devkit.fake_registry import FakeRegistry
 from devkit.registry import AVRO, JSON_SCHEMA, PROTOBUF, Registry
 from devkit.registry_proxies import PageServer, RegistryProxy, SlowServer, server_tls
-from devkit.security import Authority
 from lsql_runner.cases.registry import MemoryRegistry
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry import RegisteredSchema, RestRegistry, SchemaKind, SchemaReference, SchemaRegistry

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
+from devkit.certificates import Authority
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.security import (
@@ -19,7 +20,6 @@ from devkit.security import (
     PASSWORD,
     SCRAM_USER,
     USER,
-    Authority,
     Credentials,
     SecuredBroker,
     secured_broker,

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from devkit.security import Authority, Credentials
+from devkit.certificates import Authority
+from devkit.security import Credentials
 
 TEMPLATES = Path(__file__).parents[2] / "charts/lsql-runner/templates"
 

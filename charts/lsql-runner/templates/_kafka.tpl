@@ -84,8 +84,8 @@ The port in `host[:port]`, where an IPv6 address is in brackets. Call with (dict
 {{- end -}}
 
 {{/*
-The credentials in use, as a JSON list of {variable, file, secret, key, inline}: `file` is the path below
-/etc/lsql-runner/credentials; `secret` and `key` are its source; `inline` (base64) is present for credentials in the values,
+The credentials in use, as a JSON list of {variable, file, secret or configMap, key, inline}: `file` is the path below
+/etc/lsql-runner/credentials; `secret` (or `configMap`) and `key` are its source; `inline` (base64) is present for credentials in the values,
 which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>"), and with "api"
 true for a container that serves the API.
 */}}
@@ -143,6 +143,9 @@ true for a container that serves the API.
 {{- $rows = append $rows (dict "file" (printf "sinks/%s/username" $name) "variable" (printf "LSQL_SINK_%s_USER_FILE" (upper $name)) "secret" $sink.existingSecret "key" (ternary $sink.usernameKey "username" (hasKey $sink "usernameKey"))) -}}
 {{- end -}}
 {{- $rows = append $rows (dict "file" (printf "sinks/%s/password" $name) "variable" (printf "LSQL_SINK_%s_PASSWORD_FILE" (upper $name)) "inline" $sink.password "secret" $sink.existingSecret "key" (default "password" $sink.passwordKey)) -}}
+{{- with $sink.ca -}}
+{{- $rows = append $rows (dict "file" (printf "sinks/%s/ca.crt" $name) "variable" (printf "LSQL_SINK_%s_CA_FILE" (upper $name)) "inline" .pem "secret" .existingSecret "configMap" .existingConfigMap "key" (default "ca.crt" .key)) -}}
+{{- end -}}
 {{- end -}}
 {{- if and .api (eq .root.Values.api.actions "token") -}}
 {{- $rows = append $rows (dict "file" "api/token" "variable" "LSQL_API_TOKEN_FILE" "secret" (include "lsql-runner.apiSecretName" .root) "key" .root.Values.api.token.key) -}}
@@ -154,6 +157,8 @@ true for a container that serves the API.
 {{- $used = append $used (dict "file" .file "variable" (default "" .variable) "secret" $own "key" (replace "/" "." .file) "inline" $inline) -}}
 {{- else if and .secret .key -}}
 {{- $used = append $used (dict "file" .file "variable" (default "" .variable) "secret" .secret "key" .key) -}}
+{{- else if .configMap -}}
+{{- $used = append $used (dict "file" .file "variable" (default "" .variable) "configMap" .configMap "key" .key) -}}
 {{- end -}}
 {{- end -}}
 {{- toJson $used -}}

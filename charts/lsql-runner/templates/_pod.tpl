@@ -84,8 +84,8 @@ that a certificate and its key always match. Call like `lsql-runner.credentials`
     defaultMode: 0440
     sources:
       {{- range $credentials }}
-      - secret:
-          name: {{ .secret }}
+      - {{ ternary "configMap" "secret" (hasKey . "configMap") }}:
+          name: {{ default .secret .configMap }}
           items:
             - key: {{ .key | quote }}
               path: {{ .file }}

@@ -209,6 +209,7 @@ def test_a_query_that_writes_to_a_sink_has_no_other_target() -> None:
     [
         ("LSQL_SINK_UNREACHABLE", {}, "SINK_UNREACHABLE"),
         ("LSQL_SINK_REFUSED", {}, "SINK_REFUSED"),
+        ("LSQL_SINK_CERTIFICATE_UNTRUSTED", {}, "SINK_CERTIFICATE_UNTRUSTED"),
         ("LSQL_SINK_TABLE_MISMATCH", {}, "SINK_TABLE_MISMATCH"),
         ("LSQL_SINK_ROW_REFUSED", {"topic": "t", "partition": "1", "offset": "2"}, "SINK_RECORD_REFUSED"),
         ("LSQL_SINK_ROW_REFUSED", {"row": "id=1"}, "SINK_ROW_REFUSED"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.certificates import Authority
 from lsql_runner.config.host_names import host_patterns
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings, read_settings
@@ -14,6 +15,7 @@ from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.types import describe
 
+AUTHORITY = Authority()
 SQL = "INSERT INTO target SELECT STREAM * FROM source"
 
 
@@ -443,6 +445,41 @@ def test_an_invalid_address_and_an_address_with_credentials_are_refused(url: str
 )
 def test_the_server_of_a_sink_may_be_an_ipv6_address(url: str) -> None:
     assert settings(LSQL_SINK_SHOP_URL=url).sinks[0].url == url
+
+
+def test_a_sink_may_have_certificates_with_which_its_server_is_verified(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.crt"
+    ca.write_text(AUTHORITY.certificate)
+
+    found = settings(
+        LSQL_SINK_SHOP_URL="jdbc:postgresql://db/shop?sslmode=verify-full&ssl=true", LSQL_SINK_SHOP_CA_FILE=str(ca)
+    )
+
+    assert (found.sinks[0].ca, found.files) == (AUTHORITY.certificate.rstrip("\n"), (ca,))
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("redis://cache", "ENCRYPTED"),
+        ("jdbc:postgresql://db/shop?sslmode=require", "VERIFIED"),
+        ("jdbc:postgresql://db/shop?sslmode=verify-full&sslmode=disable", "VERIFIED"),
+        ("jdbc:postgresql://db/shop?ssl=false", "VERIFIED"),
+        ("jdbc:postgresql://db/shop?sslfactory=org.postgresql.ssl.NonValidatingFactory", "VERIFIED"),
+    ],
+)
+def test_an_address_that_would_not_be_verified_is_refused_if_a_ca_is_set(url: str, code: str) -> None:
+    error = refused(LSQL_SINK_SHOP_URL=url, LSQL_SINK_SHOP_CA=AUTHORITY.certificate)
+
+    assert (error.code, error.params["name"]) == ("ENV_INVALID", "LSQL_SINK_SHOP_URL")
+    assert getattr(error.params["expected"], "code", "") == code
+
+
+@pytest.mark.parametrize("ca", ["nothing", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"])
+def test_a_ca_that_is_no_certificate_is_refused(ca: str) -> None:
+    error = refused(LSQL_SINK_SHOP_URL="rediss://cache", LSQL_SINK_SHOP_CA=ca)
+
+    assert (error.code, error.params["name"], error.params["value"]) == ("ENV_INVALID", "LSQL_SINK_SHOP_CA", "***")
 
 
 def test_a_password_without_an_address_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from devkit.security import Authority
+from devkit.certificates import Authority
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls, tls_context
 

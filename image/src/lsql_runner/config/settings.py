@@ -254,7 +254,7 @@ class Settings(BaseModel):
         alias="LSQL_POLICY_WRITE_DENY",
         description="Topics that programs must not write, even if they are allowed.",
     )
-    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER and _PASSWORD.")
+    sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
 

@@ -13,5 +13,7 @@ class SinkConnection:
     kind: str
     """`postgresql` or `redis`."""
     url: str
+    ca: str = ""
+    """Certificates as PEM with which that of the server is verified, as well as its host name; empty if not set."""
     user: str = ""
     password: str = field(default="", repr=False)

@@ -9,6 +9,7 @@ from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.failures import innermost
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_entries import (
+    SINK_CERTIFICATE_UNTRUSTED,
     SINK_FAILED,
     SINK_REFUSED,
     SINK_ROW_REFUSED,
@@ -18,7 +19,14 @@ from lsql_runner.jvm.java_entries import (
 from lsql_runner.jvm.java_error import JavaErrors
 from lsql_runner.plan.queries import WriteSink
 
-_OF_SINKS = (SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, SINK_ROW_REFUSED, SINK_FAILED)
+_OF_SINKS = (
+    SINK_UNREACHABLE,
+    SINK_REFUSED,
+    SINK_CERTIFICATE_UNTRUSTED,
+    SINK_TABLE_MISMATCH,
+    SINK_ROW_REFUSED,
+    SINK_FAILED,
+)
 
 
 def sink_error(errors: JavaErrors, write: WriteSink, connections: Mapping[str, SinkConnection]) -> LsqlError | None:
@@ -34,6 +42,8 @@ def sink_error(errors: JavaErrors, write: WriteSink, connections: Mapping[str, S
             return LsqlError("SINK_UNREACHABLE", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_REFUSED":
             return LsqlError("SINK_REFUSED", sink=target.sink, url=url, reason=reason)
+        case "LSQL_SINK_CERTIFICATE_UNTRUSTED":
+            return LsqlError("SINK_CERTIFICATE_UNTRUSTED", sink=target.sink, url=url, reason=reason)
         case "LSQL_SINK_TABLE_MISMATCH":
             return LsqlError("SINK_TABLE_MISMATCH", sink=target.sink, table=target.table, reason=reason)
         case "LSQL_SINK_ROW_REFUSED" if "topic" in parameters:

@@ -40,7 +40,7 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
     """A Java SINK_WRITER for the batches of a query. Its target exists, or was created, and accepts the rows.
 
     Raises:
-        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_TABLE_MISMATCH, QUERY_FAILED.
+        LsqlError: SINK_UNREACHABLE, SINK_REFUSED, SINK_CERTIFICATE_UNTRUSTED, SINK_TABLE_MISMATCH, QUERY_FAILED.
     """
     target, connection = write.target, sinks.connections[write.target.sink]
     names, types = row_columns(write)
@@ -58,6 +58,7 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
         "url": connection.url,
         "user": connection.user,
         "password": connection.password,
+        "ca": connection.ca,
         "client": f"lsql {app_id}",
     }
     writer = java_class(SINK_WRITER)(qualified_name(app_id, query), connection.kind, str(sinks.jars), settings, table)

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
 from urllib.parse import urlsplit
 
-from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.errors import Detail, DetailError, DetailTable, LsqlError
+from lsql_runner.kafka.certificates import certificates, trusting
 
 _URL = "SQL_SCHEMA_REGISTRY_URL"
 _PREFIX = "LSQL_SCHEMA_REGISTRY_"
 EXPECTED = DetailTable(
     {
         "URLS": "http[s]://host[:port][/path], several separated by commas",
-        "CERTIFICATES": "certificates as PEM",
         "PRIVATE_KEY": "the private key of the certificate as PEM, and its password if it has one",
     }
 )
-_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s]*-----END CERTIFICATE-----", re.ASCII)
 _USER_INFO = re.compile(r"//[^/,]*@")
 
 
@@ -95,23 +94,15 @@ def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # unused, so without authorities, which take time to load
     tls = connection.tls
     try:
-        context = ssl.create_default_context(cadata=_certificates(tls.ca))
-    except ssl.SSLError:
-        raise _invalid("CA", EXPECTED("CERTIFICATES")) from None
+        context = trusting(certificates(tls.ca))
+    except DetailError as error:
+        raise _invalid("CA", error.reason) from None
     if bool(tls.certificate) != bool(tls.key):
         missing = "KEY" if tls.certificate else "CERTIFICATE"
         raise LsqlError("CERTIFICATE_INCOMPLETE", name=_PREFIX + missing)
     if tls.certificate:
         _load_client(context, tls)
     return context
-
-
-def _certificates(pem: str) -> str | None:
-    """The certificates of a PEM text, without the text between them, which need not be ASCII; None for no text."""
-    found = "\n".join(_CERTIFICATE.findall(pem))
-    if pem and not found:
-        raise _invalid("CA", EXPECTED("CERTIFICATES"))
-    return found or None
 
 
 def _load_client(context: ssl.SSLContext, tls: RegistryTls) -> None:

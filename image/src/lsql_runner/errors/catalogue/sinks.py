@@ -57,6 +57,13 @@ SINKS: dict[str, ErrorKind] = {
         exit_code=EXIT_RUNTIME,
         recovery=Recovery.RETRY,
     ),
+    "SINK_CERTIFICATE_UNTRUSTED": ErrorKind(
+        "The certificate of the sink {sink} at {url} is not trusted: {reason}.",
+        "Set LSQL_SINK_*_CA to its certificate authority (sinks.{sink}.ca in the values of the chart); for another "
+        "host name, correct LSQL_SINK_*_URL. The processor retries.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+    ),
     "SINK_FAILED": ErrorKind(
         "Writing to the sink {sink} failed: {reason}.",
         "The processor restarts the query. The log has the details.",

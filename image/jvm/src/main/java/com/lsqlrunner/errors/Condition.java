@@ -30,6 +30,8 @@ public enum Condition {
     LSQL_SINK_UNREACHABLE("<reason>"),
     /** The server refuses this client: credentials, rights, a database that does not exist. */
     LSQL_SINK_REFUSED("<reason>"),
+    /** The certificate of the server is of another authority or for another host. */
+    LSQL_SINK_CERTIFICATE_UNTRUSTED("<reason>"),
     /** The table does not exist or has other columns. */
     LSQL_SINK_TABLE_MISMATCH("<reason>"),
     /**

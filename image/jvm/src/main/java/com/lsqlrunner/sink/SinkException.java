@@ -2,6 +2,7 @@ package com.lsqlrunner.sink;
 
 import com.lsqlrunner.errors.Condition;
 import com.lsqlrunner.errors.LsqlException;
+import java.security.cert.CertificateException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -17,6 +18,17 @@ public final class SinkException extends LsqlException {
     /** A failure that is not caused by one row. */
     public static SinkException of(Condition condition, String reason) {
         return new SinkException(condition, Map.of("reason", line(reason)));
+    }
+
+    /** The reason why the certificate of a server is not trusted; null if that is not the cause of an error. */
+    public static String certificateFault(Throwable error) {
+        String fault = null;
+        boolean isOfCertificate = false;
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            isOfCertificate |= cause instanceof CertificateException;
+            fault = isOfCertificate && cause.getMessage() != null ? cause.getMessage() : fault;
+        }
+        return fault;
     }
 
     /** A row that the server refuses, with its position in Kafka, or its key if it is the result of an aggregate. */

@@ -31,8 +31,8 @@ final class Sinks {
     private Sinks() {}
 
     /**
-     * The sink of a kind with these settings: {@code url}, {@code user}, {@code password}, {@code client} (the name
-     * that the server shows for its connections).
+     * The sink of a kind with these settings: {@code url}, {@code user}, {@code password}, {@code ca} (certificates as
+     * PEM), {@code client} (the name that the server shows for its connections).
      *
      * @param jars the folder with the jars of the clients
      */

@@ -4,6 +4,9 @@ import com.lsqlrunner.sink.ConnectionPool;
 import com.lsqlrunner.sink.Sink;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.PreparedStatement;
@@ -22,8 +25,11 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
     private final Driver driver;
     private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
-    /** Settings: url ({@code jdbc:postgresql://...}), user, password, client. */
-    public PostgresSink(Map<String, String> settings) throws ReflectiveOperationException {
+    /**
+     * Settings: url ({@code jdbc:postgresql://...}), user, password, client, ca (certificates as PEM with which that of
+     * the server is verified; empty: the URL determines whether TLS is used).
+     */
+    public PostgresSink(Map<String, String> settings) throws ReflectiveOperationException, IOException {
         url = settings.get("url");
         properties.put("user", settings.get("user"));
         properties.put("password", settings.get("password"));
@@ -36,10 +42,21 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
         // The server converts text to the type of the column: uuid, jsonb, an enum.
         properties.put("stringtype", "unspecified");
         properties.put("options", "-c TimeZone=UTC");
+        if (!settings.get("ca").isEmpty()) {
+            properties.put("sslmode", "verify-full");
+            properties.put("sslrootcert", temporaryFile(settings.get("ca")).toString());
+        }
         driver =
                 (Driver) Class.forName("org.postgresql.Driver", true, getClass().getClassLoader())
                         .getConstructor()
                         .newInstance();
+    }
+
+    /** The driver reads certificates from files only. */
+    private static Path temporaryFile(String text) throws IOException {
+        Path file = Files.createTempFile("lsql-sink-", ".pem");
+        file.toFile().deleteOnExit();
+        return Files.writeString(file, text);
     }
 
     @Override

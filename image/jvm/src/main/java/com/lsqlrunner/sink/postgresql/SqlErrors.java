@@ -10,7 +10,10 @@ final class SqlErrors {
 
     static SinkException of(SQLException error) {
         SQLException cause = root(error);
-        return SinkException.of(condition(cause), message(cause));
+        String fault = SinkException.certificateFault(error);
+        return fault == null
+                ? SinkException.of(condition(cause), message(cause))
+                : SinkException.of(Condition.LSQL_SINK_CERTIFICATE_UNTRUSTED, fault);
     }
 
     /**
@@ -43,6 +46,10 @@ final class SqlErrors {
 
     private static Condition condition(SQLException error) {
         String state = String.valueOf(error.getSQLState());
+        // The certificate of another host has no SQLSTATE of its own; the message has the name of the driver's class.
+        if (state.startsWith("08") && String.valueOf(error.getMessage()).contains("HostnameVerifier")) {
+            return Condition.LSQL_SINK_CERTIFICATE_UNTRUSTED;
+        }
         return switch (state) {
             case "57P01", "57P02", "57P03" -> Condition.LSQL_SINK_UNREACHABLE;
             case "42501", "3D000", "25006" -> Condition.LSQL_SINK_REFUSED;

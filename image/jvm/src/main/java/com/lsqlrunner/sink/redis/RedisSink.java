@@ -6,8 +6,15 @@ import com.lsqlrunner.sink.Sink;
 import com.lsqlrunner.sink.SinkException;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -18,6 +25,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.SslOptions;
+import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -34,11 +42,18 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
     private static final int CONNECT_TIMEOUT_MS = 10_000;
     private static final int RESPONSE_TIMEOUT_MS = 60_000;
 
+    private static final String STORE_TYPE = "PKCS12";
+    /** A key store needs one; it is only in memory, and certificates are not secret. */
+    private static final String STORE_PASSWORD = "certificates";
+
     private final HostAndPort server;
     private final JedisClientConfig config;
     private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
-    /** Settings: url ({@code redis[s]://host[:port][/database]}), user, password. */
+    /**
+     * Settings: url ({@code redis[s]://host[:port][/database]}), user, password, ca (certificates as PEM with which
+     * that of the server is verified; empty: those of the JVM).
+     */
     public RedisSink(Map<String, String> settings) {
         URI url = URI.create(settings.get("url"));
         server = new HostAndPort(url.getHost(), url.getPort() < 0 ? 6379 : url.getPort());
@@ -48,11 +63,42 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         config = DefaultJedisClientConfig.builder()
                 .connectionTimeoutMillis(CONNECT_TIMEOUT_MS)
                 .socketTimeoutMillis(RESPONSE_TIMEOUT_MS)
-                .sslOptions("rediss".equals(url.getScheme()) ? SslOptions.defaults() : null)
+                .sslOptions("rediss".equals(url.getScheme()) ? encryption(settings.get("ca")) : null)
                 .database(path.isEmpty() ? 0 : Integer.parseInt(path))
                 .user(user.isEmpty() ? null : user)
                 .password(password.isEmpty() ? null : password)
                 .build();
+    }
+
+    /** The certificate of the server and its host name are verified. */
+    private static SslOptions encryption(String ca) {
+        if (ca.isEmpty()) {
+            return SslOptions.defaults();
+        }
+        byte[] trusted = keyStore(ca);
+        return SslOptions.builder()
+                .sslVerifyMode(SslVerifyMode.FULL)
+                .trustStoreType(STORE_TYPE)
+                .truststore(() -> new ByteArrayInputStream(trusted), STORE_PASSWORD.toCharArray())
+                .build();
+    }
+
+    /** Certificates as a key store, the only form that the client reads. */
+    private static byte[] keyStore(String ca) {
+        try {
+            KeyStore store = KeyStore.getInstance(STORE_TYPE);
+            store.load(null, null);
+            ByteArrayInputStream pem = new ByteArrayInputStream(bytes(ca));
+            for (Certificate certificate :
+                    CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
+                store.setCertificateEntry(String.valueOf(store.size()), certificate);
+            }
+            ByteArrayOutputStream stored = new ByteArrayOutputStream();
+            store.store(stored, STORE_PASSWORD.toCharArray());
+            return stored.toByteArray();
+        } catch (GeneralSecurityException | IOException error) {
+            throw new IllegalStateException("the CA certificates cannot be used", error);
+        }
     }
 
     @Override
@@ -174,6 +220,10 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         Throwable cause = error;
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
+        }
+        String fault = SinkException.certificateFault(error);
+        if (fault != null) {
+            return SinkException.of(Condition.LSQL_SINK_CERTIFICATE_UNTRUSTED, fault);
         }
         boolean isUnreachable = error instanceof JedisConnectionException;
         boolean isRefused = error instanceof JedisAccessControlException || error instanceof JedisDataException;

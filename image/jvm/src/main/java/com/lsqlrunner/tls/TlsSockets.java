@@ -1,6 +1,5 @@
-package com.lsqlrunner.registry;
+package com.lsqlrunner.tls;
 
-import com.lsqlrunner.tls.PemSslEngineFactory;
 import java.util.HashMap;
 import java.util.Map;
 import javax.net.ssl.SSLSocketFactory;
@@ -9,11 +8,11 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.config.types.Password;
 
-/** TLS for requests to a registry. PEM texts are parsed as for brokers. */
-final class RegistryTls {
+/** TLS for servers other than brokers. PEM texts are parsed as for brokers. */
+public final class TlsSockets {
     private static final ConfigDef SETTINGS = new ConfigDef().withClientSslSupport();
 
-    private RegistryTls() {}
+    private TlsSockets() {}
 
     /**
      * Sockets that trust only {@code ca} and present {@code certificate}; null if neither is set.
@@ -24,7 +23,7 @@ final class RegistryTls {
      * @param password of the private key; null for none
      * @throws IllegalArgumentException one of them is invalid
      */
-    static SSLSocketFactory sockets(String ca, String certificate, String key, String password) {
+    public static SSLSocketFactory of(String ca, String certificate, String key, String password) {
         if (ca == null && certificate == null) {
             return null;
         }
@@ -43,7 +42,7 @@ final class RegistryTls {
             factory.configure(SETTINGS.parse(settings));
             return factory.sslContext().getSocketFactory();
         } catch (KafkaException error) {
-            throw new IllegalArgumentException("the registry's TLS cannot be set up: " + error.getMessage(), error);
+            throw new IllegalArgumentException("TLS cannot be set up: " + error.getMessage(), error);
         }
     }
 }
