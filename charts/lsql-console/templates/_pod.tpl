@@ -53,6 +53,11 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* The source of a temporary volume, with a size limit if it is not empty. Numbers have no exponent. */}}
+{{- define "lsql-console.emptyDir" -}}
+emptyDir: {{ if . }}{sizeLimit: {{ ternary (printf "%.0f" (float64 .)) (toString .) (kindIs "float64" .) | quote }}}{{ else }}{}{{ end }}
+{{- end -}}
+
 {{- define "lsql-console.containerBase" -}}
 image: {{ include "lsql-console.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -98,5 +103,5 @@ template:
         configMap:
           name: {{ include "lsql-console.fullname" . }}
       - name: tmp
-        emptyDir: {}
+        {{- include "lsql-console.emptyDir" .Values.recovery.tmpSizeLimit | nindent 8 }}
 {{- end -}}

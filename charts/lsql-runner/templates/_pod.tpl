@@ -70,13 +70,18 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
+{{/* The source of a temporary volume, with a size limit if it is not empty. */}}
+{{- define "lsql-runner.emptyDir" -}}
+emptyDir: {{ if . }}{sizeLimit: {{ include "lsql-runner.text" . | quote }}}{{ else }}{}{{ end }}
+{{- end -}}
+
 {{/*
 Volumes except that of the state. All credentials are one projected volume, whose files the kubelet replaces atomically, so
-that a certificate and its key always match. Call like `lsql-runner.credentials`.
+that a certificate and its key always match. Call like `lsql-runner.credentials`, with the size limit "tmp".
 */}}
 {{- define "lsql-runner.volumes" -}}
 - name: tmp
-  emptyDir: {}
+  {{ include "lsql-runner.emptyDir" .tmp }}
 {{- $credentials := include "lsql-runner.credentials" . | fromJsonArray }}
 {{- if $credentials }}
 - name: credentials
@@ -119,7 +124,7 @@ httpGet:
 {{/* The pod template of the processor, for both kinds of workload. */}}
 {{- define "lsql-runner.podTemplate" -}}
 {{- $fullname := include "lsql-runner.fullname" . -}}
-{{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) "api" true -}}
+{{- $context := dict "root" . "own" (printf "%s-credentials" $fullname) "api" true "tmp" .Values.ephemeralStorage.tmpSizeLimit -}}
 {{- $annotations := deepCopy .Values.podAnnotations -}}
 {{- with include "lsql-runner.ownSecretData" $context -}}
 {{- $_ := set $annotations "checksum/credentials" (sha256sum .) -}}
@@ -177,7 +182,7 @@ spec:
       persistentVolumeClaim:
         claimName: {{ include "lsql-runner.claimName" . }}
       {{- else }}
-      emptyDir: {}
+      {{- include "lsql-runner.emptyDir" .Values.ephemeralStorage.stateSizeLimit | nindent 6 }}
       {{- end }}
     {{- include "lsql-runner.volumes" $context | nindent 4 }}
 {{- end -}}

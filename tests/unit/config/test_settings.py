@@ -333,7 +333,19 @@ def test_the_heap_is_zero_or_at_least_the_minimum_of_spark() -> None:
 
 @pytest.mark.parametrize(
     ("text", "mib"),
-    [("", None), ("768Mi", 768), ("1Gi", 1024), ("1.5Gi", 1536), ("805306368", 768), ("800M", 762), ("1G", 953)],
+    [
+        ("", None),
+        ("768Mi", 768),
+        ("1Gi", 1024),
+        ("1.5Gi", 1536),
+        ("805306368", 768),
+        ("800M", 762),
+        ("1G", 953),
+        ("1e9", 953),
+        ("1.5E+9", 1430),
+        ("1Pi", 2**30),
+        ("1Ei", 2**40),
+    ],
 )
 def test_the_memory_limit_is_a_quantity_of_kubernetes(text: str, mib: int | None) -> None:
     assert settings(LSQL_MEMORY_LIMIT=text).memory_limit_mib == mib

@@ -1,4 +1,4 @@
-"""Amounts of memory in the notation of Kubernetes: `768Mi`, `1Gi`, `805306368`.
+"""Amounts of memory in the notation of Kubernetes: `768Mi`, `1Gi`, `805306368`, `1e9`.
 
 Source: the reference of Kubernetes' API, `Quantity`.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|k|[MGTP]|[KMGTP]i)?\Z", re.ASCII)
-_UNITS = {"m": 0.001, "k": 10**3} | {unit: 1000 ** (power + 2) for power, unit in enumerate("MGTP")}
-_BINARY_UNITS = {f"{unit}i": 1024 ** (power + 1) for power, unit in enumerate("KMGTP")}
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)(m|k|[MGTPE]|[KMGTPE]i)?\Z", re.ASCII)
+_UNITS = {"m": 0.001, "k": 10**3} | {unit: 1000 ** (power + 2) for power, unit in enumerate("MGTPE")}
+_BINARY_UNITS = {f"{unit}i": 1024 ** (power + 1) for power, unit in enumerate("KMGTPE")}
 
 
 def mebibytes(text: str) -> int | None:

@@ -1,6 +1,5 @@
 package com.lsqlrunner.registry;
 
-import com.lsqlrunner.tls.TlsSockets;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -34,7 +33,7 @@ record RegistrySettings(List<String> addresses, String authorization, SSLSocketF
         String username = remaining.remove("username");
         String password = remaining.remove("password");
         String timeout = remaining.remove("timeout_ms");
-        SSLSocketFactory tls = TlsSockets.of(
+        SSLSocketFactory tls = RegistryTls.sockets(
                 remaining.remove("ca"),
                 remaining.remove("certificate"),
                 remaining.remove("key"),

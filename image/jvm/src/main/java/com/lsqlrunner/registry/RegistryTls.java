@@ -1,5 +1,6 @@
-package com.lsqlrunner.tls;
+package com.lsqlrunner.registry;
 
+import com.lsqlrunner.tls.PemSslEngineFactory;
 import java.util.HashMap;
 import java.util.Map;
 import javax.net.ssl.SSLSocketFactory;
@@ -8,11 +9,11 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.config.types.Password;
 
-/** TLS for servers other than brokers. PEM texts are parsed as for brokers. */
-public final class TlsSockets {
+/** TLS for requests to a registry. PEM texts are parsed as for brokers. */
+final class RegistryTls {
     private static final ConfigDef SETTINGS = new ConfigDef().withClientSslSupport();
 
-    private TlsSockets() {}
+    private RegistryTls() {}
 
     /**
      * Sockets that trust only {@code ca} and present {@code certificate}; null if neither is set.
@@ -23,7 +24,7 @@ public final class TlsSockets {
      * @param password of the private key; null for none
      * @throws IllegalArgumentException one of them is invalid
      */
-    public static SSLSocketFactory of(String ca, String certificate, String key, String password) {
+    static SSLSocketFactory sockets(String ca, String certificate, String key, String password) {
         if (ca == null && certificate == null) {
             return null;
         }
@@ -42,7 +43,7 @@ public final class TlsSockets {
             factory.configure(SETTINGS.parse(settings));
             return factory.sslContext().getSocketFactory();
         } catch (KafkaException error) {
-            throw new IllegalArgumentException("TLS cannot be set up: " + error.getMessage(), error);
+            throw new IllegalArgumentException("the registry's TLS cannot be set up: " + error.getMessage(), error);
         }
     }
 }
