@@ -67,6 +67,9 @@ _FIXED = {
     "spark.broadcast.compress": "false",
     # The heap that Spark reserves for itself: 300 MiB by default, of which it uses a third.
     "spark.testing.reservedMemory": str(100 << 20),
+    # Other users of the machine, and other containers of the pod, can reach these ports too. With authentication Spark
+    # makes a random secret, which stays in the JVM: its tasks are threads.
+    "spark.authenticate": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
