@@ -1,10 +1,11 @@
 """Builds the image with podman: `python -m ci.tools.image [--tag NAME]`, or `make image`. Prints its name last.
 
-BASE_IMAGE names the Debian trixie image to build on. The default is Debian's slim image or, without access to a
-registry, an image that mmdebstrap creates from Debian's packages.
+BASE_IMAGE names the Debian trixie image to build on, for example with a digest: `debian:trixie-slim@sha256:...`. The
+default is Debian's slim image or, without access to a registry, an image that mmdebstrap makes of Debian's packages.
 """
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -20,6 +21,9 @@ PUBLIC_BASE = "debian:trixie-slim"
 PULL_S = 120
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 """Files of trusted certificates, which may include that of a proxy that inspects TLS."""
+
+LOCKS = {"PYTHON": "image/requirements.txt", "JARS": "image/jars.sha256"}
+"""The lock files of what the image contains, whose checksums are labels."""
 
 EXCLUDED = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*")
 """Files that Debian's slim images do not have."""
@@ -98,8 +102,28 @@ def scratch_folder() -> Path:
 
 
 def revision() -> str:
-    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=False, capture_output=True, text=True)
-    return found.stdout.strip() or "unknown"
+    """The commit of the checkout, with `-dirty` if a file of the image differs from it."""
+    commit = output(["git", "-C", ROOT, "rev-parse", "HEAD"])
+    changed = output(["git", "-C", ROOT, "status", "--porcelain", "--", "image", "devkit/pom.xml"])
+    return f"{commit}-dirty" if commit and changed else commit or "unknown"
+
+
+def digest(name: str) -> str:
+    """The digest of a base image; pulls an image that is not on this machine."""
+    if not has_image(name):
+        can_pull(name)
+    return output(["podman", "image", "inspect", "--format", "{{.Digest}}", name]) or "unknown"
+
+
+def checksum(lock: str) -> str:
+    """The checksum of a lock file."""
+    return f"sha256:{hashlib.sha256((ROOT / lock).read_bytes()).hexdigest()}"
+
+
+def output(argv: list[str | Path]) -> str:
+    """The output of a command; empty if it fails."""
+    done = subprocess.run(argv, check=False, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def build(tag: str) -> None:
@@ -116,8 +140,12 @@ def build(tag: str) -> None:
         "--jobs=2",
     ]
     command += [f"--secret=id=ca,src={bundle}"] if bundle else []
+    base = base_image()
     arguments = {
-        "BASE_IMAGE": base_image(),
+        "BASE_IMAGE": base,
+        "BASE_DIGEST": digest(base),
+        "PYTHON_LOCK": checksum(LOCKS["PYTHON"]),
+        "JARS_LOCK": checksum(LOCKS["JARS"]),
         "VERSION": version(),
         "REVISION": revision(),
         "CREATED": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -1,9 +1,12 @@
 """The content of the image."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
+
+from ci.tools.image import LOCKS, checksum
 
 MIB = 1 << 20
 LARGEST_MIB = 800
@@ -30,7 +33,16 @@ def test_its_labels_describe_it(image_metadata: dict[str, Any]) -> None:
 
     assert labels["org.opencontainers.image.title"] == "lsql-runner"
     assert labels["org.opencontainers.image.version"] == image_metadata["RepoTags"][0].rsplit(":", 1)[1]
-    assert labels["org.opencontainers.image.revision"] not in ("", "unknown")
+    assert re.fullmatch("[0-9a-f]{40}(-dirty)?", labels["org.opencontainers.image.revision"])
+
+
+def test_its_labels_say_from_what_it_was_built(image_metadata: dict[str, Any]) -> None:
+    labels = image_metadata["Config"]["Labels"]
+
+    assert re.fullmatch("[^ ]+", labels["org.opencontainers.image.base.name"])
+    assert re.fullmatch("sha256:[0-9a-f]{64}", labels["org.opencontainers.image.base.digest"])
+    assert labels["lsql-runner.lock.python"] == checksum(LOCKS["PYTHON"])
+    assert labels["lsql-runner.lock.jars"] == checksum(LOCKS["JARS"])
 
 
 def test_the_bill_of_materials_is_complete(root: Path) -> None:
@@ -57,3 +69,10 @@ def test_it_has_no_build_tools(root: Path) -> None:
         assert list(root.glob(f"opt/app/lib/python3*/site-packages/{name}")) == []
     assert not (root / "opt/app/share/lsql-runner/broker-jars").exists()
     assert not (root / "usr/lib/jvm").exists()
+
+
+def test_it_has_debians_shell_and_nothing_that_compiles_or_downloads(root: Path) -> None:
+    programs = {path.name for folder in ("usr/bin", "opt/app/bin", "opt/jre/bin") for path in (root / folder).iterdir()}
+
+    assert "sh" in programs
+    assert programs.isdisjoint({"curl", "wget", "gcc", "cc", "javac", "pip", "pip3"})

@@ -1,5 +1,6 @@
-"""The base of the image is pulled, or created if no registry responds."""
+"""The base of the image is pulled, or created if no registry responds; labels say from what the image is built."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,46 @@ def test_a_base_that_cannot_be_pulled_is_created(podman: str, tmp_path: Path, mo
     monkeypatch.setattr(image, "make_base", created.append)
 
     assert created == [image.base_image()]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one commit."""
+    (tmp_path / "image").mkdir()
+    (tmp_path / "image/requirements.txt").write_text("flask==3.1\n")
+    monkeypatch.setattr(image, "ROOT", tmp_path)
+    for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
+        monkeypatch.setenv(f"{name}_NAME", "ada")
+        monkeypatch.setenv(f"{name}_EMAIL", "ada@example.com")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    return tmp_path
+
+
+def test_the_revision_is_the_commit(checkout: Path) -> None:
+    commit = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+
+    assert image.revision() == commit.stdout.strip()
+
+
+def test_the_revision_says_that_files_of_the_image_were_changed(checkout: Path) -> None:
+    (checkout / "notes.txt").write_text("not in the image\n")
+    assert not image.revision().endswith("-dirty")
+
+    (checkout / "image/requirements.txt").write_text("flask==3.2\n")
+    assert image.revision().endswith("-dirty")
+
+
+def test_without_git_the_revision_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+
+    assert image.revision() == "unknown"
+
+
+def test_the_checksum_of_a_lock_file_is_that_of_sha256sum(checkout: Path) -> None:
+    summed = subprocess.run(
+        ["sha256sum", checkout / "image/requirements.txt"], check=True, capture_output=True, text=True
+    )
+
+    assert image.checksum("image/requirements.txt") == f"sha256:{summed.stdout.split()[0]}"
