@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from ci.tools.ports import free_port
 from devkit.fake_cluster import FakeCluster, workload
 from devkit.fake_runner_server import HEALTHY, Answers, runners, stream
+from devkit.registry_proxies import PageServer
 from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read_report, service_address
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
@@ -103,6 +106,23 @@ def test_a_runner_with_an_invalid_response_is_unreachable(path: str, status: int
     found = fetched(Answers({f"/fast-vehicles/{path}": (status, body)}))
 
     assert (found.state, found.unreachable) == ("unreachable", why)
+
+
+def test_a_packed_response_is_not_unpacked() -> None:
+    packing = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    packed = b"".join([*(packing.compress(b" " * 2**20) for _ in range(128)), packing.flush()])
+    with PageServer(200, packed, "application/json", "gzip") as server:
+        asking = Runners(Limits(), lambda p: server.url)
+        tracemalloc.start()
+        try:
+            found = asking.fetch_report(processor())
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            asking.close()
+
+    assert found.unreachable == "GET /stream did not return JSON"
+    assert peak_bytes < 4 * 2**20
 
 
 def test_a_silent_runner_costs_one_timeout() -> None:

@@ -77,6 +77,7 @@ class Runners:
         self._client = httpx2.Client(
             timeout=httpx2.Timeout(limits.timeout_s),
             limits=httpx2.Limits(max_connections=limits.parallel + 8, max_keepalive_connections=0),
+            headers={"Accept-Encoding": "identity"},
             trust_env=False,
             # Runners use plain HTTP; a context without certificate authorities saves loading them.
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -150,7 +151,8 @@ class Runners:
         content = bytearray()
         try:
             with self._client.stream(method, self._address_of(processor) + path, headers=dict(headers)) as response:
-                for part in response.iter_bytes():
+                # Not unpacked: a runner does not pack its responses, and some bytes of gzip can become megabytes.
+                for part in response.iter_raw():
                     content += part
                     if len(content) > RESPONSE_LIMIT_BYTES:
                         raise RunnerUnavailable(
