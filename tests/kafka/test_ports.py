@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 import struct
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -32,7 +34,8 @@ def runner(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         f" INSERT INTO sums-{mark} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY n;"
     )
     broker.produce(source, [Record(None, b'{"n": 1}') for _ in range(10)])
-    with Runner(broker.bootstrap, sql, f"ports-{mark}", tmp_path_factory.mktemp("ports")) as running:
+    folder = tmp_path_factory.mktemp("ports")
+    with Runner(broker.bootstrap, sql, f"ports-{mark}", folder, LSQL_ALLOWED_HOSTS="p.example") as running:
         running.read_to(10)
         yield running
 
@@ -42,6 +45,18 @@ def test_only_the_port_of_the_api_can_be_reached_from_other_machines(runner: Run
 
     assert {port for port in found if not port.is_loopback} == {Listening("::", runner.port)}
     assert any(port.is_loopback for port in found)  # those of Spark and py4j are found
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1", 200), ("p.example", 200), (socket.gethostname(), 200), ("evil.example", 403)],
+)
+def test_the_api_answers_requests_to_its_names_only(runner: Runner, host: str, status: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", runner.port, timeout=20)
+    with closing(connection):
+        connection.request("GET", "/stream", headers={"Host": f"{host}:{runner.port}"})
+
+        assert connection.getresponse().status == status
 
 
 def test_sparks_ports_answer_only_a_client_with_the_secret(runner: Runner) -> None:
