@@ -104,13 +104,22 @@ def settings() -> str:
 def _default(value: object) -> str:
     if isinstance(value, Path) and value.is_relative_to(sys.prefix):
         return f"{code(str(value.relative_to(sys.prefix)))} of the Python environment"
+    if isinstance(value, bool):
+        return code(str(value).lower())
     return "empty" if value in ("", None) else code(str(value))
 
 
 def _values(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
         return ", ".join(code(word) if word else "empty" for word in get_args(annotation))
-    names: dict[Any, str] = {str: "text", int: "whole number", float: "number", Path: "path", Path | None: "path"}
+    names: dict[Any, str] = {
+        str: "text",
+        int: "whole number",
+        float: "number",
+        bool: "`true`, `false`",
+        Path: "path",
+        Path | None: "path",
+    }
     if annotation not in names:
         raise TypeError(f"settings.md has no name for the type {annotation}")
     return names[annotation]

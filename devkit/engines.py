@@ -1,11 +1,15 @@
 """Engines that use the jars of set-up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+
+from pyspark import SparkContext
 
 from devkit.jars import jar_folder
 from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.jvm.java import CLASS_ARCHIVE
+from lsql_runner.jvm.java_entries import INCLUDE_VALUES
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm, short_lived
 
 
@@ -23,3 +27,17 @@ def quick_jvm(java_options: tuple[str, ...] = ()) -> JvmOptions:
     """How the JVM of a test starts: with the jars of set-up, tuned for short runs."""
     usual = short_lived(jar_folder("jars"), CLASS_ARCHIVE)
     return replace(usual, java_options=(*usual.java_options, *java_options))
+
+
+@contextmanager
+def hidden_values() -> Iterator[None]:
+    """Within the block, error texts of the running JVM have no values of records, as by default in a processor."""
+    context = SparkContext._active_spark_context
+    assert context is not None
+    assert context._jvm is not None
+    system = context._jvm.java.lang.System
+    before = system.setProperty(INCLUDE_VALUES, "false")
+    try:
+        yield
+    finally:
+        system.setProperty(INCLUDE_VALUES, before)

@@ -59,7 +59,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings.connection  # noqa: B018  # invalid addresses are refused before the port is opened
     settings.declared  # noqa: B018
     settings.actions_mode  # noqa: B018
-    configure(settings.log_level)
+    configure(settings.log_level, includes_values=settings.errors_include_values)
     open_until_exit = ExitStack()
 
     def make_app() -> Flask:
@@ -194,6 +194,7 @@ def jvm_options(settings: Settings) -> JvmOptions:
         udf_dir=settings.udf_dir,
         class_archive=settings.class_archive,
         log_level=LEVELS[settings.log_level].jvm,
+        includes_values=settings.errors_include_values,
     )
 
 

@@ -47,6 +47,12 @@ def test_the_guarantee_is_exactly_once_or_at_least_once() -> None:
     assert refused(LSQL_GUARANTEE="exactly_once_v2").params["name"] == "LSQL_GUARANTEE"
 
 
+def test_errors_include_values_only_if_a_variable_says_so() -> None:
+    assert settings().errors_include_values is False
+    assert settings(LSQL_ERRORS_INCLUDE_VALUES="true").errors_include_values is True
+    assert refused(LSQL_ERRORS_INCLUDE_VALUES="some").params["name"] == "LSQL_ERRORS_INCLUDE_VALUES"
+
+
 def test_a_program_is_required() -> None:
     with pytest.raises(LsqlError) as caught:
         read_settings({"SQL_BOOTSTRAP_SERVERS": "kafka:9092"})

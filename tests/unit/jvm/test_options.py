@@ -10,7 +10,12 @@ from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 
 
 def arguments(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, archive: str, *java_options: str, udf_dir: Path | None = None
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    archive: str,
+    *java_options: str,
+    udf_dir: Path | None = None,
+    includes_values: bool = False,
 ) -> list[str]:
     """The arguments of the JVM with a class archive of this name."""
     (folder / "spark-sql-kafka-0-10.jar").touch()
@@ -21,7 +26,12 @@ def arguments(
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(folder))
     options = JvmOptions(
-        jars=folder, heap_mib=256, java_options=java_options, udf_dir=udf_dir, class_archive=folder / archive
+        jars=folder,
+        heap_mib=256,
+        java_options=java_options,
+        udf_dir=udf_dir,
+        class_archive=folder / archive,
+        includes_values=includes_values,
     )
     SparkJvm(options).close()
     return (folder / "arguments").read_text().splitlines()
@@ -60,3 +70,15 @@ def test_the_jars_of_functions_are_the_last_ones_of_the_class_path(
     class_path = found[found.index("-cp") + 1].split(":")
     assert class_path[-2:] == [str(functions / "a.jar"), str(functions / "b.jar")]
     assert str(tmp_path / "spark-sql-kafka-0-10.jar") in class_path[:-2]
+
+
+@pytest.mark.parametrize("includes", [False, True])
+def test_error_texts_include_values_only_if_the_setting_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, includes: bool
+) -> None:
+    of_user = "-Dlsql.errors.includeValues=other"
+
+    found = arguments(tmp_path, monkeypatch, "classes.jsa", of_user, includes_values=includes)
+
+    effective = [each for each in found if each.startswith("-Dlsql.errors.includeValues=")][-1]
+    assert effective == f"-Dlsql.errors.includeValues={str(includes).lower()}"

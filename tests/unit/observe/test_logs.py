@@ -90,9 +90,17 @@ class TestLevels:
         stream = io.StringIO()
         configure(level, stream)
 
-        logging.getLogger("py4j.clientserver").debug("Command to send: ...")
+        logging.getLogger("urllib3.connectionpool").debug("GET /")
 
         assert len(lines(stream)) == count
+
+    def test_calls_of_the_jvm_are_never_logged_because_they_have_credentials(self) -> None:
+        stream = io.StringIO()
+        configure("TRACE", stream)
+
+        logging.getLogger("py4j.clientserver").debug("Command to send: ...")
+
+        assert lines(stream) == []
 
 
 class TestFormat:
@@ -126,6 +134,26 @@ class TestFormat:
 
         (line,) = lines(stream)
         assert line["exception"].endswith("ValueError: boom")
+
+    @pytest.mark.parametrize(("includes_values", "shown"), [(True, True), (False, False)])
+    def test_a_trace_has_messages_of_the_jvm_only_with_values(self, includes_values: bool, shown: bool) -> None:
+        stream = io.StringIO()
+        configure("INFO", stream, includes_values=includes_values)
+        message = "An error:\n[CAST_INVALID_INPUT] The value 's3cr3t' is malformed"
+        of_jvm: type[Exception] = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
+
+        try:
+            try:
+                raise of_jvm(message)  # the trace has the lines of the code
+            except of_jvm as error:
+                raise ValueError("then this") from error
+        except ValueError:
+            logging.getLogger("any").exception("failed")
+
+        (line,) = lines(stream)
+        assert ("s3cr3t" in line["exception"]) is shown
+        assert "py4j.protocol.Py4JJavaError" in line["exception"]
+        assert line["exception"].endswith("ValueError: then this")
 
     def test_lines_on_a_terminal_are_text(self) -> None:
         stream = Terminal()

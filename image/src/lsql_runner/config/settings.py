@@ -254,6 +254,12 @@ class Settings(BaseModel):
         alias="LSQL_POLICY_WRITE_DENY",
         description="Topics that programs must not write, even if they are allowed.",
     )
+    errors_include_values: bool = Field(
+        False,
+        alias="LSQL_ERRORS_INCLUDE_VALUES",
+        description="Whether errors, logs, /stream and the headers of dead letters may contain values of records: "
+        "`true` or `false`. Without them an error still names topic, partition, offset, field and type.",
+    )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")

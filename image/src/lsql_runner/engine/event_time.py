@@ -8,9 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import WindowSpec
+from lsql_runner.engine.call import call
 from lsql_runner.engine.progress import EVENT_TIME_METRIC
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
+from lsql_runner.jvm.java_entries import SHOW_VALUE
 from lsql_runner.plan.nodes import PlanNode
 from lsql_runner.plan.tree import is_timed
 
@@ -80,12 +82,17 @@ def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataF
 
 def require_since_1970(time: Column) -> Column:
     """The same time, a LONG in milliseconds. It fails before 1970: a Kafka record cannot have such a timestamp."""
-    message = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is before 1970"))
+    message = F.concat(F.lit("the event time"), _shown(time), F.lit(" is before 1970"))
     return F.when((time >= F.lit(0)) | time.isNull(), time).otherwise(F.raise_error(message).cast(LONG))
 
 
 def require_window_range(time: Column) -> Column:
     """As `require_since_1970`. It also fails for a time so late that the bounds of its window would overflow."""
-    message = F.concat(F.lit("the event time "), time.cast("string"), F.lit(" is too far from 1970"))
+    message = F.concat(F.lit("the event time"), _shown(time), F.lit(" is too far from 1970"))
     in_range = (time <= F.lit(_LATEST_MS)) | time.isNull()
     return require_since_1970(F.when(in_range, time).otherwise(F.raise_error(message).cast(LONG)))
+
+
+def _shown(time: Column) -> Column:
+    """The time after a blank, or nothing if error texts do not include values."""
+    return call(SHOW_VALUE, F.concat(F.lit(" "), time.cast("string")), F.lit(""))

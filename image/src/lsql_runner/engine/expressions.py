@@ -24,6 +24,7 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.identity import RECORD
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
+from lsql_runner.jvm.java_entries import SHOW_VALUE
 from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIME, TIMESTAMP, DataType, Decimal
 
 Columns = Mapping[str, Column]
@@ -169,6 +170,7 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
             return F.encode(value, "UTF-8")
         case (s, t) if s == STRING and t in _TIME_TEXT:
             pattern, name = _TIME_TEXT[t]
-            refusal = F.raise_error(F.concat(F.lit("'"), value, F.lit(f"' is no {name}")))
+            shown = call(SHOW_VALUE, F.concat(F.lit("'"), value, F.lit("'")), F.lit("the text"))
+            refusal = F.raise_error(F.concat(shown, F.lit(f" is no {name}")))
             return F.when(value.isNull() | value.rlike(pattern), value).otherwise(refusal).cast(spark_type(t))
     return value.cast(spark_type(target))

@@ -26,8 +26,9 @@ def errors_of(error: BaseException | JavaObject) -> JavaErrors:
         try:
             return read_chain(java_class(ERROR_CHAIN).json(thrown))
         except (Py4JError, OSError):
-            pass  # the JVM has ended: only the text of the exception in Python is left
-    return (JavaError(reason=_first_line(str(error)), type=type(error).__name__),)
+            pass  # the JVM has ended: only the text of the exception in Python is left, which may have values
+    reason = "" if thrown is not None else _first_line(str(error))
+    return (JavaError(reason=reason, type=type(error).__name__),)
 
 
 def _throwable(error: BaseException | JavaObject) -> JavaObject | None:

@@ -33,7 +33,7 @@ from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import output_context, writer_options
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.jvm.java_entries import BATCH_LISTENER, BATCH_TRIGGER, TOPIC_SINK
+from lsql_runner.jvm.java_entries import BATCH_LISTENER, BATCH_TRIGGER, ERROR_CHAIN, TOPIC_SINK
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 from lsql_runner.plan.queries import Query, WriteSink
 from lsql_runner.plan.stores import query_stores
@@ -111,7 +111,7 @@ class MicroBatchQuery:
     def death(self) -> JavaErrors | LsqlError | None:
         if self.streaming.isActive:
             return None
-        errors = _last_errors(self.spark, self.streaming)
+        errors = _last_errors(self.streaming)
         of_sink = None if self.sink_write is None else sink_error(errors, self.sink_write, self.sinks.connections)
         return of_sink or errors
 
@@ -140,15 +140,13 @@ class MicroBatchQuery:
             self.output.close()
 
 
-def _last_errors(spark: SparkSession, query: StreamingQuery) -> JavaErrors:
+def _last_errors(query: StreamingQuery) -> JavaErrors:
     """The exception that a query ended with, and its causes."""
     failed = query._jsq.exception()
     if not failed.isDefined():
         return (JavaError(),)
     if LOG.isEnabledFor(logging.DEBUG):
-        jvm = spark._jvm
-        assert jvm is not None
-        LOG.debug("the query failed with: %s", jvm.org.apache.spark.util.Utils.exceptionString(failed.get()))
+        LOG.debug("the query failed with: %s", java_class(ERROR_CHAIN).stackTrace(failed.get()))
     return errors_of(failed.get())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 
+from lsql_runner.engine.failures import classify
+
 LOG = logging.getLogger("lsql_runner.engine")
 
 
@@ -22,6 +24,7 @@ def run_all(steps: Iterable[Callable[[], object]]) -> None:
             if first is None:
                 first = error
             else:
-                LOG.warning("another step of the stop failed", extra={"reason": f"{type(error).__name__}: {error}"})
+                reason = f"{type(error).__name__}: {classify(error).reason}"
+                LOG.warning("another step of the stop failed", extra={"reason": reason})
     if first is not None:
         raise first

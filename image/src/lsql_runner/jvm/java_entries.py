@@ -34,6 +34,7 @@ ATTEMPT: Final = "lsql_attempt"
 FIRST_OF_RECORD: Final = "lsql_first_of_record"
 LIMIT_RECORD_SIZE: Final = "lsql_limit_record_size"
 KNOWN_NOT_NULL: Final = "lsql_known_not_null"
+SHOW_VALUE: Final = "lsql_show_value"
 KEEP_VALUES: Final = "lsql_keep_values"
 KEEP_VALUES_WITH_RETRACTION: Final = "lsql_keep_values_with_retraction"
 EXACT_SUM: Final = "lsql_exact_sum"
@@ -47,7 +48,7 @@ FUNCTIONS: Final = frozenset(
     {
         *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
         *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, PACK_ROW, UNPACK_ROW),
-        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL),
+        *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
         *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),
         CALL_CLASS,
@@ -96,6 +97,11 @@ SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
 SETTING_VALUES: Final = frozenset(
     {EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY}
 )
+
+# --- properties of the JVM ---
+
+INCLUDE_VALUES: Final = "lsql.errors.includeValues"
+"""Whether error texts include values of records: `true` or `false`; com.lsqlrunner.errors.ShownValue reads it."""
 
 # --- the program ---
 

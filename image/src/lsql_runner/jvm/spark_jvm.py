@@ -19,6 +19,8 @@ from lsql_runner.container.out_of_memory import ExitReasons, heap_too_small, rai
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
 from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, SPARK_OUT_OF_HEAP, java, spark_home
+from lsql_runner.jvm.java_entries import INCLUDE_VALUES
+from lsql_runner.jvm.jvm_log import log_configuration
 from lsql_runner.jvm.scratch import ScratchFolder
 
 _START_DEADLINE_S = 60.0
@@ -64,18 +66,24 @@ class JvmOptions:
     """The deadline of an orderly end."""
     log_level: str = "OFF"
     """The log level of Spark and Kafka in the JVM. Python reports errors that end a processor."""
+    includes_values: bool = False
+    """Whether error texts include values of records."""
 
 
 def short_lived(
     jars: Path, class_archive: Path | None = None, heap_mib: int = 0, udf_dir: Path | None = None
 ) -> JvmOptions:
-    """Options for short runs, where a fast start matters more than optimized code."""
+    """Options for short runs, where a fast start matters more than optimized code.
+
+    They are tests of programs, whose records are in the case files: error texts include values.
+    """
     return JvmOptions(
         jars=jars,
         heap_mib=heap_mib or _SHORT_LIVED_HEAP_MIB,
         java_options=_QUICK,
         udf_dir=udf_dir,
         class_archive=class_archive,
+        includes_values=True,
     )
 
 
@@ -212,7 +220,7 @@ _EXCLUDED = "spark-mllib_"
 
 def _command(options: JvmOptions, scratch: Path) -> list[str]:
     log_config = scratch / "log4j2.properties"
-    log_config.write_text(_LOG4J.format(level=options.log_level.lower()), encoding="utf-8")
+    log_config.write_text(log_configuration(options.log_level, options.includes_values), encoding="utf-8")
     return [
         java(),
         *_MODULE_OPTIONS,
@@ -228,6 +236,7 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         _RETURN_FREED_MEMORY,
         *_archive_options(options.class_archive),
         *options.java_options,
+        f"-D{INCLUDE_VALUES}={str(options.includes_values).lower()}",
         *LOCALE,
         "-cp",
         # The last jars: a class archive fits only if the class path begins as that of its training.
@@ -271,18 +280,3 @@ def _archive_options(archive: Path | None) -> list[str]:
     if archive.suffix == ".aot":
         return [f"-XX:AOTCache={archive}", "-Xlog:aot=off", "-Xlog:cds=off", *_NO_PROFILES, _NO_RELOCATION]
     return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
-
-
-_LOG4J = """\
-rootLogger.level = {level}
-rootLogger.appenderRef.stderr.ref = stderr
-logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
-logger.gateway.level = {level}
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = {{"timestamp":"%d{{yyyy-MM-dd'T'HH:mm:ss.SSS'Z'}}{{UTC}}","level":"%p",\\
-"logger":"%c","message":"%enc{{%m}}{{JSON}}","exception":"%enc{{%throwable{{short.message}}}}{{JSON}}"}}%n
-appender.stderr.layout.disableAnsi = true
-"""

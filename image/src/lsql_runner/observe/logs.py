@@ -18,8 +18,11 @@ from lsql_runner.config.log_levels import LEVELS, level_name
 from lsql_runner.errors import DetailError, LsqlError
 from lsql_runner.events.audit import AUDIT_LOGGER
 
-NOISY = ("py4j", "urllib3", "httpx2", "httpcore2")
+NOISY = ("urllib3", "httpx2", "httpcore2")
 """Libraries that log every call at DEBUG. They are logged only if the level includes them."""
+
+SILENT = "py4j"
+"""It logs the arguments of every call, which include credentials. Only its critical errors are logged."""
 
 MASK = "***"
 _SECRET_KEY = re.compile(
@@ -34,9 +37,19 @@ _SECRET_IN_TEXT = (
 )
 
 
-def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping[str, str] | None = None) -> None:
+_JVM_MESSAGE = re.compile(r"(?ms)^((?:py4j|pyspark)\.[\w.]+):.*?(?=^(?:Traceback|During handling|The above exc)|\Z)")
+"""In a stack trace: an exception of py4j or pyspark, whose message is one of the JVM."""
+
+
+def configure(
+    level: str = "INFO",
+    stream: TextIO | None = None,
+    fields: Mapping[str, str] | None = None,
+    includes_values: bool = False,
+) -> None:
     """Write the log of the process to `stream` (stderr by default), with `fields` in every line.
 
+    With `includes_values`, stack traces have the messages of exceptions of the JVM, which may have values of records.
     A later call replaces the configuration, for example after a fork.
 
     Raises:
@@ -58,7 +71,10 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(stream)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_renderers(stream, includes_values),
+            ],
         )
     )
     root = logging.getLogger()
@@ -67,8 +83,8 @@ def configure(level: str = "INFO", stream: TextIO | None = None, fields: Mapping
     everything = shown.includes_noisy_libraries
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.NOTSET if everything else max(shown.threshold, logging.CRITICAL))
-    if not everything:
-        handler.addFilter(_is_not_from_py4j)
+    logging.getLogger(SILENT).setLevel(max(shown.threshold, logging.CRITICAL))
+    handler.addFilter(_is_not_from_py4j)
     # The audit log is complete at every level except OFF.
     logging.getLogger(AUDIT_LOGGER).setLevel(logging.INFO if shown.threshold <= logging.CRITICAL else shown.threshold)
     logging.captureWarnings(True)
@@ -120,11 +136,20 @@ def _ordered(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDic
     return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(event)
 
 
-def _renderers(stream: TextIO) -> list[Processor]:
+def hide_jvm_messages(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The event with a stack trace in which exceptions of py4j and pyspark have no message."""
+    trace = event.get("exception")
+    return (
+        event if not isinstance(trace, str) else {**event, "exception": _JVM_MESSAGE.sub(r"\1\n", trace).rstrip("\n")}
+    )
+
+
+def _renderers(stream: TextIO, includes_values: bool) -> list[Processor]:
+    trace: list[Processor] = [structlog.processors.format_exc_info, *(() if includes_values else (hide_jvm_messages,))]
     if stream.isatty():
-        return [structlog.processors.format_exc_info, mask_secrets, structlog.dev.ConsoleRenderer()]
+        return [*trace, mask_secrets, structlog.dev.ConsoleRenderer()]
     return [
-        structlog.processors.format_exc_info,
+        *trace,
         mask_secrets,
         structlog.processors.EventRenamer("message"),
         _ordered,

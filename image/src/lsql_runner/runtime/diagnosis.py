@@ -9,9 +9,15 @@ from lsql_runner.formats.json_budget import exceeds_budget
 from lsql_runner.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, Array, DataType, Decimal, Map, Struct, describe
 
 
-def diagnose_json(data: bytes, kind: DataType) -> str | None:
-    """The error as a clause with the path in the record, for example `id is the string "x", not long`; None if the
-    record matches, or has too many values to tell."""
+def diagnose_json(data: bytes, kind: DataType, includes_values: bool) -> str | None:
+    """The error as a clause with the path in the record, for example `id is a string, not long`; None if the record
+    matches, or has too many values to tell.
+
+    Args:
+        data: the key or value of the record.
+        kind: its type.
+        includes_values: whether the clause may have values of the record, as in `id is the string "x", not long`.
+    """
     if not data:
         return "it is empty"
     if exceeds_budget(data):
@@ -26,16 +32,17 @@ def diagnose_json(data: bytes, kind: DataType) -> str | None:
         return f"{error.msg[0].lower()}{error.msg[1:]} at character {error.pos} of {len(text)}"
     except RecursionError:
         return "it is nested too deeply"
-    return _mismatch(value, kind, "the record")
+    return _mismatch(value, kind, "the record", includes_values)
 
 
-def _mismatch(value: Any, kind: DataType, path: str) -> str | None:
+def _mismatch(value: Any, kind: DataType, path: str, includes_values: bool) -> str | None:
     if value is None or _matches(value, kind):
-        return _mismatch_inside(value, kind, path)
-    return f"{path} is {_name(value)}, not {describe(kind) if not isinstance(kind, Struct) else 'an object'}"
+        return _mismatch_inside(value, kind, path, includes_values)
+    name = _name(value) if includes_values else _TYPES.get(type(value), "a number")
+    return f"{path} is {name}, not {describe(kind) if not isinstance(kind, Struct) else 'an object'}"
 
 
-def _mismatch_inside(value: Any, kind: DataType, path: str) -> str | None:
+def _mismatch_inside(value: Any, kind: DataType, path: str, includes_values: bool) -> str | None:
     prefix = "" if path == "the record" else f"{path}."
     nullable = True
     match kind:
@@ -45,7 +52,9 @@ def _mismatch_inside(value: Any, kind: DataType, path: str) -> str | None:
                 return f"{prefix}{missing} is {'null' if missing in value else 'missing'}, which is not allowed"
             parts = [(value.get(f.name), f.type, f"{prefix}{f.name}") for f in fields]
         case Map(inner, nullable) if isinstance(value, dict):
-            parts = [(item, inner, f"{prefix}{name}") for name, item in value.items()]
+            # The key of an entry is a value of the record.
+            paths = {name: f"{prefix}{name}" if includes_values else f"{path}{{}}" for name in value}
+            parts = [(item, inner, paths[name]) for name, item in value.items()]
         case Array(element, nullable) if isinstance(value, list):
             parts = [(item, element, f"{path}[{n}]") for n, item in enumerate(value)]
         case _:
@@ -53,7 +62,7 @@ def _mismatch_inside(value: Any, kind: DataType, path: str) -> str | None:
     for part in parts:
         if part[0] is None and not nullable:
             return f"{part[2]} is null, which is not allowed"
-        found = _mismatch(*part)
+        found = _mismatch(*part, includes_values)
         if found is not None:
             return found
     return None
@@ -80,6 +89,8 @@ def _matches(value: Any, kind: DataType) -> bool:
 def _name(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     shown = text if len(text) <= 40 else text[:37] + "..."
-    names: dict[type, str] = {dict: "an object", list: "an array", str: "the string", bool: "the boolean"}
-    name = names.get(type(value), "the number")
-    return name if isinstance(value, dict | list) else f"{name} {shown}"
+    name = _TYPES.get(type(value), "a number")
+    return name if isinstance(value, dict | list) else f"the {name.removeprefix('a ')} {shown}"
+
+
+_TYPES: dict[type, str] = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}

@@ -121,7 +121,7 @@ class PlanRun:
             record = self._dependencies.brokers.record(Partition(topic, number), int(error.params["offset"]))
             if schema is not None and record is not None:
                 data, serde = (record.key, schema.key) if is_key else (record.value, schema.value)
-                reason = diagnose_json(data or b"", serde.type)
+                reason = diagnose_json(data or b"", serde.type, self._dependencies.settings.errors_include_values)
                 return error if reason is None else error.with_params(reason=reason)
         return error
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
 from lsql_runner.bind.functions.lowering import Arg, CastTo, Lowering, Native, native
 from lsql_runner.bind.functions.spec import Constraint, Function, signature
+from lsql_runner.jvm.java_entries import SHOW_VALUE
 from lsql_runner.types import INT, TIMESTAMP
 
 GROUP = "Dates and times"
@@ -31,7 +32,8 @@ def pattern_constraint(parameter: str) -> Constraint:
 def _from_iso(text: Lowering) -> Native:
     """A timestamp from ISO text. Spark's cast also accepts a year, or a time without a date; here the record fails."""
     is_iso = native("rlike", text, r"\A\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?\z")
-    failure = native("raise_error", native("concat", "not an ISO date and time: ", text))
+    shown = native(SHOW_VALUE, native("concat", ": ", text), "")
+    failure = native("raise_error", native("concat", "not an ISO date and time", shown))
     return native("if", native("not", is_iso), failure, CastTo(text, TIMESTAMP))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsql_runner.bind.functions.lowering import Arg, CastTo, Constant, Lowering, Native, Rest, native
 from lsql_runner.bind.functions.spec import Function, Signature, signature
 from lsql_runner.bind.functions.strings import smaller
+from lsql_runner.jvm.java_entries import SHOW_VALUE
 from lsql_runner.types import DOUBLE, INT, LONG, Decimal
 
 GROUP = "Numbers"
@@ -27,7 +28,8 @@ def _whole(rounded: Lowering, name: str) -> Native:
     """A rounded number as a long. If it is outside the range, the record fails; Spark's cast would return the nearest
     long, or 0 for NaN."""
     is_outside = native(">", native("abs", CastTo(X, DOUBLE)), _MAX_LONG)
-    message = native("concat", f"{name}: ", native("string", X), " is outside the range of a long")
+    shown = native(SHOW_VALUE, native("string", X), "the number")
+    message = native("concat", f"{name}: ", shown, " is outside the range of a long")
     return native("if", is_outside, native("raise_error", message), CastTo(rounded, LONG))
 
 

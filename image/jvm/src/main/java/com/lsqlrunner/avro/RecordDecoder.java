@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.registry.Registry;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,7 +45,8 @@ final class RecordDecoder {
             throw new MalformedRecordException("%d bytes are too few for a schema id".formatted(record.length));
         }
         if (record[0] != 0) {
-            throw new MalformedRecordException("the first byte is %d, not 0".formatted(record[0]));
+            throw new MalformedRecordException(
+                    ShownValue.choose("the first byte is %d, not 0".formatted(record[0]), "the first byte is not 0"));
         }
         int id = ByteBuffer.wrap(record).getInt(1);
         Decoder current = last; // a race is harmless: a decoder is immutable

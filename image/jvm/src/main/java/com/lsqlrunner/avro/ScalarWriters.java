@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.lsqlrunner.errors.SchemaMismatchException;
+import com.lsqlrunner.errors.ShownValue;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -96,8 +97,10 @@ final class ScalarWriters {
         return (from, index, to) -> {
             Integer symbol = indexes.get(from.getUTF8String(index));
             if (symbol == null) {
-                throw SchemaMismatchException.ofValue(
-                        path, "the enum %s has no symbol %s".formatted(schema.getName(), from.getUTF8String(index)));
+                String missing = ShownValue.choose(
+                        "has no symbol " + from.getUTF8String(index),
+                        "has no such symbol: " + ShownValue.ofText(from.getUTF8String(index)));
+                throw SchemaMismatchException.ofValue(path, "the enum %s %s".formatted(schema.getName(), missing));
             }
             to.writeLong(symbol);
         };
@@ -169,7 +172,8 @@ final class ScalarWriters {
         } catch (IllegalArgumentException error) {
             // Reported below, like the other texts that only Java's lenient parser accepts.
         }
-        throw SchemaMismatchException.ofValue(path, text + " is not a UUID");
+        throw SchemaMismatchException.ofValue(
+                path, ShownValue.choose(text, ShownValue.ofText(text)) + " is not a UUID");
     }
 
     private static byte[] ofSize(byte[] value, int size, String path) {

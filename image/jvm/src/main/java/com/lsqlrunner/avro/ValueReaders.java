@@ -1,6 +1,7 @@
 package com.lsqlrunner.avro;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -64,8 +65,9 @@ final class ValueReaders {
         return in -> {
             int index = in.readIndex(symbols.length);
             if (symbols[index] == null) {
-                throw new MalformedRecordException(
-                        "the enum has no symbol " + written.get(index) + CatalystTypes.fieldSuffix(path));
+                throw new MalformedRecordException("the enum has no "
+                        + ShownValue.choose("symbol " + written.get(index), "such symbol")
+                        + CatalystTypes.fieldSuffix(path));
             }
             return symbols[index];
         };

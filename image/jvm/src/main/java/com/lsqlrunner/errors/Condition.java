@@ -59,6 +59,11 @@ public enum Condition {
         this.text = text;
     }
 
+    /** The text with the names of the parameters in angle brackets. */
+    String template() {
+        return text;
+    }
+
     /** The text with the values of the parameters. */
     public String text(Map<String, String> parameters) {
         String found = text;

@@ -20,7 +20,7 @@ public final class ErrorChain {
      * The condition and the text with which a message of Spark starts. If the exception object was lost on the way to
      * the driver, they are in the middle of another message.
      */
-    private static final Pattern CONDITION = Pattern.compile("\\[([A-Z][A-Z0-9_]+)(?:\\.[A-Z0-9_]+)*]\\s*([^\\n]*)");
+    private static final Pattern CONDITION = Pattern.compile("\\[([A-Z][A-Z0-9_]+(?:\\.[A-Z0-9_]+)*)]\\s*([^\\n]*)");
 
     /** Text that Spark appends to a reason: the SQL state, and advice about Spark SQL. */
     private static final Pattern ADVICE =
@@ -36,9 +36,9 @@ public final class ErrorChain {
      *
      * @param type the simple name of its class
      * @param condition without the sub-condition; empty for an exception without one
-     * @param parameters of the condition
-     * @param reason one line of text for people, without class names and stack trace; empty if the exception has no
-     *     message
+     * @param parameters of the condition; a value of a record is replaced, unless {@link ShownValue#isIncluded}
+     * @param reason one line of text for people, without class names and stack trace, and without values of records
+     *     unless {@link ShownValue#isIncluded}; empty if the exception has no message, or none without values
      */
     public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
 
@@ -56,18 +56,39 @@ public final class ErrorChain {
         return links;
     }
 
+    /** The stack traces of the exception and its causes; with messages only if error texts include values. */
+    public static String stackTrace(Throwable error) {
+        StringBuilder text = new StringBuilder();
+        for (Throwable each = error; each != null; each = each.getCause() == each ? null : each.getCause()) {
+            text.append(text.isEmpty() ? "" : "Caused by: ")
+                    .append(ShownValue.choose(each.toString(), each.getClass().getName()))
+                    .append('\n');
+            for (StackTraceElement frame : each.getStackTrace()) {
+                text.append("\tat ").append(frame).append('\n');
+            }
+        }
+        return text.toString();
+    }
+
     /** One exception without its causes. */
     public static Link link(Throwable error) {
         String text = String.valueOf(error.getMessage() == null ? "" : error.getMessage());
         SparkThrowable spark = error instanceof SparkThrowable own && own.getCondition() != null ? own : null;
         Matcher named = CONDITION.matcher(text);
         boolean isNamed = named.find();
-        String condition = spark == null
-                ? isNamed ? named.group(1) : ""
-                : spark.getCondition().split("\\.", 2)[0];
-        String reason = isNamed ? named.group(2) : text.lines().findFirst().orElse("");
+        String condition = spark != null ? spark.getCondition() : isNamed ? named.group(1) : "";
         Map<String, String> parameters = spark == null ? Map.of() : spark.getMessageParameters();
-        return new Link(error.getClass().getSimpleName(), condition, parameters, shortened(reason));
+        String reason;
+        if (ShownValue.isIncluded() || error instanceof LsqlException) {
+            reason = isNamed ? named.group(2) : text.lines().findFirst().orElse("");
+        } else {
+            parameters = ReasonWithoutValues.parameters(parameters);
+            reason = condition.isEmpty()
+                    ? ReasonWithoutValues.ofException(error)
+                    : ReasonWithoutValues.ofCondition(condition, parameters);
+        }
+        String simple = condition.split("\\.", 2)[0];
+        return new Link(error.getClass().getSimpleName(), simple, parameters, shortened(reason));
     }
 
     /** One line without Spark's advice. */

@@ -1,5 +1,6 @@
 package com.lsqlrunner.expression;
 
+import com.lsqlrunner.errors.ShownValue;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -91,9 +92,14 @@ public final class RequiredFields {
                 missing = "";
             }
             if (missing != null) {
-                return (map == null ? "[" + i + "]" : "." + map.keyArray().getUTF8String(i)) + missing;
+                return (map == null ? "[" + i + "]" : placeOf(map, i)) + missing;
             }
         }
         return null;
+    }
+
+    /** The place of an entry of a map. Its key is a value of the record. */
+    private static String placeOf(MapData map, int index) {
+        return ShownValue.choose("." + map.keyArray().getUTF8String(index), "{}");
     }
 }

@@ -8,6 +8,7 @@ import com.lsqlrunner.avro.EncodeAvro;
 import com.lsqlrunner.expression.Arguments;
 import com.lsqlrunner.expression.PackRow;
 import com.lsqlrunner.expression.RequireLength;
+import com.lsqlrunner.expression.ShowValue;
 import com.lsqlrunner.expression.UnpackRow;
 import com.lsqlrunner.function.CallClass;
 import com.lsqlrunner.json.DecodeJson;
@@ -79,6 +80,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
                 "lsql_limit_record_size",
                 all -> new LimitRecordSize(all.first(), all.string(1), (Boolean) all.value(2)));
         FUNCTIONS.put("lsql_known_not_null", all -> new KnownNotNull(all.first()));
+        FUNCTIONS.put("lsql_show_value", all -> new ShowValue(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_keep_values", KeepValues::of);
         FUNCTIONS.put("lsql_keep_values_with_retraction", KeepValues::retracting);
         FUNCTIONS.put("lsql_exact_sum", ExactSum::of);

@@ -5,16 +5,24 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.errors.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
+import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
 import org.apache.spark.sql.catalyst.json.JacksonParser;
 import org.apache.spark.sql.catalyst.util.BadRecordException;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function2;
@@ -40,6 +48,7 @@ final class SparkJsonParser {
     private final JacksonParser parser;
     private final Function2<JsonFactory, byte[], JsonParser> tokens;
     private final CountedJsonTokens.Types types;
+    private final Set<String> fieldNames = new HashSet<>();
     private CountedJsonTokens counted;
 
     /** @param type of the structs, with nullable fields */
@@ -48,6 +57,7 @@ final class SparkJsonParser {
                 new Map.Map2<>("mode", "FAILFAST", "maxNestingDepth", String.valueOf(RecordBudget.MAX_DEPTH));
         types = new CountedJsonTokens.Types(type);
         tokens = this::tokens;
+        addFieldNames(type, fieldNames);
         parser = new JacksonParser(type, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
     }
 
@@ -71,14 +81,45 @@ final class SparkJsonParser {
         }
     }
 
-    private static MalformedRecordException malformed(BadRecordException bad) {
+    private MalformedRecordException malformed(BadRecordException bad) {
         List<ErrorChain.Link> chain = ErrorChain.of(bad);
         ErrorChain.Link cause = chain.get(chain.size() - 1);
         if (TOO_DEEP.matcher(cause.reason()).find()) {
             return RecordBudget.tooDeep();
         }
+        if (cause.condition().equals("CANNOT_PARSE_JSON_FIELD") && !ShownValue.isIncluded()) {
+            return new MalformedRecordException("%s%s is not of the type %s"
+                    .formatted(
+                            fieldOf(bad),
+                            cause.parameters().get("jsonType"),
+                            cause.parameters().get("dataType")));
+        }
         String reason = SOURCE_POSITION.split(cause.reason(), 2)[0].strip(); // without the position in its source
         return new MalformedRecordException(reason.isEmpty() ? "the JSON does not have the declared type" : reason);
+    }
+
+    /** The name of the field with an invalid value; empty for an entry of a map, whose key is a value of the record. */
+    private String fieldOf(BadRecordException bad) {
+        Throwable innermost = bad;
+        while (innermost.getCause() != null && innermost.getCause() != innermost) {
+            innermost = innermost.getCause();
+        }
+        String quoted = ((SparkThrowable) innermost).getMessageParameters().get("fieldName");
+        String name = String.valueOf(quoted).replaceFirst("^'(.*)'$", "$1");
+        return fieldNames.contains(name) ? "the field " + name + ": " : "";
+    }
+
+    private static void addFieldNames(DataType type, Set<String> names) {
+        if (type instanceof StructType struct) {
+            for (StructField field : struct.fields()) {
+                names.add(field.name());
+                addFieldNames(field.dataType(), names);
+            }
+        } else if (type instanceof ArrayType array) {
+            addFieldNames(array.elementType(), names);
+        } else if (type instanceof MapType map) {
+            addFieldNames(map.valueType(), names);
+        }
     }
 
     private JsonParser tokens(JsonFactory json, byte[] record) {

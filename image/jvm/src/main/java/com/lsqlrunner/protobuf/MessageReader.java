@@ -1,6 +1,7 @@
 package com.lsqlrunner.protobuf;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -111,13 +112,16 @@ final class MessageReader {
 
     private static long micros(long seconds, int nanos) {
         if (nanos < 0 || nanos >= NANOS_PER_SECOND) {
-            throw new MalformedRecordException("a timestamp has %d nanoseconds".formatted(nanos));
+            throw new MalformedRecordException(ShownValue.choose(
+                    "a timestamp has %d nanoseconds".formatted(nanos),
+                    "the nanoseconds of a timestamp are out of range"));
         }
         try {
             return Math.addExact(
                     Math.multiplyExact(seconds, MICROS_PER_SECOND), nanos / (NANOS_PER_SECOND / MICROS_PER_SECOND));
         } catch (ArithmeticException error) {
-            throw new MalformedRecordException("a timestamp of %d seconds is out of range".formatted(seconds));
+            throw new MalformedRecordException(ShownValue.choose(
+                    "a timestamp of %d seconds is out of range".formatted(seconds), "a timestamp is out of range"));
         }
     }
 

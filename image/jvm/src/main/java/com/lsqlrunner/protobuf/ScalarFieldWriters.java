@@ -1,6 +1,7 @@
 package com.lsqlrunner.protobuf;
 
 import com.lsqlrunner.errors.SchemaMismatchException;
+import com.lsqlrunner.errors.ShownValue;
 import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.Map;
@@ -59,7 +60,8 @@ final class ScalarFieldWriters {
             try {
                 writeWhole(kind, keyBits(kind, text), to);
             } catch (ArithmeticException | NumberFormatException error) {
-                throw SchemaMismatchException.ofValue(path, "the key %s is not of the type %s".formatted(text, kind));
+                throw SchemaMismatchException.ofValue(
+                        path, ShownValue.choose("the key " + text, "a key") + " is not of the type " + kind);
             }
         };
     }
@@ -95,7 +97,7 @@ final class ScalarFieldWriters {
 
     private static long unsigned32(long value, String path) {
         if (value != (value & 0xFFFFFFFFL)) {
-            throw SchemaMismatchException.ofValue(path, "%d does not fit 32 unsigned bits".formatted(value));
+            throw SchemaMismatchException.ofValue(path, ShownValue.ofNumber(value) + " does not fit 32 unsigned bits");
         }
         return value;
     }
@@ -109,7 +111,8 @@ final class ScalarFieldWriters {
                     .toJavaBigDecimal()
                     .toBigInteger();
             if (value.signum() < 0 || value.bitLength() > UNSIGNED_BITS) {
-                throw SchemaMismatchException.ofValue(path, value + " does not fit 64 unsigned bits");
+                throw SchemaMismatchException.ofValue(
+                        path, ShownValue.ofNumber(value) + " does not fit 64 unsigned bits");
             }
             writeWhole(kind, value.longValue(), to);
         };
@@ -132,7 +135,8 @@ final class ScalarFieldWriters {
             try {
                 to.writeVarint(number == null ? Integer.parseInt(text) : number);
             } catch (NumberFormatException error) {
-                throw SchemaMismatchException.ofValue(path, "%s is not one of %s".formatted(text, numbers.keySet()));
+                String shown = ShownValue.choose(text, ShownValue.ofText(text));
+                throw SchemaMismatchException.ofValue(path, "%s is not one of %s".formatted(shown, numbers.keySet()));
             }
         };
     }

@@ -9,6 +9,7 @@ import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
 import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.text.TextValues.TextReader;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,9 +48,18 @@ final class ElementReaders {
         boolean isText = type instanceof StringType;
         return (in, budget) -> {
             boolean isNil = isNil(in);
+            String name = in.getLocalName();
             String text = text(in);
-            return isNil ? null : valueOf(text, value, isText);
+            return isNil ? null : convert("the element " + name, text, value, isText);
         };
+    }
+
+    private static Object convert(String source, String text, TextReader value, boolean isText) {
+        try {
+            return valueOf(text, value, isText);
+        } catch (MalformedRecordException error) {
+            throw new MalformedRecordException(source + ": " + error.reason());
+        }
     }
 
     /** Blank text is a value only of the type string, and null for other types. */
@@ -69,8 +79,8 @@ final class ElementReaders {
         StringBuilder all = null; // only for text that comments divide, which is rare
         for (int event = in.next(); event != END_ELEMENT; event = in.next()) {
             if (event == START_ELEMENT) {
-                throw new MalformedRecordException(
-                        "the element %s contains an element, %s".formatted(name, in.getLocalName()));
+                throw new MalformedRecordException("the element %s contains an element".formatted(name)
+                        + ShownValue.choose(", " + in.getLocalName(), ""));
             }
             refuseEntity(event, in);
             if (isCharacters(event)) {
@@ -92,7 +102,8 @@ final class ElementReaders {
 
     private static void refuseEntity(int event, XMLStreamReader in) {
         if (event == ENTITY_REFERENCE) {
-            throw new MalformedRecordException("the entity %s is unknown".formatted(in.getLocalName()));
+            throw new MalformedRecordException(
+                    ShownValue.choose("the entity %s is unknown".formatted(in.getLocalName()), "an entity is unknown"));
         }
     }
 
@@ -225,11 +236,7 @@ final class ElementReaders {
         }
 
         private Object convert(String source, int index, String text) {
-            try {
-                return valueOf(text, texts[index], isText[index]);
-            } catch (MalformedRecordException error) {
-                throw new MalformedRecordException(source + ": " + error.reason());
-            }
+            return ElementReaders.convert(source, text, texts[index], isText[index]);
         }
     }
 }

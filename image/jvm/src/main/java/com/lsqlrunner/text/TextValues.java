@@ -1,6 +1,7 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import java.math.BigDecimal;
 import java.time.ZoneOffset;
 import java.util.regex.Pattern;
@@ -23,7 +24,6 @@ import scala.Option;
 /** Reads values of formats in which all values are text. Blanks around values other than strings are ignored. */
 final class TextValues {
     private static final int MAX_NUMBER_LENGTH = 400;
-    private static final int MAX_SHOWN_LENGTH = 40;
     private static final UTF8String POINT = UTF8String.fromString(".");
     private static final UTF8String DASH = UTF8String.fromString("-");
     private static final Pattern NUMBER = Pattern.compile("[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,6})?");
@@ -160,8 +160,6 @@ final class TextValues {
     }
 
     private static MalformedRecordException malformed(UTF8String text, String name) {
-        String shown = text.toString();
-        shown = shown.length() > MAX_SHOWN_LENGTH ? shown.substring(0, MAX_SHOWN_LENGTH) + "..." : shown;
-        return new MalformedRecordException("\"" + shown.replaceAll("\\s+", " ") + "\" is not a valid " + name);
+        return new MalformedRecordException(ShownValue.ofText(text) + " is not a valid " + name);
     }
 }

@@ -8,6 +8,7 @@ import com.ctc.wstx.exc.WstxLazyException;
 import com.ctc.wstx.stax.WstxInputFactory;
 import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import java.io.StringReader;
 import javax.xml.stream.Location;
 import javax.xml.stream.XMLInputFactory;
@@ -53,7 +54,9 @@ final class XmlDecoder {
         for (int event = in.next(); event != END_DOCUMENT; event = in.next()) {
             if (event == START_ELEMENT) {
                 if (!rowTag.isEmpty() && !rowTag.equals(in.getLocalName())) {
-                    throw new MalformedRecordException("its root is %s, not %s".formatted(in.getLocalName(), rowTag));
+                    throw new MalformedRecordException(ShownValue.choose(
+                            "its root is %s, not %s".formatted(in.getLocalName(), rowTag),
+                            "its root is not " + rowTag));
                 }
                 value = root.read(in, budget);
             }
@@ -101,6 +104,6 @@ final class XmlDecoder {
         String where = place == null
                 ? ""
                 : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
-        return new MalformedRecordException("it is not XML" + where + ": " + message);
+        return new MalformedRecordException("it is not XML" + where + ShownValue.choose(": " + message, ""));
     }
 }

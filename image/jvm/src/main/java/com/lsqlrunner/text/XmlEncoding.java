@@ -1,6 +1,7 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
@@ -65,7 +66,8 @@ final class XmlEncoding {
         try {
             return Charset.forName(name.group(1));
         } catch (IllegalCharsetNameException | UnsupportedCharsetException error) {
-            throw new MalformedRecordException("its encoding, %s, is unknown".formatted(name.group(1)));
+            throw new MalformedRecordException(ShownValue.choose(
+                    "its encoding, %s, is unknown".formatted(name.group(1)), "its encoding is unknown"));
         }
     }
 }

@@ -1,17 +1,28 @@
 package com.lsqlrunner.errors;
 
+import static com.lsqlrunner.errors.HiddenValues.hiding;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.UncheckedIOException;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ErrorChainTest {
     private static final LsqlException RECORD_TOO_LARGE =
@@ -81,5 +92,70 @@ class ErrorChainTest {
 
         assertEquals(RECORD_TOO_LARGE.getCondition(), read.getCondition());
         assertEquals(RECORD_TOO_LARGE.getMessageParameters(), read.getMessageParameters());
+    }
+
+    private static ErrorChain.Link hidden(Throwable error) {
+        return hiding(() -> ErrorChain.link(error));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[CANNOT_PARSE_TIMESTAMP] Text 's3cr3t' | The text does not match the pattern of the timestamp",
+                "[ARITHMETIC_OVERFLOW] s3cr3t | The result is out of the range of its type",
+                "[LSQL_GROUP_TOO_LARGE] s3cr3t | *** keeps more than *** MiB of one group",
+                "[LSQL_SINK_FAILED] s3cr3t | ***"
+            })
+    void theTextOfALostExceptionHasNoValues(String message, String expected) {
+        String reason = hidden(new RuntimeException("Lost task: " + message)).reason();
+
+        assertEquals(expected, reason);
+    }
+
+    @Test
+    void theTextOfThisModulesErrorsIsUnchanged() {
+        assertEquals(
+                "the record has 12 bytes, its topic allows 10",
+                hidden(RECORD_TOO_LARGE).reason());
+    }
+
+    @Test
+    void aMessageWithoutAConditionIsOnlyShownIfItsCodeHasNoValues() {
+        Throwable ofNumber = assertThrows(NumberFormatException.class, () -> Integer.parseInt("s3cr3t"));
+        Throwable ofDate = assertThrows(DateTimeParseException.class, () -> LocalDate.parse("s3cr3t"));
+
+        assertEquals("", hidden(ofNumber).reason());
+        assertEquals("NumberFormatException", hidden(ofNumber).type());
+        assertEquals("", hidden(ofDate).reason());
+        assertEquals(
+                "no such topic",
+                hidden(new UnknownTopicOrPartitionException("no such topic")).reason());
+        assertEquals("disk full", hidden(new IOException("disk full")).reason());
+        assertEquals(
+                "integer overflow",
+                hidden(assertThrows(ArithmeticException.class, () -> Math.addExact(Integer.MAX_VALUE, 1)))
+                        .reason());
+    }
+
+    @Test
+    void theMessageOfACauseIsCutOff() {
+        Throwable error = new UncheckedIOException(new IOException("s3cr3t"));
+
+        assertEquals("", hidden(error).reason());
+        assertEquals(
+                "it failed:",
+                hidden(new KafkaException("it failed: java.lang.NumberFormatException: s3cr3t"))
+                        .reason());
+    }
+
+    @Test
+    void aStackTraceHasMessagesOnlyWithValues() {
+        Throwable error = new RuntimeException("outer s3cr3t", new IOException("inner s3cr3t"));
+
+        assertTrue(ErrorChain.stackTrace(error).contains("Caused by: java.io.IOException: inner s3cr3t\n\tat "));
+        String hidden = hiding(() -> ErrorChain.stackTrace(error));
+        assertTrue(hidden.startsWith("java.lang.RuntimeException\n\tat "), hidden);
+        assertFalse(hidden.contains("s3cr3t"), hidden);
     }
 }

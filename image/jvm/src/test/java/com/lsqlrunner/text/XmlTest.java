@@ -89,7 +89,7 @@ final class XmlTest {
                 "<o><who>&e;</who></o> | it is not XML, at line 1, column 11: Undeclared general entity \"e\"",
                 "<o id=\"x\"/> | the attribute id: \"x\" is not a valid long",
                 "<o><price>x</price></o> | the text: \"x\" is not a valid decimal(9,2)",
-                "<o><line><qty>x</qty></line></o> | \"x\" is not a valid int"
+                "<o><line><qty>x</qty></line></o> | the element qty: \"x\" is not a valid int"
             })
     void aDocumentWithErrorsIsMalformed(String text, String reason) {
         assertEquals(reason, reason(text));

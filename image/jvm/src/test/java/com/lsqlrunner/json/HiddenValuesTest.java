@@ -1,0 +1,46 @@
+package com.lsqlrunner.json;
+
+import static com.lsqlrunner.errors.HiddenValues.SECRET;
+import static com.lsqlrunner.errors.HiddenValues.hiding;
+import static com.lsqlrunner.errors.HiddenValues.reason;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.lsqlrunner.errors.ErrorChain;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Errors of JSON without the values of the record. tests/streams has those for which Spark needs its error texts. */
+final class HiddenValuesTest {
+    private static String reasonOf(String record) {
+        return reason(() -> new SparkJsonParser(JsonRecords.TYPE).parse(record.getBytes(UTF_8)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{\"id\":s3cr3t} | it is not JSON, at byte 6",
+                "s3cr3t | it is not JSON, at byte 0",
+                "{\"name\":\"s3cr3t | the JSON is incomplete, at byte 15",
+                "{\"s3cr3t\" 1} | it is not JSON, at byte 10",
+                "{\"name\":\"\\s3cr3t\"} | it is not JSON, at byte 11"
+            })
+    void textThatIsNotJsonIsDescribedByThePlace(String record, String expected) {
+        assertEquals(expected, reasonOf(record));
+    }
+
+    @Test
+    void anObjectThatCannotBeExtendedIsDescribedByThePlace() {
+        IOException error = assertThrows(
+                IOException.class,
+                () -> ExtendJson.extended(("{\"a\":" + SECRET).getBytes(UTF_8), "{}".getBytes(UTF_8)));
+
+        assertEquals(
+                "it is not JSON, at byte 5", hiding(() -> ErrorChain.link(error).reason()));
+    }
+}

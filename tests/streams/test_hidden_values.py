@@ -1,0 +1,93 @@
+"""Error texts of Spark without the values of records: its exceptions, and its parser of JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from devkit.engines import hidden_values
+from devkit.spark_rows import records
+from lsql_runner.engine.codecs.table import decode
+from lsql_runner.engine.failures import Failure, classify
+from lsql_runner.formats.catalog import JSON_FORMAT, Serde
+from lsql_runner.types import parse_type
+
+pytestmark = pytest.mark.timeout(400)  # the first test waits for the JVM
+
+SECRET, NUMBER = "s3cr3t", 987654321987
+SCALARS = "i: int, n: long, d: double, price: decimal(5,2), day: date, at: timestamp, clock: time, ok: boolean"
+JSON = Serde(JSON_FORMAT, parse_type(f"struct<{SCALARS}, tags: array<string>, counts: map<string, long>>"))
+
+
+def failure(session: SparkSession, value: str, expression: str) -> Failure:
+    """Why an expression over the text `s` or the number `n` fails."""
+    rows = records(session, value.encode()).selectExpr("CAST(raw AS string) AS s", f"{NUMBER} + length(raw) - 6 AS n")
+    with hidden_values(), pytest.raises((PySparkException, Py4JError)) as error:
+        rows.selectExpr(expression).collect()
+    with hidden_values():
+        return classify(error.value)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("CAST(s AS int)", 'The value *** of the type "STRING" cannot be cast to "INT" because it is malformed.'),
+        ("CAST(s AS date)", 'The value *** of the type "STRING" cannot be cast to "DATE" because it is malformed.'),
+        ("CAST(n AS int)", 'The value *** of the type "BIGINT" cannot be cast to "INT" due to an overflow'),
+        ("CAST(n AS decimal(5,2))", "*** cannot be represented as Decimal(5, 2)"),
+        ("n * n * n", "The result is out of the range of its type"),
+        ("CAST(n AS int) + 1", 'The value *** of the type "BIGINT" cannot be cast to "INT" due to an overflow'),
+        ("n / (n - n)", "Division by zero"),
+        ("to_date(s, 'yyyy-MM-dd')", "The text does not match the pattern of the timestamp"),
+        ("to_timestamp(s, 'yyyy')", "The text does not match the pattern of the timestamp"),
+        ("regexp_extract('a', '(' || s, 0)", "The value of parameter(s) `regexp` in `regexp_extract` is invalid: ***"),
+        ("array(1)[CAST(n - n AS int) + 7]", "The index *** is out of bounds. The array has 1 elements."),
+        ("date_format(now(), s)", ""),
+        ("make_date(2024, CAST(length(s) AS int) + 30, 1)", "A field of a date or time is out of range"),
+    ],
+)
+def test_the_error_of_an_expression_has_types_and_no_value(session: SparkSession, expression: str, reason: str) -> None:
+    found = failure(session, SECRET, expression)
+
+    assert found.kind == "refused"
+    assert found.reason.startswith(reason)
+    assert SECRET not in repr(found)
+    assert str(NUMBER) not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"i": SECRET}, 'the field i: VALUE_STRING is not of the type "INT"'),
+        ({"ok": SECRET}, 'the field ok: VALUE_STRING is not of the type "BOOLEAN"'),
+        ({"counts": {SECRET: SECRET}}, "the JSON does not have the declared type"),
+        ({"i": NUMBER}, ""),
+        ({"price": NUMBER}, ""),
+        ({"price": SECRET}, ""),
+        ({"d": SECRET}, ""),
+        ({"day": SECRET}, ""),
+        ({"at": SECRET}, ""),
+        ({"clock": SECRET}, ""),
+        ({"tags": SECRET}, ""),
+        ([SECRET], ""),
+        (SECRET, ""),
+    ],
+)
+def test_the_error_of_a_json_record_has_the_field_and_no_value(
+    session: SparkSession, value: object, reason: str
+) -> None:
+    rows = records(session, json.dumps(value).encode()).select(decode(F.col("raw"), JSON, JSON.type).alias("v"))
+    with hidden_values(), pytest.raises((PySparkException, Py4JError)) as error:
+        rows.collect()
+    with hidden_values():
+        found = classify(error.value)
+
+    assert found.kind == "malformed"
+    assert found.reason.startswith(reason)
+    assert SECRET not in repr(found)
+    assert str(NUMBER) not in repr(found)
