@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ci.tools.ports import free_port
+from devkit.engines import hidden_values
 from devkit.postgres import PASSWORD, USER, Postgres
 from devkit.sinks import PostgresSink, RealSink, person
 from lsql_runner.config.sink_connection import SinkConnection
@@ -183,6 +184,38 @@ def test_text_is_converted_to_the_type_of_the_column(sink: PostgresSink, postgre
     error = refusal(sink, UPSERT, [person(1, 2, {"name": uuid}), person(2, 3, ADA), person(3, 4, ADA)])
     assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
     assert 'invalid input syntax for type uuid: "Ada"' in str(error.params["reason"])
+
+
+RAISES = """CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN
+    RAISE EXCEPTION 'no %', NEW.name USING ERRCODE = 'check_violation'; END $$ LANGUAGE plpgsql;
+    CREATE TABLE people (id bigint PRIMARY KEY, name text);
+    CREATE TRIGGER t BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION refuse()"""
+
+
+@pytest.mark.parametrize(
+    ("ddl", "reason"),
+    [
+        ("CREATE TABLE people (id bigint PRIMARY KEY, name uuid)", "not valid for the type of its column"),
+        ("CREATE TABLE people (id bigint PRIMARY KEY, name varchar(2))", "a text is too long for its column"),
+        ("CREATE TABLE people (id bigint PRIMARY KEY, name date)", "a text is not a valid date or time"),
+        ("CREATE TABLE people (id bigint PRIMARY KEY, name text UNIQUE)", 'unique constraint "people_name_key"'),
+        ("CREATE TABLE people (id bigint PRIMARY KEY, name text CHECK (name = 'x'))", "violates check constraint"),
+        (RAISES, "an error (SQLSTATE 23514)"),
+    ],
+    ids=["type", "length", "date", "unique", "check", "trigger"],
+)
+def test_without_values_a_refused_row_has_its_record_and_no_value(
+    sink: PostgresSink, postgres: Postgres, ddl: str, reason: str
+) -> None:
+    postgres.sql(ddl)
+    name = {"name": "s3cr3t"}
+
+    with hidden_values():
+        error = refusal(sink, UPSERT, [person(0, 1, name), person(1, 2, name)])
+
+    assert (error.code, error.params["topic"]) == ("SINK_RECORD_REFUSED", "people")
+    assert reason in str(error.params["reason"])
+    assert "s3cr3t" not in str(error)
 
 
 def test_names_keep_their_case_and_characters(sink: PostgresSink, postgres: Postgres) -> None:

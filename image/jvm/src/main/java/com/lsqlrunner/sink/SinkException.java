@@ -2,6 +2,7 @@ package com.lsqlrunner.sink;
 
 import com.lsqlrunner.errors.Condition;
 import com.lsqlrunner.errors.LsqlException;
+import com.lsqlrunner.errors.ShownValue;
 import java.security.cert.CertificateException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -45,7 +46,7 @@ public final class SinkException extends LsqlException {
         return new SinkException(Condition.LSQL_SINK_ROW_REFUSED, parameters);
     }
 
-    /** {@code id=7, name=x}: the key columns, or all columns if there is no key. */
+    /** {@code id=7, name=x}: the key columns, or all columns if there is no key. Values may be masked. */
     private static String key(SinkTable table, SinkRow row) {
         StringBuilder text = new StringBuilder();
         for (int index = 0; index < table.columns().size(); index++) {
@@ -54,7 +55,7 @@ public final class SinkException extends LsqlException {
                 text.append(text.length() == 0 ? "" : ", ")
                         .append(column)
                         .append('=')
-                        .append(row.values()[index]);
+                        .append(ShownValue.choose(String.valueOf(row.values()[index]), ShownValue.MASK));
             }
         }
         return text.toString();

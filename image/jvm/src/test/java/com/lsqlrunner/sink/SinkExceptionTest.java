@@ -1,5 +1,6 @@
 package com.lsqlrunner.sink;
 
+import static com.lsqlrunner.errors.HiddenValues.hiding;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.lsqlrunner.errors.Condition;
@@ -38,5 +39,10 @@ class SinkExceptionTest {
         assertEquals(
                 Map.of("reason", "no", "row", "id=7"),
                 SinkException.row(TABLE, row, "no").getMessageParameters());
+        assertEquals(
+                "id=***",
+                hiding(() -> SinkException.row(TABLE, row, "no"))
+                        .getMessageParameters()
+                        .get("row"));
     }
 }

@@ -1,11 +1,28 @@
 package com.lsqlrunner.sink.postgresql;
 
 import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.sink.SinkException;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
 
 /** Maps the SQLSTATE of an error to a condition. Source: PostgreSQL's documentation, appendix "Error Codes". */
 final class SqlErrors {
+    /** The classes of errors whose messages name no values: connections, constraints, logins, syntax, resources ... */
+    private static final Set<String> WITHOUT_VALUES =
+            Set.of("08", "21", "23", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58");
+
+    private static final Map<String, String> DATA_ERRORS = Map.of(
+            "22001", "a text is too long for its column",
+            "22003", "a number is out of the range of its column",
+            "22007", "a text is not a valid date or time",
+            "22008", "a date or time is out of range",
+            "22021", "a text has a character that the database cannot store",
+            "22P02", "a text is not valid for the type of its column",
+            "22P05", "a text has a character that the database cannot store",
+            "P0001", "a function or trigger of the database raised an error");
+
     private SqlErrors() {}
 
     static SinkException of(SQLException error) {
@@ -32,10 +49,27 @@ final class SqlErrors {
         return condition(root(error)) == Condition.LSQL_SINK_ROW_REFUSED;
     }
 
+    /**
+     * The first line of the server's message: the others may show the row. If error texts do not include values of
+     * records, it is replaced unless it names only tables, columns and constraints.
+     */
     static String message(SQLException error) {
-        String text =
-                String.valueOf(root(error).getMessage()).lines().findFirst().orElse("");
-        return text.replaceFirst("^(ERROR|FATAL): ", "");
+        SQLException cause = root(error);
+        String text = String.valueOf(cause.getMessage());
+        if (ShownValue.isIncluded() || hasNoValues(cause, text)) {
+            return text.lines().findFirst().orElse("").replaceFirst("^(ERROR|FATAL): ", "");
+        }
+        String state = String.valueOf(cause.getSQLState());
+        String meaning = DATA_ERRORS.getOrDefault(state, state.startsWith("22") ? "a value is not valid" : "an error");
+        return meaning + " (SQLSTATE " + state + ")";
+    }
+
+    /** Functions and triggers raise errors of any class, with texts of their own. The driver names where they did. */
+    private static boolean hasNoValues(SQLException error, String text) {
+        String state = String.valueOf(error.getSQLState());
+        return WITHOUT_VALUES.contains(state.length() < 2 ? "" : state.substring(0, 2))
+                && !(error instanceof java.sql.BatchUpdateException)
+                && text.lines().noneMatch(line -> line.startsWith("  Where: "));
     }
 
     /** The error of the statement instead of the error of its batch. */

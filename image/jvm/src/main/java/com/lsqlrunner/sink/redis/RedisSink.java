@@ -1,6 +1,7 @@
 package com.lsqlrunner.sink.redis;
 
 import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.sink.ConnectionPool;
 import com.lsqlrunner.sink.Sink;
 import com.lsqlrunner.sink.SinkException;
@@ -227,7 +228,9 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
         }
         boolean isUnreachable = error instanceof JedisConnectionException;
         boolean isRefused = error instanceof JedisAccessControlException || error instanceof JedisDataException;
-        String reason = isUnreachable && cause != error ? cause.getMessage() : error.getMessage();
+        String message = isUnreachable && cause != error ? cause.getMessage() : error.getMessage();
+        // An unknown command, for example one that is renamed, is shown with its arguments.
+        String reason = ShownValue.choose(message, String.valueOf(message).split(", with args beginning with", 2)[0]);
         return SinkException.of(
                 isUnreachable
                         ? Condition.LSQL_SINK_UNREACHABLE
