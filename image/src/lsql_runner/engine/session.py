@@ -102,7 +102,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     remember_java_names()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # It prints a stack trace for each failed record. We report the failure once, without a trace.
-    PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
     builder = SparkSession.builder.appName(options.app_id)
     for key, value in session_settings(options).items():
         builder = builder.config(key, value)

@@ -16,15 +16,18 @@ appender.stderr.layout.pattern = {{"timestamp":"%d{{yyyy-MM-dd'T'HH:mm:ss.SSS'Z'
 appender.stderr.layout.disableAnsi = true
 """
 
-_EXCEPTION = r"(?s)((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b(?:: \[[A-Z][A-Z0-9_.]+\])?).*"
-"""The class of an exception with its condition, and what follows: its own message, which may have values."""
+_EXCEPTION = r"(?s)((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b(?:: \[[A-Z][A-Z0-9_.]+\])?|\[[A-Z][A-Z0-9_.]+\]).*"
+"""The class of an exception, its condition, or both; and what follows: its own message, which may have values."""
 
 
 def log_configuration(level: str, includes_values: bool) -> str:
     """The configuration of log4j. Without values, exceptions are logged with their class and without their message."""
-    shown = "%m" if includes_values else f"%replace{{%m}}{{{_EXCEPTION}}}{{$1}}"
-    return _LOG4J.format(
-        level=level.lower(),
-        message=shown.replace("\\", "\\\\"),  # properties: a backslash begins an escape
-        exception="%throwable{short.message}" if includes_values else "%throwable{short.className}",
-    )
+    if includes_values:
+        return _LOG4J.format(level=level.lower(), message="%m", exception="%throwable{short.message}")
+    message, exception = (_without_messages(shown) for shown in ("%m", "%ex{1}"))
+    return _LOG4J.format(level=level.lower(), message=message, exception=exception)
+
+
+def _without_messages(pattern: str) -> str:
+    pattern = f"%replace{{{pattern}}}{{{_EXCEPTION}}}{{$1}}"
+    return pattern.replace("\\", "\\\\")  # in the file, a backslash begins an escape

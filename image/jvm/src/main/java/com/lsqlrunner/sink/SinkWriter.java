@@ -93,6 +93,12 @@ public final class SinkWriter extends StoppableWriter {
             implements ForeachPartitionFunction<Row> {
         private static final long serialVersionUID = 1L;
 
+        /** Without the settings, which have the password. */
+        @Override
+        public String toString() {
+            return "PartitionWriter[writer=" + writer + ", batch=" + batch + "]";
+        }
+
         @Override
         public void call(Iterator<Row> rows) {
             if (rows.hasNext()) {

@@ -104,6 +104,12 @@ final class RangeReader implements PartitionReader<InternalRow> {
             String markFile)
             implements InputPartition {
         private static final long serialVersionUID = 1L;
+
+        /** Without the settings of the consumer, which have credentials. */
+        @Override
+        public String toString() {
+            return "Task[name=" + name + ", ranges=" + ranges + "]";
+        }
     }
 
     /** Creates the readers of tasks. */

@@ -100,6 +100,12 @@ public final class TopicSink implements TableProvider {
         private WriterFactory factory() {
             return new WriterFactory(output, writer, continuousBatch, producer, columns);
         }
+
+        /** Spark logs it: without the settings of the producer, which have credentials. */
+        @Override
+        public String toString() {
+            return "TopicsWrite[output=" + output + "]";
+        }
     }
 
     private record TopicsStreamingWrite(TopicsWrite write, BatchGate gate, TransactionalOutput transactions)
@@ -165,6 +171,12 @@ public final class TopicSink implements TableProvider {
         public TopicWriter createWriter(int partition, long task) {
             return writer(
                     continuousBatch, continuousBatch == null ? BatchAcknowledgements::new : ContinuousTasks::current);
+        }
+
+        /** Without the settings of the producer, which have credentials. */
+        @Override
+        public String toString() {
+            return "WriterFactory[output=" + output + "]";
         }
 
         private TopicWriter writer(String batch, Supplier<Acknowledgements> task) {

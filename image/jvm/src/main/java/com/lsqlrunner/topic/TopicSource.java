@@ -74,6 +74,12 @@ public final class TopicSource implements TableProvider {
             return kafka.description();
         }
 
+        /** Without the options, which have credentials. */
+        @Override
+        public String toString() {
+            return description();
+        }
+
         @Override
         public CustomMetric[] supportedCustomMetrics() {
             return kafka.supportedCustomMetrics();

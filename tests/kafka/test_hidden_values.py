@@ -1,0 +1,230 @@
+"""No output of a processor has a value of a record or a credential (docs/guides/security.md).
+
+Each place has a record with a secret that the program cannot process. The unit tests of Java have the errors of each
+format; tests/sinks those of sinks, and tests/cluster the objects of Kubernetes.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.engines import hidden_values
+from devkit.in_process import in_process
+from devkit.records import Record
+from devkit.registry import Registry
+from devkit.registry_proxies import RegistryProxy
+from devkit.runner import Runner
+from devkit.security import PASSWORD, USER, Authority, Credentials, secured_broker
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.events.state import State
+from tests.conftest import TopicFactory
+
+pytestmark = pytest.mark.timeout(400)
+
+SECRET = f"s3cr3t{uuid.uuid4().hex[:10]}"
+NUMBER = 987_654_321_987_654
+SECRETS = (SECRET, str(NUMBER), str(NUMBER)[:9])
+MALFORMED, REFUSED = "RECORD_MALFORMED", "RECORD_REFUSED"
+VALUE = {"format": "JSON", "schema": {"n": "string not null", "i": "long not null"}}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A record with a secret, and a SELECT that fails on it."""
+
+    select: str
+    """With {t} for the topic."""
+    record: Record
+    code: str
+    says: str
+    """A part of the reason: what the error has in place of the value."""
+    _: KW_ONLY
+    value: Mapping[str, Any] = field(default_factory=lambda: VALUE)
+    key: Mapping[str, Any] | None = None
+
+    def declared(self) -> dict[str, Any]:
+        return {"value": self.value} | ({} if self.key is None else {"key": self.key})
+
+
+def of_json(**fields: Any) -> Record:
+    return Record(b"k", json.dumps({"n": "a", "i": 1} | fields).encode())
+
+
+TEXT, WHOLE = of_json(n=SECRET), of_json(i=NUMBER)
+PLACES = {
+    "json": Place("SELECT STREAM i FROM {t}", of_json(i=SECRET), MALFORMED, "i"),
+    "json-syntax": Place("SELECT STREAM n FROM {t}", Record(b"k", b'{"n": ' + SECRET.encode()), MALFORMED, ""),
+    "json-key": Place(
+        "SELECT STREAM _key.k AS k FROM {t}",
+        replace(of_json(), key=json.dumps({"k": SECRET}).encode()),
+        MALFORMED,
+        "k",
+        key={"format": "JSON", "schema": {"k": "long"}},
+    ),
+    "map-key": Place(
+        "SELECT STREAM m FROM {t}",
+        Record(b"k", json.dumps({"m": {SECRET: SECRET}}).encode()),
+        MALFORMED,
+        "",
+        value={"format": "JSON", "schema": {"m": "map<string, long>"}},
+    ),
+    "csv": Place(
+        "SELECT STREAM i FROM {t}",
+        Record(b"k", SECRET.encode()),
+        MALFORMED,
+        f"column i: a text of {len(SECRET)} bytes is not a valid long",
+        value={"format": "CSV", "schema": {"i": "long"}},
+    ),
+    "xml": Place(
+        "SELECT STREAM i FROM {t}",
+        Record(b"k", f"<o><i>{SECRET}</i></o>".encode()),
+        MALFORMED,
+        f"the element i: a text of {len(SECRET)} bytes is not a valid date",
+        value={"format": "XML", "schema": {"i": "date"}},
+    ),
+    "xml-syntax": Place(
+        "SELECT STREAM i FROM {t}",
+        Record(b"k", f"<o><i></{SECRET}></o>".encode()),
+        MALFORMED,
+        "it is not XML, at line 1, column",
+        value={"format": "XML", "schema": {"i": "date"}},
+    ),
+    "cast": Place("SELECT STREAM CAST(n AS int) AS x FROM {t}", TEXT, REFUSED, '"STRING" cannot be cast to "INT"'),
+    "cast-overflow": Place("SELECT STREAM CAST(i AS int) AS x FROM {t}", WHOLE, REFUSED, '"BIGINT" cannot be cast'),
+    "cast-decimal": Place("SELECT STREAM CAST(i AS decimal(5,2)) AS x FROM {t}", WHOLE, REFUSED, "Decimal(5, 2)"),
+    "cast-time": Place("SELECT STREAM CAST(n AS time) AS x FROM {t}", TEXT, REFUSED, "the text is no"),
+    "division": Place("SELECT STREAM i / (i - i) AS x FROM {t}", WHOLE, REFUSED, "Division by zero"),
+    "overflow": Place("SELECT STREAM i * i * i AS x FROM {t}", WHOLE, REFUSED, "out of the range"),
+    "date-pattern": Place("SELECT STREAM TO_DATE(n, 'yyyy-MM-dd') AS x FROM {t}", TEXT, REFUSED, ""),
+    "iso-date": Place("SELECT STREAM TO_TIMESTAMP(n) AS x FROM {t}", TEXT, REFUSED, "not an ISO date and time"),
+    "regular-expression": Place("SELECT STREAM REGEXP('a', n) AS x FROM {t}", of_json(n=f"({SECRET}"), REFUSED, ""),
+    "round": Place(
+        "SELECT STREAM CEIL(CAST(n AS double)) AS x FROM {t}",
+        of_json(n=f"{NUMBER}e99"),
+        REFUSED,
+        "the number is outside",
+    ),
+    "header": Place(
+        "SELECT STREAM CAST(HEADERASSTRING('h') AS int) AS x FROM {t}",
+        replace(TEXT, headers=(("h", SECRET.encode()),)),
+        REFUSED,
+        '"STRING" cannot be cast to "INT"',
+    ),
+    "where": Place("SELECT STREAM n FROM {t} WHERE CAST(n AS double) > 1", TEXT, REFUSED, '"STRING" cannot be cast'),
+    "event-time": Place(
+        "SELECT STREAM COUNT(*) AS x FROM {t} EVENTTIME BY i WINDOW BY TUMBLE 1m GROUP BY n",
+        of_json(i=-NUMBER, n="a"),
+        REFUSED,
+        "the event time is before 1970",
+    ),
+    "group": Place("SELECT STREAM SUM(CAST(n AS int)) AS x FROM {t} GROUP BY i", TEXT, REFUSED, "cannot be cast"),
+}
+"""By name."""
+
+
+def shown(text: str, secrets: tuple[str, ...] = SECRETS) -> list[str]:
+    """The secrets in a text, each with what precedes and follows it."""
+    return [text[max(0, text.index(each) - 200) : text.index(each) + 80] for each in secrets if each in text]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_error_of_a_processor_that_stops_has_the_place_and_no_value(
+    broker: Broker,
+    engine: SparkEngine,
+    topic: TopicFactory,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    place, source, target = PLACES[name], topic(), topic()
+    broker.produce(source, [place.record])
+    sql = f"INSERT INTO {target} {place.select.format(t=source)}"
+    env = {"LSQL_TOPICS": json.dumps({source: place.declared()})}
+
+    with (
+        hidden_values(),
+        in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, **env) as running,
+    ):
+        status = running.wait_for(lambda s: s.state is State.FAILED, 120)
+
+    assert status.reason is not None
+    assert (status.reason.code, status.reason.params["topic"], status.reason.params["offset"]) == (
+        place.code,
+        source,
+        0,
+    )
+    assert place.says in str(status.reason.params["reason"])
+    output = capfd.readouterr()
+    assert shown(repr(status) + caplog.text + output.out + output.err) == []
+
+
+PAGES = ("/stream", "/health", "/metrics", "/metadata", "/topology", "/openapi.json", "/", "/health/ready", "/no-such")
+KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN = (f"{name}-{uuid.uuid4().hex}" for name in "krst")
+
+
+@pytest.mark.parametrize(("policy", "level"), [("dlq", "INFO"), ("continue", "ALL"), ("fail", "ALL")])
+def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Path, policy: str, level: str) -> None:
+    """With brokers and a registry that need credentials, at the log level with the most lines."""
+    authority = Authority()
+    credentials, dead = Credentials(tmp_path), "dead"
+    topics = {f"in-{name}": place for name, place in PLACES.items() if policy != "fail" or name == "cast"}
+    inserts = [f"INSERT INTO out-{name} {place.select.format(t=name)}" for name, place in topics.items()]
+    sql = f"SET autocreate=true; SET error.policy={policy}; " + ";\n".join(inserts)
+    if policy == "dlq":
+        sql = f"SET dead.letter.queue='{dead}'; {sql}"
+    certificate = authority.issue("client")
+    with (
+        secured_broker(tmp_path) as secured,
+        RegistryProxy(registry.url, credentials=("registry-user", REGISTRY_PASSWORD)) as proxy,
+    ):
+        for name, place in topics.items():
+            secured.broker.create_topic(name, 1)
+            secured.broker.produce(name, [place.record])
+        env = {
+            "SQL_BOOTSTRAP_SERVERS": secured.broker.addresses["login"],
+            "SECURITY_PROTOCOL": "SASL_SSL",
+            **credentials.trust(secured.authority),
+            **credentials.user("PLAIN", USER, PASSWORD),
+            **credentials.client(certificate, certificate.encrypted_key(KEY_PASSWORD), KEY_PASSWORD),
+            "SQL_SCHEMA_REGISTRY_URL": proxy.url,
+            "LSQL_SCHEMA_REGISTRY_USER": "registry-user",
+            "LSQL_SCHEMA_REGISTRY_PASSWORD": REGISTRY_PASSWORD,
+            "LSQL_SINK_SHOP_URL": "jdbc:postgresql://127.0.0.1:1/shop",
+            "LSQL_SINK_SHOP_USER": "shop",
+            "LSQL_SINK_SHOP_PASSWORD": SINK_PASSWORD,
+            "LSQL_API_TOKEN": TOKEN,
+            "ROOT_LOG_LEVEL": level,
+            "LSQL_TOPICS": json.dumps({name: place.declared() for name, place in topics.items()}),
+        }
+        state = tmp_path / "state"
+        with Runner(secured.broker.bootstrap, sql, "hidden", state, **env) as runner:
+            if policy == "fail":
+                runner.reach("failed", 150)
+            else:
+                runner.wait_for(lambda s: sum(each["records"] for each in s["failedRecords"]) >= len(topics), 150)
+            pages = [json.dumps(runner.get(page).body) for page in PAGES]
+            runner.stop()
+            output = runner.output()
+        headers = [
+            value.decode()
+            for record in (secured.broker.consume_all(dead) if policy == "dlq" else [])
+            for name, value in record.headers
+            if name.startswith("lsql.error.") and value is not None
+        ]
+
+    secrets = (*SECRETS, PASSWORD, KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN)
+    assert shown("\n".join([*pages, output, *headers]), secrets) == []
+    assert len({value for value in headers if value.startswith("in-")}) == (len(topics) if policy == "dlq" else 0)
+    for path in state.rglob("*"):
+        if path.is_file():
+            text = path.read_bytes().decode("latin-1")
+            assert shown(text, (PASSWORD, KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN)) == [], path
