@@ -1,5 +1,7 @@
-"""Credentials change while the processor runs."""
+"""Credentials: they change while the processor runs, and nothing except Secrets shows them."""
 
+import base64
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,3 +93,34 @@ def test_a_rotated_secret_is_used_and_no_record_is_lost(
     forbid_old_user(secured)
     release.traffic.write(20)
     assert release.await_records().duplicates == 0
+
+
+def test_no_object_log_or_page_of_a_release_has_its_credentials(
+    namespace: Kubectl, secured: Broker, image: str, newest_helm: HelmFactory
+) -> None:
+    """Except its Secrets. `kubectl describe` also shows events and the message with which a container has ended."""
+    namespace.create(secret("old"))
+    release = ReleaseWithTraffic(newest_helm(namespace), secured, image)
+    sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
+    bootstrap = f"SASL_PLAINTEXT://{secured.addresses['secured']}"
+    sink_password = "sink-secret-of-the-test"
+    processor = release.install(
+        kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl},
+        sinks={"shop": {"url": "jdbc:postgresql://shop:5432/shop", "username": "shop", "password": sink_password}},
+        logLevel="DEBUG",
+    )
+    release.await_records()
+    token = base64.b64decode(namespace.get("secret", f"{processor.name}-api")["data"]["token"]).decode()
+    pod = processor.pod()["metadata"]["name"]
+    kinds = "pods,statefulsets,deployments,jobs,services,configmaps,events,networkpolicies"
+
+    shown = "\n".join(
+        [
+            namespace.run("describe", kinds),
+            namespace.run("get", kinds, "-o", "yaml"),
+            namespace.run("logs", pod),
+            json.dumps(processor.stream()),
+        ]
+    )
+
+    assert [word for word in (PASSWORDS["old"], sink_password, token) if word in shown] == []

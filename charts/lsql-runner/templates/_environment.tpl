@@ -44,6 +44,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_GUARANTEE" (default (ternary "exactly_once" "at_least_once" $values.persistence.enabled) $values.processing.guarantee))
   (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
   (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
+  (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)
   (list "SECURITY_PROTOCOL" $protocol)
 -}}
 {{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
