@@ -97,7 +97,7 @@ PLACES = {
         "it is not XML, at line 1, column",
         value={"format": "XML", "schema": {"i": "date"}},
     ),
-    "cast": Place("SELECT STREAM CAST(n AS int) AS x FROM {t}", TEXT, REFUSED, '"STRING" cannot be cast to "INT"'),
+    "cast": Place("SELECT STREAM CAST(n AS int) AS x FROM {t}", TEXT, REFUSED, "field x: The value ***"),
     "cast-overflow": Place("SELECT STREAM CAST(i AS int) AS x FROM {t}", WHOLE, REFUSED, '"BIGINT" cannot be cast'),
     "cast-decimal": Place("SELECT STREAM CAST(i AS decimal(5,2)) AS x FROM {t}", WHOLE, REFUSED, "Decimal(5, 2)"),
     "cast-time": Place("SELECT STREAM CAST(n AS time) AS x FROM {t}", TEXT, REFUSED, "the text is no"),

@@ -14,8 +14,11 @@ from devkit.engines import hidden_values
 from devkit.spark_rows import records
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.failures import Failure, classify
-from lsql_runner.formats.catalog import JSON_FORMAT, Serde
-from lsql_runner.types import parse_type
+from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from lsql_runner.pipeline import plan_text
+from lsql_runner.types import STRING, parse_type
 
 pytestmark = pytest.mark.timeout(400)  # the first test waits for the JVM
 
@@ -58,6 +61,42 @@ def test_the_error_of_an_expression_has_types_and_no_value(session: SparkSession
     assert found.reason.startswith(reason)
     assert SECRET not in repr(found)
     assert str(NUMBER) not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("select", "place"),
+    [
+        ("SELECT STREAM i, CAST(n AS int) AS x FROM t", "field x"),
+        ("SELECT STREAM i, CAST(n AS int) AS _key.k FROM t", "field _key.k"),
+        ("SELECT STREAM i, CAST(n AS int) AS _key FROM t", "_key"),
+        ("SELECT STREAM CAST(n AS int) AS _value FROM t", "_value"),
+        ("SELECT STREAM i FROM t WHERE i > 0 AND CAST(n AS int) > 1", "WHERE"),
+        ("SELECT STREAM x + 1 AS y FROM (SELECT STREAM CAST(n AS int) AS x FROM t)", "field x"),
+        ("SELECT STREAM COUNT(*) AS c FROM t GROUP BY CAST(n AS int)", "GROUP BY"),
+        ("SELECT STREAM SUM(CAST(n AS int)) AS s FROM t GROUP BY i", "SUM"),
+    ],
+)
+def test_the_error_names_the_field_or_clause_that_fails(engine: MemoryEngine, select: str, place: str) -> None:
+    value = Serde(JSON_FORMAT, parse_type("struct<n: string not null, i: long not null>"))
+    program = plan_text(
+        f"INSERT INTO o {select}", Catalog({"t": TopicSchema("t", Serde(STRING_FORMAT, STRING), value)})
+    )
+    texts = ("1", SECRET)
+    rows = [
+        TopicRecord(
+            topic="t", key=b"k", value=json.dumps({"n": n, "i": 1}).encode(), timestamp_ms=7, partition=0, offset=o
+        )
+        for o, n in enumerate(texts)
+    ]
+
+    with hidden_values():
+        error = engine.run(program.plan, [rows]).error
+
+    assert error is not None
+    assert (error.code, error.params["offset"]) == ("RECORD_REFUSED", 1)
+    assert str(error.params["reason"]).startswith(
+        f'{place}: The value *** of the type "STRING" cannot be cast to "INT"'
+    )
 
 
 @pytest.mark.parametrize(

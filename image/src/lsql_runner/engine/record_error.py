@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.compile import compile_write
 from lsql_runner.engine.dead_letters import OutputContext
+from lsql_runner.engine.failing_place import failing_place
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import BadRecord, Compute, OffsetRange, failure_of, locate
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
@@ -34,14 +35,17 @@ def record_error(
     context: OutputContext = OutputContext(),  # noqa: B008, it is frozen
 ) -> LsqlError | None:
     """RECORD_MALFORMED or RECORD_REFUSED for the first record in the ranges, by topic, partition and offset, that an
-    INSERT of the plan cannot process; None if there is no such record.
+    INSERT of the plan cannot process; None if there is no such record. The reason of RECORD_REFUSED begins with the
+    field or clause that fails.
     """
     bad = [
-        record for write in plan.writes if (record := locate(_computation(write, reader, context), ranges)) is not None
+        (record, write)
+        for write in plan.writes
+        if (record := locate(_computation(write, reader, context), ranges)) is not None
     ]
     if not bad:
         return None
-    first = min(bad, key=lambda record: (record.partition.topic, record.partition.partition, record.offset))
+    first, write = min(bad, key=lambda found: (*_position(found[0].partition), found[0].offset))
     place: dict[str, Any] = {
         "topic": first.partition.topic,
         "partition": first.partition.partition,
@@ -49,10 +53,16 @@ def record_error(
         "reason": first.failure.reason,
     }
     if first.failure.kind != "malformed":
-        return LsqlError("RECORD_REFUSED", **place)
+        failing = failing_place(write, reader({first.partition: (first.offset, first.offset + 1)}))
+        reason = first.failure.reason if failing is None else f"{failing}: {first.failure.reason}"
+        return LsqlError("RECORD_REFUSED", **(place | {"reason": reason}))
     schema = next(source for source in plan.sources if source.topic == first.partition.topic)
     part, form = _malformed_part(schema, first, reader)
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
+
+
+def _position(partition: Partition) -> tuple[str, int]:
+    return partition.topic, partition.partition
 
 
 def _computation(write: Write, reader: RangeReader, context: OutputContext) -> Compute:
