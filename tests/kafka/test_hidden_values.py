@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from devkit.broker import Broker
+from devkit.certificates import Authority
 from devkit.engines import hidden_values
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.registry import Registry
 from devkit.registry_proxies import RegistryProxy
 from devkit.runner import Runner
-from devkit.security import PASSWORD, USER, Authority, Credentials, secured_broker
+from devkit.security import PASSWORD, USER, Credentials, secured_broker
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from tests.conftest import TopicFactory

@@ -3,7 +3,7 @@
 The first death does not tell which record was too large, because tasks read many records at once. So the next start
 reads the records after its positions one at a time, and the JVM writes the place of each record to a file before it
 reads it. If the JVM dies again, the file names the record, and the processor is FAILED until the record or the heap is
-another one, or a person starts it. Other starts do not write the file (decision 0031).
+another one, or a person starts it. Other starts do not write the file (decision 0033).
 """
 
 from __future__ import annotations
