@@ -1,7 +1,7 @@
 """The checks of the classes in the jars, on compiled classes. No class is loaded."""
 
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -194,6 +194,21 @@ def test_a_damaged_jar_is_refused_with_its_path(directory: Path, content: bytes)
     error = refusal(directory)
     assert (error.code, error.params["path"]) == ("FILE_UNREADABLE", str(directory / "a.jar"))
     assert detail(error, "reason").code == "NOT_A_JAR"
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b"\x00"])
+def test_a_jar_with_a_damaged_entry_is_refused_with_the_entry(directory: Path, damage: bytes) -> None:
+    declare(directory, "com.example.Damaged")
+    with ZipFile(directory / "a.jar", "w", ZIP_DEFLATED) as jar:
+        jar.writestr("com/example/Damaged.class", b"\xca\xfe\xba\xbe" * 100)
+        start = len(jar.infolist()[0].FileHeader())
+    content = bytearray((directory / "a.jar").read_bytes())
+    content[start : start + 4] = damage * 4
+    (directory / "a.jar").write_bytes(content)
+
+    error = refusal(directory)
+    assert (error.code, error.params["path"]) == ("FILE_UNREADABLE", str(directory / "a.jar"))
+    assert detail(error, "reason").code == "CLASS_DAMAGED"
 
 
 def test_a_directory_without_the_file_is_refused_with_its_path(directory: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,11 @@ from lsql_runner.jvm.spark_jvm import user_jars
 from lsql_runner.user_functions.class_file import BRIDGE, STATIC, ClassFile, ClassFileError, Method, read_class
 
 _REASONS = DetailTable({"NOT_A_JAR": "it is not a jar", "CLASS_DAMAGED": "its entry {entry} is not a class file"})
+
+
+_UNREADABLE_ENTRY = (BadZipFile, EOFError, zlib.error, RuntimeError)
+"""What zipfile raises for an entry: damaged, cut off, damaged within deflate; encrypted, or compressed by a method that
+it does not know (NotImplementedError is a RuntimeError)."""
 
 
 class Jars:
@@ -56,7 +62,7 @@ class Jars:
         try:
             with ZipFile(path) as jar:
                 return read_class(jar.read(entry))
-        except (BadZipFile, ClassFileError, NotImplementedError, RuntimeError):
+        except (ClassFileError, *_UNREADABLE_ENTRY):
             reason = _REASONS("CLASS_DAMAGED", entry=entry)
             raise LsqlError("FILE_UNREADABLE", path=str(path), reason=reason) from None
         except OSError as error:
