@@ -5,28 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from devkit.certificates import Authority
-from lsql_runner.config.host_names import host_patterns
 from lsql_runner.config.log_levels import LEVELS
-from lsql_runner.config.settings import Settings, read_settings
-from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls
 from lsql_runner.types import describe
-
-AUTHORITY = Authority()
-SQL = "INSERT INTO target SELECT STREAM * FROM source"
-
-
-def settings(**environment: str) -> Settings:
-    return read_settings({"SQL": SQL, "SQL_BOOTSTRAP_SERVERS": "kafka:9092"} | environment)
-
-
-def refused(**environment: str) -> LsqlError:
-    with pytest.raises(LsqlError) as caught:
-        settings(**environment).connection  # noqa: B018  # the property checks the addresses
-    return caught.value
+from tests.unit.config.environment import SQL, refused, settings
 
 
 def test_settings_have_the_documented_defaults() -> None:
@@ -145,54 +130,6 @@ def test_invalid_addresses_are_refused(servers: str) -> None:
     error = refused(SQL_BOOTSTRAP_SERVERS=servers)
 
     assert (error.code, error.params["value"]) == ("ENV_INVALID", servers)
-
-
-@pytest.mark.parametrize(
-    ("given", "address"),
-    [("127.0.0.1", "127.0.0.1"), ("0::1", "::1"), (" :: ", "::"), ("::ffff:10.1.2.3", "10.1.2.3")],
-)
-def test_the_api_can_listen_on_one_address(given: str, address: str) -> None:
-    assert settings(LSQL_BIND_ADDRESS=given).bind_address == address
-
-
-def test_the_api_listens_on_all_addresses_by_default() -> None:
-    assert settings().bind_address == "::"
-
-
-@pytest.mark.parametrize("address", ["fe80::1%eth0", "fe80::1", "::1%lo"])
-def test_an_address_to_listen_on_has_no_zone(address: str) -> None:
-    assert getattr(refused(LSQL_BIND_ADDRESS=address).params["expected"], "code", "") == "ADDRESS_WITHOUT_ZONE"
-
-
-@pytest.mark.parametrize(
-    ("hosts", "code"),
-    [
-        ("https://p.example:8443/page", "NAME_NOT_URL"),
-        ("p.example/page", "NAME_NOT_URL"),
-        ("p.example:8083", "NAME_NOT_PORT"),
-        ("p.example,-x", "NAME"),
-        ("p..example", "NAME"),
-        ("a.*.example", "NAME"),
-        ("*example", "NAME"),
-        ("[::1]", "NAME"),
-        ("bücher.example", "NAME"),
-    ],
-)
-def test_what_is_not_a_host_name_is_refused(hosts: str, code: str) -> None:
-    expected = refused(LSQL_ALLOWED_HOSTS=hosts).params["expected"]
-
-    assert getattr(expected, "code", "") == code
-    if code != "NAME":
-        assert "so p.example instead of" in str(expected)
-
-
-def test_host_names_are_in_lower_case() -> None:
-    assert host_patterns(settings(LSQL_ALLOWED_HOSTS="P.Example., *.q.example ,my_host,*").allowed_hosts) == (
-        "p.example",
-        "*.q.example",
-        "my_host",
-        "*",
-    )
 
 
 def test_two_protocols_are_refused() -> None:
@@ -357,46 +294,6 @@ def test_the_memory_limit_is_a_quantity_of_kubernetes(text: str, mib: int | None
     assert settings(LSQL_MEMORY_LIMIT=text).memory_limit_mib == mib
 
 
-# --- the REST API ---
-
-
-@pytest.mark.parametrize(
-    ("environment", "mode"),
-    [
-        ({}, "none"),
-        ({"LSQL_API_TOKEN": "0123456789abcdef"}, "token"),
-        ({"LSQL_API_TOKEN": "0123456789abcdef", "LSQL_API_ACTIONS": "none"}, "none"),
-        ({"LSQL_API_TOKEN": "0123456789abcdef", "LSQL_API_ACTIONS": "open"}, "open"),
-        ({"LSQL_API_ACTIONS": "open"}, "open"),
-    ],
-)
-def test_nobody_may_act_without_a_token_unless_actions_are_open(environment: dict[str, str], mode: str) -> None:
-    assert settings(**environment).actions_mode == mode
-
-
-def test_the_mode_token_requires_a_token() -> None:
-    with pytest.raises(LsqlError) as caught:
-        settings(LSQL_API_ACTIONS="token").actions_mode  # noqa: B018
-
-    assert (caught.value.code, caught.value.params["name"]) == ("ENV_MISSING", "LSQL_API_TOKEN")
-
-
-def test_a_token_may_be_in_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text("0123456789abcdef\n")
-
-    found = settings(LSQL_API_TOKEN_FILE=str(file))
-
-    assert (found.api_token, found.files) == ("0123456789abcdef", (file,))
-
-
-@pytest.mark.parametrize("token", ["short-token-123", "0123456789 abcdef", "0123456789abcdéf"])
-def test_a_weak_or_invalid_token_is_refused_and_not_shown(token: str) -> None:
-    error = refused(LSQL_API_TOKEN=token)
-
-    assert (error.code, error.params["name"], error.params["value"]) == ("ENV_INVALID", "LSQL_API_TOKEN", "***")
-
-
 def test_the_files_with_values_are_listed(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("s3cret\n")
@@ -405,104 +302,3 @@ def test_the_files_with_values_are_listed(tmp_path: Path) -> None:
 
     assert found.files == (secret,)
     assert dict(found.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}
-
-
-# --- sinks ---
-
-
-def test_the_variables_of_a_sink_give_its_connection(tmp_path: Path) -> None:
-    secret = tmp_path / "password"
-    secret.write_text("s3cret\n")
-
-    found = settings(
-        LSQL_SINK_ORDER_CACHE_URL="rediss://cache/2",
-        LSQL_SINK_SHOP_URL=" jdbc:postgresql://db:5432/shop?sslmode=verify-full ",
-        LSQL_SINK_SHOP_USER="runner",
-        LSQL_SINK_SHOP_PASSWORD_FILE=str(secret),
-    )
-
-    assert found.sinks == (
-        SinkConnection(name="order_cache", kind="redis", url="rediss://cache/2"),
-        SinkConnection(
-            name="shop",
-            kind="postgresql",
-            url="jdbc:postgresql://db:5432/shop?sslmode=verify-full",
-            user="runner",
-            password="s3cret",
-        ),
-    )
-    assert found.files == (secret,)
-    assert "s3cret" not in repr(found)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "db:5432",
-        "jdbc:mysql://db/shop",
-        "jdbc:postgresql:shop",
-        "jdbc:postgresql://db",
-        "jdbc:postgresql://runner:s3cret@db/shop",
-        "jdbc:postgresql://db/shop?user=runner&password=s3cret",
-        "jdbc:postgresql://db/shop?ssl=true&sslpassword=s3cret",
-        "redis://runner:s3cret@cache",
-        "redis://cache/zero",
-    ],
-)
-def test_an_invalid_address_and_an_address_with_credentials_are_refused(url: str) -> None:
-    error = refused(LSQL_SINK_SHOP_URL=url)
-
-    assert error.code == ("URL_WITH_CREDENTIALS" if "s3cret" in url else "ENV_INVALID" if url else "ENV_MISSING")
-    assert error.params["name"] == "LSQL_SINK_SHOP_URL"
-    assert "s3cret" not in str(error)
-
-
-@pytest.mark.parametrize(
-    "url", ["redis://[fd00::1]:6379/1", "rediss://[::1]", "jdbc:postgresql://[fd00::1]:5432,[fd00::2]/shop"]
-)
-def test_the_server_of_a_sink_may_be_an_ipv6_address(url: str) -> None:
-    assert settings(LSQL_SINK_SHOP_URL=url).sinks[0].url == url
-
-
-def test_a_sink_may_have_certificates_with_which_its_server_is_verified(tmp_path: Path) -> None:
-    ca = tmp_path / "ca.crt"
-    ca.write_text(AUTHORITY.certificate)
-
-    found = settings(
-        LSQL_SINK_SHOP_URL="jdbc:postgresql://db/shop?sslmode=verify-full&ssl=true", LSQL_SINK_SHOP_CA_FILE=str(ca)
-    )
-
-    assert (found.sinks[0].ca, found.files) == (AUTHORITY.certificate.rstrip("\n"), (ca,))
-
-
-@pytest.mark.parametrize(
-    ("url", "code"),
-    [
-        ("redis://cache", "ENCRYPTED"),
-        ("jdbc:postgresql://db/shop?sslmode=require", "VERIFIED"),
-        ("jdbc:postgresql://db/shop?sslmode=verify-full&sslmode=disable", "VERIFIED"),
-        ("jdbc:postgresql://db/shop?ssl=false", "VERIFIED"),
-        ("jdbc:postgresql://db/shop?sslfactory=org.postgresql.ssl.NonValidatingFactory", "VERIFIED"),
-    ],
-)
-def test_an_address_that_would_not_be_verified_is_refused_if_a_ca_is_set(url: str, code: str) -> None:
-    error = refused(LSQL_SINK_SHOP_URL=url, LSQL_SINK_SHOP_CA=AUTHORITY.certificate)
-
-    assert (error.code, error.params["name"]) == ("ENV_INVALID", "LSQL_SINK_SHOP_URL")
-    assert getattr(error.params["expected"], "code", "") == code
-
-
-@pytest.mark.parametrize("ca", ["nothing", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"])
-def test_a_ca_that_is_no_certificate_is_refused(ca: str) -> None:
-    error = refused(LSQL_SINK_SHOP_URL="rediss://cache", LSQL_SINK_SHOP_CA=ca)
-
-    assert (error.code, error.params["name"], error.params["value"]) == ("ENV_INVALID", "LSQL_SINK_SHOP_CA", "***")
-
-
-def test_a_password_without_an_address_is_refused() -> None:
-    assert refused(LSQL_SINK_SHOP_PASSWORD="s3cret").code == "ENV_MISSING"
-
-
-def test_an_unknown_variable_of_a_sink_is_refused() -> None:
-    assert refused(LSQL_SINK_SHOP_TABLE="x").code == "ENV_UNKNOWN"
