@@ -72,16 +72,21 @@ def secured(cluster: KubernetesCluster) -> Iterator[Broker]:
         yield broker
 
 
+def connection(secured: Broker) -> dict[str, Any]:
+    """The values of a release that connects with the user and the password of the Secret."""
+    return {
+        "bootstrapServers": f"SASL_PLAINTEXT://{secured.addresses['secured']}",
+        "securityProtocol": "SASL_PLAINTEXT",
+        "sasl": {"mechanism": "PLAIN", "existingSecret": "kafka-user"},
+    }
+
+
 def test_a_rotated_secret_is_used_and_no_record_is_lost(
     namespace: Kubectl, secured: Broker, image: str, newest_helm: HelmFactory
 ) -> None:
     namespace.create(secret("old"))
     release = ReleaseWithTraffic(newest_helm(namespace), secured, image)
-    sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
-    bootstrap = f"SASL_PLAINTEXT://{secured.addresses['secured']}"
-    processor = release.install(
-        kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl}
-    )
+    processor = release.install(kafka=connection(secured))
     release.await_records()
 
     with release.traffic:
@@ -101,11 +106,9 @@ def test_no_object_log_or_page_of_a_release_has_its_credentials(
     """Except its Secrets. `kubectl describe` also shows events and the message with which a container has ended."""
     namespace.create(secret("old"))
     release = ReleaseWithTraffic(newest_helm(namespace), secured, image)
-    sasl = {"mechanism": "PLAIN", "existingSecret": "kafka-user"}
-    bootstrap = f"SASL_PLAINTEXT://{secured.addresses['secured']}"
     sink_password = "sink-secret-of-the-test"
     processor = release.install(
-        kafka={"bootstrapServers": bootstrap, "securityProtocol": "SASL_PLAINTEXT", "sasl": sasl},
+        kafka=connection(secured),
         sinks={"shop": {"url": "jdbc:postgresql://shop:5432/shop", "username": "shop", "password": sink_password}},
         logLevel="DEBUG",
     )

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from types import SimpleNamespace, TracebackType
-from typing import Self, cast
+from types import SimpleNamespace
+from typing import cast
 
 from demo.__main__ import watch
 from demo.processor import DemoProcessor, Reading
 from demo.results import Results
+from demo.screen import Lines
 
 
-@dataclass
-class RecordingScreen:
-    said: list[str] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
+class RecordingScreen(Lines):
+    def __init__(self) -> None:
+        super().__init__(begun_s=0.0)
+        self.said: list[str] = []
+        self.shown: list[str] = []
 
     def say(self, text: str) -> None:
         self.said.append(text)
 
     def show(self, reading: Reading, newest: Iterable[str]) -> None:
         self.shown.append(reading.state)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
 
 
 def test_a_processor_that_fails_after_it_waited_ends_the_demo_with_the_error() -> None:

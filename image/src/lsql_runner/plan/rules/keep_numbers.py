@@ -63,7 +63,7 @@ def _unnest(node: Unnest, wanted: ColumnTypes) -> Unnest:
 def _project(node: Project, value_type: DataType) -> Project:
     """The projection, whose value has NUMBERs where `value_type` has them."""
     extends_text = "value" in encoded(node)
-    if extends_text:  # new fields are written to the text, whoever reads it
+    if extends_text:  # the new fields become part of the JSON text, so their numbers keep their digits in any case
         value_type = as_written(node.value_type)
     below, columns = _input(node.input, _fields(node.value, value_type), _source(node, value_type))
     value = _with_kinds(node.value, value_type, columns)
