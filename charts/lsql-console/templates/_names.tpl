@@ -58,11 +58,13 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/*
 The metadata of an object. Call with (dict "root" $ "component" "..."); optional: "suffix" of the name, "namespace",
-"annotations".
+"annotations", "clusterWide" for an object without a namespace.
 */}}
 {{- define "lsql-console.metadata" -}}
 name: {{ include "lsql-console.fullname" .root }}{{ .suffix }}
+{{- if not .clusterWide }}
 namespace: {{ default .root.Release.Namespace .namespace }}
+{{- end }}
 labels:
   {{- include "lsql-console.labels" . | nindent 2 }}
 {{- with merge dict (default dict .annotations) .root.Values.commonAnnotations }}
