@@ -28,6 +28,8 @@ Kind = OneOf["malformed", "refused", "too-large", "function", "data-loss", "fenc
 `data-loss`: the next offsets no longer exist. `fenced`: the brokers refuse the producer, because a newer one has its
 transactional id. `temporary`: every other error; the query is restarted."""
 
+OF_A_RECORD: tuple[Kind, ...] = ("malformed", "refused")
+
 MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
 
 REFUSED = (
@@ -127,7 +129,14 @@ def classify_errors(errors: JavaErrors) -> Failure:
 
 
 def query_error(failure: Failure) -> LsqlError:
-    """The error of a query that failed without a record or a group as the cause."""
+    """The error of a query that failed without a record as the cause."""
+    match failure.kind:
+        case "function":
+            return LsqlError("FUNCTION_UNUSABLE", reason=failure.reason)
+        case "too-large":
+            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
+        case "data-loss":
+            return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
     error = failure.error
     if error.condition == REGISTRY_RESPONSE_TOO_LARGE:
         limit_bytes = int(error.parameters["limit_bytes"])

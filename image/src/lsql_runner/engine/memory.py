@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
 from lsql_runner.engine.dead_letters import OutputContext
-from lsql_runner.engine.failures import classify
+from lsql_runner.engine.failures import OF_A_RECORD, classify, query_error
 from lsql_runner.engine.locate import OffsetRange
 from lsql_runner.engine.memory_queries import MemoryQueries, OutputRecord, of_topic
 from lsql_runner.engine.nodes import Reader
@@ -124,9 +124,7 @@ class MemoryEngine:
                         running.restart(plan, folder)
                 return MemoryRun(running.written())
             except (PySparkException, Py4JError) as error:
-                failure = classify(error)
-                code = "FUNCTION_UNUSABLE" if failure.kind == "function" else "QUERY_FAILED"
-                return MemoryRun((), LsqlError(code, reason=failure.reason))
+                return MemoryRun((), query_error(classify(error)))
             finally:
                 running.stop()
 
@@ -137,14 +135,10 @@ class MemoryEngine:
     def _error(self, plan: Plan, cause: Exception, records: Sequence[TopicRecord], context: OutputContext) -> LsqlError:
         """The error that `SparkEngine.death` reports for the same cause."""
         failure = classify(cause)
-        if failure.kind == "too-large":
-            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
-        if failure.kind == "function":
-            return LsqlError("FUNCTION_UNUSABLE", reason=failure.reason)
+        if failure.kind not in OF_A_RECORD:
+            return query_error(failure)
         error = record_error(plan, _ranges(records), _range_reader(self.session, records), context)
-        if failure.kind == "temporary" or error is None:
-            return LsqlError("QUERY_FAILED", reason=failure.reason)
-        return error
+        return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
     def close(self) -> None:
         """End JVM, session and temporary files."""

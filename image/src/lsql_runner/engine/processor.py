@@ -23,7 +23,7 @@ from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.event_time import WINDOW_END
-from lsql_runner.engine.failures import classify, classify_errors, query_error
+from lsql_runner.engine.failures import OF_A_RECORD, classify, classify_errors, query_error
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
@@ -125,7 +125,7 @@ class SparkEngine:
             failure = classify(error)
             if failure.kind != "function":
                 raise
-            raise LsqlError("FUNCTION_UNUSABLE", reason=failure.reason) from None
+            raise query_error(failure) from None
         return self._running.warnings
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
@@ -140,15 +140,9 @@ class SparkEngine:
         if cause is None or isinstance(cause, LsqlError):
             return cause
         failure = classify_errors(cause)
-        if failure.kind == "data-loss":
-            return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
-        if failure.kind == "function":
-            return LsqlError("FUNCTION_UNUSABLE", reason=failure.reason)
-        if failure.kind == "too-large":
-            return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         if failure.kind == "fenced" and self._is_replaced():
             return LsqlError("PROCESSOR_REPLACED", app=self._options.app_id)
-        if failure.kind in ("fenced", "temporary"):
+        if failure.kind not in OF_A_RECORD:
             return query_error(failure)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
