@@ -16,6 +16,11 @@ public abstract class BinaryFunction extends CalledFunction {
     public abstract Object call(Object first, Object second);
 
     @Override
+    public boolean nullable() {
+        return child(0).nullable() || child(1).nullable();
+    }
+
+    @Override
     public final Object eval(InternalRow row) {
         Object first = child(0).eval(row);
         Object second = first == null ? null : child(1).eval(row);

@@ -26,11 +26,6 @@ public final class ShowValue extends BinaryFunction {
     }
 
     @Override
-    public boolean nullable() {
-        return child(0).nullable() || child(1).nullable();
-    }
-
-    @Override
     public DataType dataType() {
         return DataTypes.StringType;
     }

@@ -27,11 +27,6 @@ public final class Utf16Drop extends BinaryFunction {
     }
 
     @Override
-    public boolean nullable() {
-        return child(0).nullable() || child(1).nullable();
-    }
-
-    @Override
     public DataType dataType() {
         return DataTypes.StringType;
     }
