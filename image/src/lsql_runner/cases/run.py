@@ -73,7 +73,7 @@ def _in_memory(jvm: SparkJvm) -> Iterator[CaseEngine]:
     from lsql_runner.cases.on_memory import MemoryCases
     from lsql_runner.engine.memory import MemoryEngine
 
-    with MemoryEngine(jvm) as engine:
+    with MemoryEngine(jvm, small_batches=True) as engine:
         yield MemoryCases(engine)
 
 

@@ -51,13 +51,17 @@ class MemoryEngine:
     Args:
         jvm: the engine uses it alone, and ends it when the engine is closed.
         on_executed: called when a query stops, with its physical plan as Spark prints it.
+        small_batches: see SessionOptions.
 
     Raises:
         LsqlError: JVM_GONE when the session is first used.
     """
 
-    def __init__(self, jvm: SparkJvm, on_executed: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, jvm: SparkJvm, on_executed: Callable[[str], None] | None = None, small_batches: bool = False
+    ) -> None:
         self._jvm = jvm
+        self._small_batches = small_batches
         self._on_executed = on_executed
         self._session: SparkSession | None = None
 
@@ -75,7 +79,13 @@ class MemoryEngine:
         if self._session is None:
             self._jvm.connect()
             self._session = open_session(
-                SessionOptions(app_id="memory", scratch=self._jvm.scratch, threads=1, polling_ms=_POLLING_MS)
+                SessionOptions(
+                    app_id="memory",
+                    scratch=self._jvm.scratch,
+                    threads=1,
+                    polling_ms=_POLLING_MS,
+                    small_batches=self._small_batches,
+                )
             )
         return self._session
 

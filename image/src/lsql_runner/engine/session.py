@@ -95,6 +95,9 @@ class SessionOptions:
     """Partitions of state, which the first checkpoint fixes; 0 for the number of threads."""
     polling_ms: int = POLLING_MS
     """How often an idle query polls for new records."""
+    small_batches: bool = False
+    """Whether all batches have few records: small steps of a query are interpreted, as in the small batches of a
+    processor (TopicStream in the JVM), and not compiled."""
 
 
 def open_session(options: SessionOptions) -> SparkSession:
@@ -113,16 +116,21 @@ def open_session(options: SessionOptions) -> SparkSession:
 def session_settings(options: SessionOptions) -> dict[str, str]:
     """The settings of a session, by Spark's names."""
     threads = options.threads or cores()
-    return _FIXED | {
-        "spark.master": f"local[{threads + CONTINUOUS_TASKS}]",
-        # Spark starts a thread for each task slot. With as many as there are cores it dispatches the same messages.
-        "spark.rpc.netty.dispatcher.numThreads": str(max(2, threads)),
-        "spark.default.parallelism": str(threads),
-        "spark.sql.shuffle.partitions": str(options.partitions or threads),
-        "spark.sql.streaming.pollingDelay": f"{options.polling_ms}ms",
-        "spark.local.dir": str(options.scratch),
-        "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
-    }
+    evaluation = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"} if options.small_batches else {}
+    return (
+        _FIXED
+        | evaluation
+        | {
+            "spark.master": f"local[{threads + CONTINUOUS_TASKS}]",
+            # Spark starts a thread for each task slot. With as many as there are cores it dispatches the same messages.
+            "spark.rpc.netty.dispatcher.numThreads": str(max(2, threads)),
+            "spark.default.parallelism": str(threads),
+            "spark.sql.shuffle.partitions": str(options.partitions or threads),
+            "spark.sql.streaming.pollingDelay": f"{options.polling_ms}ms",
+            "spark.local.dir": str(options.scratch),
+            "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
+        }
+    )
 
 
 def activate(session: SparkSession) -> None:
