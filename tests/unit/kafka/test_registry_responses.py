@@ -91,6 +91,26 @@ def test_an_endless_response_is_invalid(open_registry: OpenRegistry) -> None:
     assert str(error.params["url"]).startswith(f"{server.url}/schemas/ids/1")
 
 
+@pytest.mark.parametrize(
+    "body",
+    ['{"schema": "x", "more": [%s]}', '{"schema": "[%s]"}', "[%s]", "<%s"],
+    ids=["beside-the-schema", "in-the-schema", "instead-of-a-schema", "not-json"],
+)
+def test_a_response_with_many_values_is_not_parsed(open_registry: OpenRegistry, body: str) -> None:
+    text = body % ("{}," * (RESPONSE_LIMIT_BYTES // 3 - 20))
+    with PageServer(200, text, "application/json") as server:
+        client = open_registry(server.url)
+        tracemalloc.start()
+        try:
+            error = refusal(lambda: client.schema(1))
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert (error.code, getattr(error.params["reason"], "code", "")) == ("REGISTRY_RESPONSE_INVALID", "MANY_VALUES")
+    assert peak_bytes < 4 * RESPONSE_LIMIT_BYTES
+
+
 def test_a_response_may_be_packed(open_registry: OpenRegistry) -> None:
     with PageServer(200, gzip.compress(b'{"schema": "\\"string\\""}'), "application/json", "gzip") as server:
         assert open_registry(server.url).schema(7) == RegisteredSchema(7, "AVRO", '"string"')

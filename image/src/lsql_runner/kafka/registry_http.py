@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.formats.json_budget import MAX_VALUES, exceeds_budget
 from lsql_runner.kafka.registry_connection import RegistryConnection, tls_context
 
 Result = TypeVar("Result")
@@ -69,6 +70,7 @@ REASONS = DetailTable(
         "NOT_HTTP": "not HTTP",
         "NOT_TLS": "not TLS; the URL may need http:// instead of https://",
         "REDIRECT": "HTTP {status}, a redirect",
+        "MANY_VALUES": "JSON with more than {limit} values, with those of the schema in it",
         "NOT_JSON": "HTTP {status} without JSON",
         "OTHER_JSON": "unexpected JSON at {place}: {reason}",
         "KIND_UNKNOWN": "the schemaType is {kind}, and not one of {known}",
@@ -238,6 +240,8 @@ def _checked_reply(url: str, status: int, content: bytes) -> Reply:
         NoAnswer: the host cannot answer now.
         LsqlError: REGISTRY_REFUSED, REGISTRY_RESPONSE_INVALID.
     """
+    if exceeds_budget(content):  # also a schema, which is a text in the response, and is parsed later
+        raise response_invalid(url, REASONS("MANY_VALUES", limit=MAX_VALUES))
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):

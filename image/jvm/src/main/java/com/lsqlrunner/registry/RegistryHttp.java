@@ -24,6 +24,9 @@ final class RegistryHttp {
     /** Some bytes of JSON, such as {@code {}}, need a hundred in the heap. A response has one schema, as text. */
     private static final int MAX_TOKENS = 100_000;
 
+    /** The schema, which is a text in the response and is parsed later, counts too. As in Python (json_budget.py). */
+    static final int MAX_VALUES = 500_000;
+
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(
                     StreamReadConstraints.builder().maxTokenCount(MAX_TOKENS).build())
@@ -64,6 +67,9 @@ final class RegistryHttp {
     }
 
     private static JsonNode parse(Response response, String address) {
+        if (exceedsBudget(response.body)) {
+            throw RegistryException.refused(address + " sends JSON with more than " + MAX_VALUES + " values");
+        }
         JsonNode body = json(response.body);
         if (response.status == 200 && body.isObject()) {
             return body;
@@ -75,6 +81,14 @@ final class RegistryHttp {
         boolean isOther = response.status == 200;
         throw RegistryException.refused(
                 address + (isOther ? " is not a schema registry" : " answers " + response.status));
+    }
+
+    private static boolean exceedsBudget(byte[] body) {
+        int values = 0;
+        for (byte next : body) {
+            values += next == ',' || next == '[' || next == '{' ? 1 : 0;
+        }
+        return values > MAX_VALUES;
     }
 
     private static JsonNode json(byte[] body) {

@@ -253,6 +253,18 @@ final class RegistryTest {
     }
 
     @Test
+    void aSchemaOfManyValuesIsNotParsed() {
+        fake.put(1, "{\"type\":\"string\",\"more\":[" + "{},".repeat(RegistryHttp.MAX_VALUES) + "{}]}");
+
+        RegistryException failure = failure(registry(fake.url()));
+
+        assertEquals("LSQL_REGISTRY_REFUSED", failure.getCondition());
+        assertEquals(
+                Map.of("reason", fake.url() + " sends JSON with more than 500000 values"),
+                failure.getMessageParameters());
+    }
+
+    @Test
     void userAndPasswordAreSent() {
         fake.authorization = "Basic " + java.util.Base64.getEncoder().encodeToString("user:pä:ss".getBytes());
 
