@@ -3,6 +3,7 @@ package com.lsqlrunner.function;
 import com.lsqlrunner.errors.Condition;
 import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.LsqlException;
+import com.lsqlrunner.errors.ShownValue;
 import java.util.Map;
 
 /** An error of a user-defined function. It has no cause: Spark's class loader may not know the class of the cause. */
@@ -15,7 +16,10 @@ final class FunctionException extends LsqlException {
 
     /** The function throws an exception for a record. */
     static FunctionException thrown(String function, String className, Throwable cause) {
-        return new FunctionException(Condition.LSQL_FUNCTION_FAILED, function, "throws " + text(cause, className));
+        // The class may put anything into its message, so also the values that it was called with.
+        String message = ShownValue.choose(messageOf(cause), "");
+        return new FunctionException(
+                Condition.LSQL_FUNCTION_FAILED, function, "throws " + text(cause, message, className));
     }
 
     /** The function returns a value that its declaration does not allow, or a record has one that it cannot take. */
@@ -28,16 +32,19 @@ final class FunctionException extends LsqlException {
         return new FunctionException(
                 Condition.LSQL_FUNCTION_UNUSABLE,
                 function,
-                "of the class " + className + ": " + text(cause, className));
+                "of the class " + className + ": " + text(cause, messageOf(cause), className));
     }
 
-    /** The exception with its message, and the innermost line of the class of the function in its trace. */
-    private static String text(Throwable cause, String className) {
-        StringBuilder text = new StringBuilder(cause.getClass().getSimpleName());
+    private static String messageOf(Throwable cause) {
         String message = cause.getMessage() == null ? "" : cause.getMessage();
-        String line = ErrorChain.shortened(message.lines().findFirst().orElse(""));
-        if (!line.isEmpty()) {
-            text.append(": ").append(line);
+        return ErrorChain.shortened(message.lines().findFirst().orElse(""));
+    }
+
+    /** The exception with a message, and the innermost line of the class of the function in its trace. */
+    private static String text(Throwable cause, String message, String className) {
+        StringBuilder text = new StringBuilder(cause.getClass().getSimpleName());
+        if (!message.isEmpty()) {
+            text.append(": ").append(message);
         }
         for (StackTraceElement frame : cause.getStackTrace()) {
             if (frame.getClassName().equals(className) && frame.getFileName() != null && frame.getLineNumber() > 0) {

@@ -1,5 +1,6 @@
 package com.lsqlrunner.function;
 
+import com.lsqlrunner.errors.ShownValue;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.Date;
@@ -145,7 +146,8 @@ interface ResultConverter {
                     throw new InvalidResultException(path, "returns a map with a key that is not a text");
                 }
                 keys.add(UTF8String.fromString(key));
-                values.add(inner(entry.getValue(), item, type.valueContainsNull(), path + "." + key));
+                values.add(inner(
+                        entry.getValue(), item, type.valueContainsNull(), path + "." + ShownValue.choose(key, "*")));
             }
             return new ArrayBasedMapData(new GenericArrayData(keys.toArray()), new GenericArrayData(values.toArray()));
         };

@@ -1,5 +1,7 @@
 package com.lsqlrunner.function;
 
+import com.lsqlrunner.errors.HiddenValues;
+import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -76,6 +78,7 @@ public final class Functions {
         public String call(String kind) throws Exception {
             return switch (kind) {
                 case "exception" -> throw new IllegalArgumentException("negative\namount");
+                case HiddenValues.SECRET -> throw new IllegalStateException("not " + kind, new IOException(kind));
                 case "null" -> throw new NullPointerException();
                 case "interrupted" -> throw new InterruptedException("by itself");
                 case "flag" -> {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.errors.HiddenValues;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Collections;
@@ -221,6 +222,28 @@ class UserFunctionTest {
 
         assertTrue(reason.startsWith("the function F throws " + thrown + " (Functions.java:"), reason);
         assertFalse(Thread.currentThread().isInterrupted());
+    }
+
+    @Test
+    void theMessageOfAnExceptionIsHiddenAsAValueIs() {
+        String reason = HiddenValues.reason(() -> throwing().call(values(text(HiddenValues.SECRET))));
+
+        assertTrue(reason.startsWith("the function F throws IllegalStateException (Functions.java:"), reason);
+        assertTrue(failure(throwing(), text(HiddenValues.SECRET)).contains(": not " + HiddenValues.SECRET + " ("));
+    }
+
+    @Test
+    void theKeysOfAMapAreHiddenAsValuesAre() {
+        DataType nullable = DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType, true);
+        DataType declared = DataTypes.createMapType(DataTypes.StringType, DataTypes.LongType, false);
+        UserFunction function = function(Functions.Same.class, declared, true, nullable);
+        ArrayBasedMapData map = new ArrayBasedMapData(
+                new GenericArrayData(new Object[] {text(HiddenValues.SECRET)}),
+                new GenericArrayData(new Object[] {null}));
+
+        String declaredNotNull = "the function F returns null where its result is declared as not null ";
+        assertEquals(declaredNotNull + "(*)", HiddenValues.reason(() -> function.call(values(map))));
+        assertEquals(declaredNotNull + "(" + HiddenValues.SECRET + ")", failure(function, map));
     }
 
     @ParameterizedTest
