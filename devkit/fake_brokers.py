@@ -40,6 +40,7 @@ class FakeBrokers(RangeReader):
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
         rights: the operations that are allowed on topics, as `READ`; everything on topics that are not in it.
+        readable_groups: the groups that may be read; None allows all.
         transactional_prefixes: the transactional ids that are allowed begin with one of them; None allows all.
     """
 
@@ -49,6 +50,7 @@ class FakeBrokers(RangeReader):
         self.sampled: list[str] = []
         self.topic_refusal: str | None = None
         self.rights: dict[str, set[str]] = {}
+        self.readable_groups: set[str] | None = None
         self.transactional_prefixes: set[str] | None = None
         self._topics: dict[str, FakeTopic] = {}
         self._positions: dict[str, dict[Partition, int]] = {}
@@ -176,6 +178,11 @@ class FakeBrokers(RangeReader):
         found = {name: allowed for name, allowed in self.rights.items() if name in self._topics}
         if (missing := missing_rights(rights, found)) is not None:
             raise LsqlError("BROKER_REFUSED", servers=SERVERS, reason=missing)
+
+    def check_group(self, name: str) -> None:
+        self._raise_outage()
+        if self.readable_groups is not None and name not in self.readable_groups:
+            raise LsqlError("BROKER_REFUSED", servers=SERVERS, reason=RIGHTS("GROUP", name=name))
 
     def check_transactional_id(self, name: str) -> None:
         self._raise_outage()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 import pytest
 
@@ -203,6 +203,9 @@ class ClientWithRights(Protocol):
     def allow_topic(self, name: str, right: Right) -> None:
         """Grants a right on a topic."""
 
+    def allow_group(self, name: str, right: Literal["Describe", "Read"]) -> None:
+        """Grants a right on a consumer group."""
+
     def allow_transactional_ids(self, prefix: str) -> None:
         """Grants Write on all transactional ids with a prefix."""
 
@@ -231,6 +234,15 @@ class AccessChecksContract:
 
         limited.brokers.check_topics({name: ["Read", "Write"]})
         limited.brokers.check_topics({})
+
+    def test_a_group_is_refused_until_it_may_be_read(self, limited: ClientWithRights) -> None:
+        name = unused_name("group")
+
+        assert missing(lambda: limited.brokers.check_group(name)) == {"name": name}
+        limited.allow_group(name, "Describe")
+        assert missing(lambda: limited.brokers.check_group(name)) == {"name": name}
+        limited.allow_group(name, "Read")
+        limited.brokers.check_group(name)
 
     def test_a_transactional_id_is_refused_until_its_prefix_is_allowed(self, limited: ClientWithRights) -> None:
         app = unused_name("app")
@@ -262,6 +274,7 @@ class UnreachableBrokersContract:
             lambda: unreachable.check_create(TopicRequest("t")),
             lambda: unreachable.ends([Partition("t", 0)]),
             lambda: unreachable.check_topics({"t": ["Read"]}),
+            lambda: unreachable.check_group("t"),
             lambda: unreachable.check_transactional_id("t"),
         ]
         for request in requests:

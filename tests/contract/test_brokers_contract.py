@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 
@@ -63,6 +64,7 @@ class FakeClientWithRights:
     def __init__(self) -> None:
         self.brokers = FakeBrokers()
         self.brokers.transactional_prefixes = set()
+        self.brokers.readable_groups = set()
 
     def topic(self) -> str:
         name = f"topic-{uuid.uuid4().hex[:8]}"
@@ -72,6 +74,11 @@ class FakeClientWithRights:
 
     def allow_topic(self, name: str, right: Right) -> None:
         self.brokers.rights.setdefault(name, set()).add(operation_of(right))
+
+    def allow_group(self, name: str, right: Literal["Describe", "Read"]) -> None:
+        assert self.brokers.readable_groups is not None
+        if right == "Read":
+            self.brokers.readable_groups.add(name)
 
     def allow_transactional_ids(self, prefix: str) -> None:
         assert self.brokers.transactional_prefixes is not None

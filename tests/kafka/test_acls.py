@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AclOperation, ResourceType  # type: ignore[attr-defined]
 
-from devkit.access_rules import PASSWORD, USER, credentials, grant, revoke
+from devkit.access_rules import PASSWORD, USER, allow, credentials, grant, revoke
 from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
@@ -163,3 +164,16 @@ def test_at_least_once_needs_fewer_rights(shop: Broker, engine: SparkEngine, tmp
     )
     run(shop, engine, environment, tmp_path)
     assert [record.value for record in shop.consume_all("sums")] == [b'{"n":1}']
+
+
+def test_a_group_that_may_be_described_only_is_refused(shop: Broker) -> None:
+    shop.create_topic("sums")
+    allow(shop, ResourceType.GROUP, APP_ID, AclOperation.DESCRIBE)
+    for right in acls_of(TOTALS):
+        if right.resource != "group":
+            grant(shop, right)
+
+    error = refusal(settings(shop, TOTALS))
+
+    reason = f"the ACLs do not allow Read on the group {APP_ID}"
+    assert (error.code, str(error.params["reason"])) == ("BROKER_REFUSED", reason)

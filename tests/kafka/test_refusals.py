@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Literal
 
 import pytest
 from confluent_kafka.admin import AclOperation, ResourcePatternType, ResourceType  # type: ignore[attr-defined]
@@ -111,6 +112,9 @@ class ClientOfSecuredBroker:
     def allow_topic(self, name: str, right: Right) -> None:
         allow(self._broker, ResourceType.TOPIC, name, AclOperation[operation_of(right)])
 
+    def allow_group(self, name: str, right: Literal["Describe", "Read"]) -> None:
+        allow(self._broker, ResourceType.GROUP, name, AclOperation[operation_of(right)])
+
     def allow_transactional_ids(self, prefix: str) -> None:
         prefixed = ResourcePatternType.PREFIXED
         allow(self._broker, ResourceType.TRANSACTIONAL_ID, prefix, AclOperation.WRITE, pattern=prefixed)
@@ -133,6 +137,7 @@ def test_brokers_without_access_rules_allow_everything(broker: Broker, client: C
 
     with closing(client(KafkaConnection(broker.bootstrap))) as brokers:
         brokers.check_topics({name: ["Read", "Write"]})
+        brokers.check_group(name)
         brokers.check_transactional_id(name)
 
 

@@ -93,6 +93,16 @@ def test_a_target_that_the_brokers_refuse_is_refused(runtime: FakeRuntime) -> No
     assert caught.value.code == "TOPIC_REFUSED"
 
 
+def test_a_group_that_may_not_be_read_is_refused(runtime: FakeRuntime) -> None:
+    runtime.brokers.readable_groups = set()
+
+    with pytest.raises(LsqlError) as caught:
+        validated(runtime)
+
+    assert caught.value.code == "BROKER_REFUSED"
+    assert APP_ID in str(caught.value.params["reason"])
+
+
 def test_missing_rights_are_refused(runtime: FakeRuntime) -> None:
     runtime.brokers.transactional_prefixes = set()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java import LOCALE, java, spark_home
 from lsql_runner.jvm.java_entries import (
@@ -155,13 +155,20 @@ class JavaBrokers(RangeReader):
         if (missing := missing_rights(rights, dict(found))) is not None:
             raise self._refused(missing)
 
+    def check_group(self, name: str) -> None:
+        self._check({"ask": "check_group", "group": name}, RIGHTS("GROUP", name=name))
+
     def check_transactional_id(self, name: str) -> None:
-        answer = self._answer({"ask": "transactional_id", "name": name})[-1]
+        self._check({"ask": "transactional_id", "name": name}, RIGHTS("TRANSACTIONAL_ID", name=name))
+
+    def _check(self, request: dict[str, Any], missing: Detail) -> None:
+        """Send a request; raises BROKER_REFUSED with the missing right if the brokers refuse it."""
+        answer = self._answer(request)[-1]
         if "error" not in answer:
             return
         error = read_error(answer["error"])
         if error.condition == BROKER_RIGHTS_MISSING:
-            raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name))
+            raise self._refused(missing)
         raise self._failed(error)
 
     def close(self) -> None:

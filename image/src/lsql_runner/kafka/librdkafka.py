@@ -172,6 +172,25 @@ class LibrdkafkaBrokers(RangeReader):
         if (missing := missing_rights(rights, found)) is not None:
             raise self._refused(missing)
 
+    def check_group(self, name: str) -> None:
+        # A request for positions needs Describe only, and its response is that of a coordinator that is ready:
+        # `_ask_group` has the reason.
+        @stamina.retry(on=_is_loading, timeout=self._request_timeout_s, wait_initial=0.05, wait_max=0.5)
+        def allowed() -> Any:
+            described = self._admin.describe_consumer_groups(
+                [name], include_authorized_operations=True, request_timeout=self._request_timeout_s
+            )
+            return described[name].result(self._request_timeout_s * 2).authorized_operations
+
+        try:
+            found = allowed()
+        except (KafkaException, TimeoutError) as error:
+            if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+                raise self._refused(RIGHTS("GROUP", name=name)) from None
+            raise self._failed(error) from None
+        if found and "READ" not in {operation.name for operation in found}:  # old brokers return no rights
+            raise self._refused(RIGHTS("GROUP", name=name))
+
     def check_transactional_id(self, name: str) -> None:
         settings = {"transactional.id": name, "transaction.timeout.ms": MAX_TRANSACTION_MS}
         # Without a logger, librdkafka prints the refusal, which it calls fatal, to stderr.

@@ -132,6 +132,10 @@ class AccessChecks(Protocol):
         """Check rights on topics, by topic. Topics that do not exist are not checked, and nothing is on brokers that do
         not report rights."""
 
+    def check_group(self, name: str) -> None:
+        """Check that the client may read and commit positions of a consumer group; the group need not exist. Nothing is
+        checked on brokers that do not report rights."""
+
     def check_transactional_id(self, name: str) -> None:
         """Check that the client may write transactions with a transactional id.
 

@@ -43,7 +43,7 @@ def delivers_exactly_once(planned: PlannedProgram, settings: Settings) -> bool:
 def check_acls(acls: Iterable[Acl], brokers: AccessChecks) -> None:
     """Check rights on topics and transactional ids before they are used. Writes no record.
 
-    The request for the positions of the group checks its right, and the request to create a topic checks Create.
+    The right on the group is checked after its positions are read, and the request to create a topic checks Create.
 
     Raises:
         LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.

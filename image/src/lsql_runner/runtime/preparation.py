@@ -141,7 +141,8 @@ def find_situation(
             brokers.check_create(target_request(planned, topic))
     check_acls(needed_acls(planned, settings, topics), brokers)
     partitions = source_partitions(planned.plan)
-    committed = brokers.group_positions(settings.app_id, partitions)  # also checks the right to read them
+    committed = brokers.group_positions(settings.app_id, partitions)
+    brokers.check_group(settings.app_id)
     if not with_positions:
         committed, partitions = {}, []
     wanted = planned.bound.settings.state_partitions

@@ -20,6 +20,7 @@ import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DeleteConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DeleteTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
+import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.FenceProducersOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
@@ -101,6 +102,7 @@ final class BrokerRequestHandler {
             case "commit" -> responses.ok(commit(request));
             case "read" -> read(request, responses);
             case "rights" -> responses.ok(rights(list(request.get("topics"))));
+            case "check_group" -> responses.ok(checkGroup((String) request.get("group")));
             case "transactional_id" -> responses.ok(checkTransactionalId((String) request.get("name")));
             default -> throw new IllegalArgumentException("unknown request " + request.get("ask"));
         }
@@ -248,12 +250,34 @@ final class BrokerRequestHandler {
         return null;
     }
 
+    /** Succeeds if the client may read and commit positions of a group, or if the brokers do not report rights. */
+    private Object checkGroup(String group) throws Exception {
+        Set<AclOperation> allowed = awaitOfGroup(
+                        group,
+                        admin.describeConsumerGroups(
+                                        List.of(group),
+                                        new DescribeConsumerGroupsOptions()
+                                                .includeAuthorizedOperations(true)
+                                                .timeoutMs(timeoutMs))
+                                .describedGroups()
+                                .get(group))
+                .authorizedOperations();
+        if (allowed != null && !allowed.contains(AclOperation.READ)) {
+            throw groupRefused(group);
+        }
+        return null;
+    }
+
+    private static GroupAuthorizationException groupRefused(String group) {
+        return new GroupAuthorizationException("the ACLs do not allow Read on the group " + group);
+    }
+
     /** Like {@code await}. If the brokers refuse the group, the message of the exception names it. */
     private <T> T awaitOfGroup(String group, KafkaFuture<T> future) throws Exception {
         try {
             return await(future);
         } catch (GroupAuthorizationException refused) {
-            throw new GroupAuthorizationException("the ACLs do not allow Read on the group " + group);
+            throw groupRefused(group);
         }
     }
 
