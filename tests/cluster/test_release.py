@@ -1,6 +1,9 @@
 """A release from install to reinstall, with each Helm. After every test it runs and has read all records."""
 
+import base64
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,6 +11,7 @@ from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.cluster_release import Helm, HelmFailed
 from devkit.helm import tool
+from devkit.java_compiler import build_jar
 from devkit.kubectl import Kubectl
 from devkit.release_with_traffic import ReleaseWithTraffic, merged, program
 from lsql_runner.container.budget import needed_limit_mib
@@ -22,9 +26,39 @@ SPECIAL_CHARACTERS = """\
 """
 
 
+FUNCTIONS = "functions"
+MARK_OF = """
+package com.example;
+
+import org.apache.spark.sql.api.java.UDF1;
+
+public class MarkOf implements UDF1<Long, String> {
+    @Override
+    public String call(Long id) {
+        return id < 0 ? "negative" : "one";
+    }
+}
+"""
+DECLARED = "MARK_OF: {class: com.example.MarkOf, arguments: {id: long}, result: string}"
+
+
+def functions(folder: Path) -> dict[str, Any]:
+    """A ConfigMap with the user-defined function MARK_OF, which returns `one` for each id."""
+    jar = folder / "functions.jar"
+    build_jar({"com/example/MarkOf.java": MARK_OF}, jar)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": FUNCTIONS},
+        "data": {"functions.yaml": DECLARED},
+        "binaryData": {jar.name: base64.b64encode(jar.read_bytes()).decode()},
+    }
+
+
 def special_program(source: str, target: str) -> str:
-    """A program of MAX_PROGRAM_BYTES with special characters."""
-    rest = f"\n{program(source, target)}\n\n-- '$$' at the end  \n"
+    """A program of MAX_PROGRAM_BYTES with special characters, which calls a user-defined function."""
+    calling = program(source, target).replace("'one'", "MARK_OF(id)")
+    rest = f"\n{calling}\n\n-- '$$' at the end  \n"
     size = MAX_PROGRAM_BYTES - len(f"{SPECIAL_CHARACTERS}{rest}".encode())
     lines = "".join(f"-- line {number} of a long program: $(SQL) {{{{ . }}}}\n" for number in range(size // 40))
     whole = lines[: lines.rindex("\n", 0, size)]
@@ -57,9 +91,12 @@ def release(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ReleaseWithTraffic]:
     with fresh_namespace(kubectl) as namespace:
+        namespace.create(functions(tmp_path_factory.mktemp("functions")))
         helm = Helm(tool(request.cls.helm), namespace, tmp_path_factory.mktemp("helm"))
         release = ReleaseWithTraffic(helm, kafka, image)
-        release.install(sql=special_program(release.source, release.target))
+        release.install(
+            sql=special_program(release.source, release.target), userFunctions={"existingConfigMap": FUNCTIONS}
+        )
         yield release
 
 
@@ -79,6 +116,11 @@ class ReleaseTests:
         assert len(longest.encode()) == MAX_PROGRAM_BYTES
         assert release.processor.stream()["sql"] == longest
 
+    def test_a_function_of_a_config_map_is_called(self, release: ReleaseWithTraffic) -> None:
+        release.await_records()
+
+        assert set(release.marks()) == {"one"}
+
     def test_helm_test_passes(self, release: ReleaseWithTraffic) -> None:
         release.helm.test(release.name)
 
@@ -87,6 +129,7 @@ class ReleaseTests:
         [
             ("INSERT INTO {target} SELECT STREAM nothing FROM {source}", "nothing"),
             ("INSERT INTO {target} SELECT STREAM id FROM no_such_topic", "no_such_topic"),
+            ("INSERT INTO {target} SELECT STREAM MARK_OF('x') AS mark FROM {source}", "MARK_OF"),
         ],
     )
     def test_a_wrong_program_is_refused_before_anything_changes(
