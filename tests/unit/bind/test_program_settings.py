@@ -1,5 +1,8 @@
 """SET: the setting of each key, and the errors and warnings of other keys."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
@@ -240,3 +243,25 @@ def test_the_timeout_of_transactions_is_passed_to_the_producer(key: str) -> None
 
 def test_a_program_cannot_set_the_ids_of_its_transactions() -> None:
     assert error_of("SET transactional.id='mine'").code == "FEATURE_UNSUPPORTED"
+
+
+def test_a_key_of_one_topic_replaces_that_of_all_topics_also_if_it_is_set_before() -> None:
+    settings = settings_of(
+        "SET topic.a.partitions=3; SET topic.a.replication=2; SET partitions=7; SET topic.b.replication=1"
+    )
+
+    assert [(t.partitions, t.replication) for t in map(settings.topic, "abc")] == [(3, 2), (7, 1), (7, None)]
+
+
+def test_the_time_of_settings_of_topics_grows_with_their_number() -> None:
+    def seconds(count: int) -> float:
+        sets = statements(";".join(f"SET topic.t{n}.partitions=3" for n in range(count)))
+        return min(_processor_time(lambda: bind_settings(sets)) for _ in range(3))
+
+    assert seconds(8000) < 20 * seconds(1000)  # it is 8 times as many; the square is 64
+
+
+def _processor_time(action: Callable[[], object]) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start

@@ -23,6 +23,7 @@ PROGRAMS = {
     "WITH": "WITH w{n} AS (SELECT STREAM a FROM t WHERE a > {n}); INSERT INTO o{n} SELECT STREAM a FROM w{n};",
     "stateful": "INSERT INTO o{n} SELECT STREAM COUNT(*) AS n FROM t GROUP BY g;",
     "dead letters": "INSERT INTO o{n} SELECT STREAM SUM(a) AS n FROM t WHERE a > {n} GROUP BY g;",
+    "topic settings": "SET topic.o{n}.partitions=3; INSERT INTO o{n} SELECT STREAM a FROM t;",
 }
 SETTINGS = {"dead letters": "SET error.policy='dlq'; SET dead.letter.queue='dead';"}
 

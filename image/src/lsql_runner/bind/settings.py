@@ -6,9 +6,10 @@ An unknown key is an error that lists similar keys. A key without effect causes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Literal, cast
 
 from lsql_runner.bind.error_policies import POLICY_KEYS, ErrorPolicies, bind_error_policies
@@ -54,7 +55,7 @@ class ProgramSettings:
     """The values of all SET statements of a program."""
 
     topics: TopicSettings = TopicSettings()
-    overrides: tuple[tuple[str, TopicSettings], ...] = ()
+    overrides: Mapping[str, TopicSettings] = field(default_factory=lambda: MappingProxyType({}))
     """By topic, if `topic.<name>.<key>` is set: `topics` with these keys replaced."""
     grace_ms: int = DEFAULT_GRACE_MS
     emits_final: bool = False
@@ -80,7 +81,7 @@ class ProgramSettings:
 
     def topic(self, name: str) -> TopicSettings:
         """How the target topic `name` is created."""
-        return dict(self.overrides).get(name, self.topics)
+        return self.overrides.get(name, self.topics)
 
     def pace_of(self, stateful: bool) -> int:
         """The pace of a query in milliseconds."""
@@ -116,8 +117,7 @@ def bind_settings(statements: Iterable[SetStatement]) -> ProgramSettings:
             overrides.append(statement)  # applied last: it overrides the defaults, even if these are set after it
         else:
             settings = _apply(settings, statement)
-    for statement in overrides:
-        settings = _apply_override(settings, statement)
+    settings = replace(settings, overrides=_overrides(settings, overrides))
     errors, warnings = bind_error_policies(policies)
     return replace(settings, errors=errors, warnings=(*settings.warnings, *warnings))
 
@@ -198,12 +198,15 @@ def _near(key: str) -> str:
     return ", ".join(near) or "autocreate, partitions, replication, grace"
 
 
-def _apply_override(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
-    override = topic_override(statement.key)
-    assert override is not None
-    topic, key = override
-    after = with_override(settings.topic(topic), key, statement)
-    return replace(settings, overrides=tuple({**dict(settings.overrides), topic: after}.items()))
+def _overrides(settings: ProgramSettings, statements: Iterable[SetStatement]) -> Mapping[str, TopicSettings]:
+    """The settings of each topic that has its own: those of all topics, with the keys that are set for it."""
+    overrides: dict[str, TopicSettings] = {}
+    for statement in statements:
+        override = topic_override(statement.key)
+        assert override is not None
+        topic, key = override
+        overrides[topic] = with_override(overrides.get(topic, settings.topics), key, statement)
+    return MappingProxyType(overrides)
 
 
 def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSettings:
