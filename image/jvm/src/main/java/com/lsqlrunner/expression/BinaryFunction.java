@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 public abstract class BinaryFunction extends CalledFunction {
     private static final long serialVersionUID = 1L;
 
-    protected BinaryFunction(Expression first, Expression second) {
-        super(List.of(first, second));
+    protected BinaryFunction(Expression first, Expression second, Object... parameters) {
+        super(List.of(first, second), parameters);
     }
 
     /** The result for arguments that are not null; may be null. Public, because generated code calls it. */

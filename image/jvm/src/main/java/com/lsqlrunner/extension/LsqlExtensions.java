@@ -21,10 +21,9 @@ import com.lsqlrunner.protobuf.DecodeProtobuf;
 import com.lsqlrunner.protobuf.EncodeProtobuf;
 import com.lsqlrunner.text.DecodeCsv;
 import com.lsqlrunner.text.DecodeXml;
-import com.lsqlrunner.utf16.Utf16Drop;
 import com.lsqlrunner.utf16.Utf16IndexOf;
 import com.lsqlrunner.utf16.Utf16Length;
-import com.lsqlrunner.utf16.Utf16Take;
+import com.lsqlrunner.utf16.Utf16Part;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -86,8 +85,8 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_exact_sum", ExactSum::of);
         FUNCTIONS.put("lsql_utf16_length", all -> new Utf16Length(all.first()));
         FUNCTIONS.put("lsql_utf16_index_of", all -> new Utf16IndexOf(all.first(), all.at(1)));
-        FUNCTIONS.put("lsql_utf16_take", all -> new Utf16Take(all.first(), all.at(1)));
-        FUNCTIONS.put("lsql_utf16_drop", all -> new Utf16Drop(all.first(), all.at(1)));
+        FUNCTIONS.put("lsql_utf16_take", all -> Utf16Part.take(all.first(), all.at(1)));
+        FUNCTIONS.put("lsql_utf16_drop", all -> Utf16Part.drop(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_call_class", CallClass::of);
     }
 
