@@ -27,12 +27,38 @@ final class FunctionException extends LsqlException {
         return new FunctionException(Condition.LSQL_FUNCTION_FAILED, function, reason);
     }
 
-    /** The class cannot be loaded, created or linked, whatever the record is. */
+    /** The class cannot be loaded or created. No record is processed yet: the message of the cause has no values. */
     static FunctionException unusable(String function, String className, Throwable cause) {
-        return new FunctionException(
-                Condition.LSQL_FUNCTION_UNUSABLE,
+        return unusable(function, className, text(cause, messageOf(cause), className));
+    }
+
+    /**
+     * While a record is processed, a class that the function needs is missing, does not fit, or cannot be initialized.
+     */
+    static FunctionException unlinked(String function, String className, LinkageError error) {
+        Throwable cause =
+                error instanceof ExceptionInInitializerError && error.getCause() != null ? error.getCause() : error;
+        String message = messageOf(cause);
+        return unusable(
                 function,
-                "of the class " + className + ": " + text(cause, messageOf(cause), className));
+                className,
+                text(cause, namesClassesOnly(error) ? message : ShownValue.choose(message, ""), className));
+    }
+
+    private static FunctionException unusable(String function, String className, String reason) {
+        return new FunctionException(
+                Condition.LSQL_FUNCTION_UNUSABLE, function, "of the class " + className + ": " + reason);
+    }
+
+    /**
+     * Whether the JVM writes only names of classes and members, and versions, into the messages of such errors. An
+     * initializer, a native library or a class that is made of a value can put the value into theirs.
+     */
+    private static boolean namesClassesOnly(LinkageError error) {
+        return error instanceof NoClassDefFoundError
+                || error instanceof IncompatibleClassChangeError
+                || error instanceof UnsupportedClassVersionError
+                || error instanceof VerifyError;
     }
 
     private static String messageOf(Throwable cause) {

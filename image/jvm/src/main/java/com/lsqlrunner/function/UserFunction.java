@@ -100,7 +100,7 @@ final class UserFunction {
         } catch (OutOfMemoryError error) {
             throw error;
         } catch (LinkageError error) {
-            throw unusable(declaration, error);
+            throw FunctionException.unlinked(declaration.name(), declaration.className(), error);
         } catch (Throwable error) { // a class in another language throws checked exceptions without declaring them
             if (wasInterrupted || isStopped()) {
                 Thread.currentThread().interrupt();

@@ -87,6 +87,9 @@ public final class Functions {
                 }
                 case "endless" -> call(kind);
                 case "missing" -> throw new NoClassDefFoundError("com/example/Library");
+                case "uninitialized " + HiddenValues.SECRET ->
+                    throw new ExceptionInInitializerError(new IllegalStateException("not " + kind));
+                case "native " + HiddenValues.SECRET -> throw new UnsatisfiedLinkError("no library " + kind);
                 case "memory" -> throw new OutOfMemoryError("heap");
                 default -> kind;
             };

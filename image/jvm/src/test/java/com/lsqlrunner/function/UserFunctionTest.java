@@ -296,6 +296,36 @@ class UserFunctionTest {
         assertTrue(error.reason().contains("NoClassDefFoundError: com/example/Library"), error.reason());
     }
 
+    @ParameterizedTest
+    @CsvSource({"uninitialized, IllegalStateException, ': not '", "native, UnsatisfiedLinkError, ': no library '"})
+    void theMessageOfAClassThatFailsDuringARecordIsHiddenAsAValueIs(String kind, String thrown, String message) {
+        String value = kind + " " + HiddenValues.SECRET;
+        String start = "the function F of the class " + Functions.Throwing.class.getName() + ": " + thrown;
+
+        String hidden = HiddenValues.reason(() -> throwing().call(values(text(value))));
+        FunctionException shown =
+                assertThrows(FunctionException.class, () -> throwing().call(values(text(value))));
+
+        assertTrue(hidden.startsWith(start), hidden);
+        assertEquals("LSQL_FUNCTION_UNUSABLE", shown.getCondition());
+        assertTrue(shown.reason().startsWith(start + message + value), shown.reason());
+    }
+
+    @Test
+    void theNameOfAMissingLibraryIsNotAValue() {
+        String reason = HiddenValues.reason(() -> throwing().call(values(text("missing"))));
+
+        assertTrue(reason.contains("NoClassDefFoundError: com/example/Library"), reason);
+    }
+
+    @Test
+    void theMessageOfAConstructorHasNoRecordAndIsNotHidden() {
+        String reason = HiddenValues.reason(
+                () -> function(Functions.Unbuildable.class, DataTypes.StringType, true, DataTypes.StringType));
+
+        assertTrue(reason.contains("IllegalStateException: no licence"), reason);
+    }
+
     @Test
     void aFullMemoryIsNotAnErrorOfTheRecord() {
         assertThrows(OutOfMemoryError.class, () -> throwing().call(values(text("memory"))));
