@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.group_requests import GroupRequests
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import TopicRequest
 
@@ -40,7 +41,7 @@ def test_a_retry_is_logged_and_not_printed(
 ) -> None:
     """The output of a command contains only its result."""
     consumer = LoadingConsumer()
-    monkeypatch.setattr(LibrdkafkaBrokers, "_group_consumer", lambda *_: cast(Consumer, consumer))
+    monkeypatch.setattr(GroupRequests, "_group_consumer", lambda *_: cast(Consumer, consumer))
     partition = Partition("t", 0)
 
     with closing(LibrdkafkaBrokers(CONNECTION)) as brokers:

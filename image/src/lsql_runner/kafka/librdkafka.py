@@ -6,15 +6,11 @@ BROKER_REFUSED.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from threading import Lock, Thread
 from typing import Any
 
-import stamina
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicCollection, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     ConfigResource,
@@ -22,20 +18,17 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     OffsetSpec,
     ResourceType,
 )
-from stamina.instrumentation import LoggingOnRetryHook, set_on_retry_hooks
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.granted_rights import may_read_group, may_write_transactional_id, topic_operations
+from lsql_runner.kafka.group_requests import GroupRequests
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 from lsql_runner.kafka.rights import missing_rights
-
-# If structlog is installed, stamina logs retries through it by default. structlog prints to stdout until it is
-# configured, that is, into the output of commands.
-set_on_retry_hooks([LoggingOnRetryHook])
 
 
 class LibrdkafkaBrokers(RangeReader):
@@ -52,9 +45,7 @@ class LibrdkafkaBrokers(RangeReader):
         self._handshake_error: KafkaError | None = None
         self._admin = self._new_admin()
         self._previous_admin = self._admin
-        self._consumers: dict[str, Consumer] = {}
-        self._lock = Lock()
-        self._waiting: Future[list[TopicPartition]] | None = None
+        self._groups = GroupRequests(connection, request_timeout_s, failed=self._failed, refused=self._refused)
 
     def topics(self) -> dict[str, int]:
         try:
@@ -138,7 +129,7 @@ class LibrdkafkaBrokers(RangeReader):
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         found = (
-            self._of_group(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
+            self._groups.send(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
             if asked
             else []
         )
@@ -146,68 +137,34 @@ class LibrdkafkaBrokers(RangeReader):
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
-        self._of_group(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
+        self._groups.send(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
-        if not rights:
-            return
-        futures = self._admin.describe_topics(
-            TopicCollection(list(rights)),
-            include_authorized_operations=True,
-            request_timeout=self._request_timeout_s,
-        )
-        found: dict[str, set[str]] = {}
-        for topic, future in futures.items():
-            try:
-                allowed = future.result(self._request_timeout_s * 2).authorized_operations
-            except (KafkaException, TimeoutError) as error:
-                code = error.args[0].code() if isinstance(error, KafkaException) else None
-                if code == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-                    found[topic] = set()
-                elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise self._failed(error) from None
-            else:
-                if allowed:  # a client that may describe a topic has this right; old brokers return no rights
-                    found[topic] = {operation.name for operation in allowed}
+        try:
+            found = topic_operations(self._admin, rights, self._request_timeout_s)
+        except (KafkaException, TimeoutError) as error:
+            raise self._failed(error) from None
         if (missing := missing_rights(rights, found)) is not None:
             raise self._refused(missing)
 
     def check_group(self, name: str) -> None:
-        # A request for positions needs Describe only, and its response is that of a coordinator that is ready:
-        # `_ask_group` has the reason.
-        @stamina.retry(on=_is_loading, timeout=self._request_timeout_s, wait_initial=0.05, wait_max=0.5)
-        def allowed() -> Any:
-            described = self._admin.describe_consumer_groups(
-                [name], include_authorized_operations=True, request_timeout=self._request_timeout_s
-            )
-            return described[name].result(self._request_timeout_s * 2).authorized_operations
-
         try:
-            found = allowed()
+            allowed = may_read_group(self._admin, name, self._request_timeout_s)
         except (KafkaException, TimeoutError) as error:
-            if isinstance(error, KafkaException) and error.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
-                raise self._refused(RIGHTS("GROUP", name=name)) from None
             raise self._failed(error) from None
-        if found and "READ" not in {operation.name for operation in found}:  # old brokers return no rights
+        if not allowed:
             raise self._refused(RIGHTS("GROUP", name=name))
 
     def check_transactional_id(self, name: str) -> None:
-        settings = {"transactional.id": name, "transaction.timeout.ms": MAX_TRANSACTION_MS}
-        # Without a logger, librdkafka prints the refusal, which it calls fatal, to stderr.
-        producer = Producer({**self._connection.librdkafka(), **settings}, logger=_UNREAD_LOG)
         try:
-            producer.init_transactions(self._request_timeout_s)
+            allowed = may_write_transactional_id(self._connection, name, self._request_timeout_s)
         except KafkaException as error:
-            code = error.args[0].code()
-            if code == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
-                raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name)) from None
-            if code != KafkaError.INVALID_TRANSACTION_TIMEOUT:
-                raise self._failed(error) from None
+            raise self._failed(error) from None
+        if not allowed:
+            raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name))
 
     def close(self) -> None:
-        with self._lock:
-            while self._consumers:
-                self._consumers.popitem()[1].close()
+        self._groups.close()
 
     def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         if not ranges:
@@ -245,74 +202,6 @@ class LibrdkafkaBrokers(RangeReader):
             if partition in left and offset >= left[partition][1] - 1:
                 left.pop(partition)
         return found
-
-    def _of_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
-        """Send a request to the coordinator of a group. Retries while it is loading: the first group of a cluster
-        creates the coordinator's topic.
-
-        A commit that is on its way when the broker fails returns when the broker is back, whatever the timeouts are;
-        closing its consumer waits for it too. So the request has a thread of its own, and while that waits, further
-        requests fail.
-        """
-        with self._lock:
-            if self._waiting is not None and not self._waiting.done():
-                raise self._timed_out()
-            request: Future[list[TopicPartition]] = Future()
-            Thread(target=self._complete, args=(request, group, ask), name=f"group {group}", daemon=True).start()
-            try:
-                return request.result(self._request_timeout_s * 1.5)
-            except TimeoutError:
-                self._waiting = request
-                raise self._timed_out() from None
-
-    def _complete(
-        self,
-        request: Future[list[TopicPartition]],
-        group: str,
-        ask: Callable[[Consumer], list[TopicPartition] | None],
-    ) -> None:
-        try:
-            request.set_result(self._ask_group(group, ask))
-        except BaseException as error:
-            request.set_exception(error)
-
-    def _timed_out(self) -> LsqlError:
-        return self._failed(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
-
-    def _ask_group(self, group: str, ask: Callable[[Consumer], list[TopicPartition] | None]) -> list[TopicPartition]:
-        """Send a request to the coordinator of a group.
-
-        Uses a consumer that never joins the group. The admin client of confluent-kafka 2.16 sometimes crashes on the
-        response of a coordinator that is still loading.
-        """
-
-        @stamina.retry(on=_is_loading, timeout=self._request_timeout_s, wait_initial=0.05, wait_max=0.5)
-        def request(consumer: Consumer) -> list[TopicPartition]:
-            found = ask(consumer) or []
-            failed = next((position.error for position in found if position.error is not None), None)
-            if failed is not None:
-                raise KafkaException(failed)
-            return found
-
-        consumer = self._consumers.pop(group, None) or self._group_consumer(group)
-        try:
-            found = request(consumer)
-        except KafkaException as error:
-            # If the coordinator refuses, the request times out; the error is in the consumer's queue.
-            message = consumer.poll(0)
-            refusal = None if message is None else message.error()
-            consumer.close()
-            if (refusal or error.args[0]).code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
-                raise self._refused(RIGHTS("GROUP", name=group)) from None
-            raise self._failed(error if refusal is None else KafkaException(refusal)) from None
-        self._consumers[group] = consumer
-        return found
-
-    def _group_consumer(self, group: str) -> Consumer:
-        wait_ms = int(self._request_timeout_s * 1000)
-        # The session timeout also limits how long a commit looks for the coordinator.
-        waits = {"session.timeout.ms": wait_ms, "heartbeat.interval.ms": wait_ms // 3}
-        return Consumer(self._connection.librdkafka() | {"group.id": group, "enable.auto.commit": False} | waits)
 
     def _result(self, future: Any) -> Any:
         try:
@@ -353,21 +242,6 @@ class LibrdkafkaBrokers(RangeReader):
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)
 
 
-def _is_loading(error: Exception) -> bool:
-    """Whether a coordinator is not ready yet, so that the request has to be retried."""
-    return isinstance(error, KafkaException) and error.args[0].code() in _COORDINATOR_LOADING
-
-
-_COORDINATOR_LOADING = {
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-}
-_UNREAD_LOG = logging.getLogger(f"{__name__}.unread")
-_UNREAD_LOG.addHandler(logging.NullHandler())
-_UNREAD_LOG.propagate = False
-MAX_TRANSACTION_MS = 2_147_483_647
-"""A time-out of transactions that brokers refuse after they have checked the rights: so they store nothing."""
 _TRANSPORT = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,
