@@ -21,7 +21,7 @@ from devkit.engines import hidden_values
 from devkit.in_process import in_process
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_proxies import RegistryProxy
+from devkit.registry_proxies import RegistryProxy, server_tls
 from devkit.runner import Runner
 from devkit.security import PASSWORD, USER, Credentials, secured_broker
 from lsql_runner.engine.processor import SparkEngine
@@ -169,23 +169,33 @@ def test_the_error_of_a_processor_that_stops_has_the_place_and_no_value(
 
 
 PAGES = ("/stream", "/health", "/metrics", "/metadata", "/topology", "/openapi.json", "/", "/health/ready", "/no-such")
-KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN = (f"{name}-{uuid.uuid4().hex}" for name in "krst")
+KEY_PASSWORD, REGISTRY_PASSWORD, REGISTRY_KEY_PASSWORD, SINK_PASSWORD, TOKEN = (
+    f"{name}-{uuid.uuid4().hex}" for name in "krcst"
+)
 
 
 @pytest.mark.parametrize(("policy", "level"), [("dlq", "INFO"), ("continue", "ALL"), ("fail", "ALL")])
 def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Path, policy: str, level: str) -> None:
-    """With brokers and a registry that need credentials, at the log level with the most lines."""
+    """With brokers and a registry that need credentials, at the log level with the most lines. One INSERT uses the
+    registry. Other credentials, as those of OAuth, take the way of the password of the brokers.
+    """
     authority = Authority()
     credentials, dead = Credentials(tmp_path), "dead"
     topics = {f"in-{name}": place for name, place in PLACES.items() if policy != "fail" or name == "cast"}
-    inserts = [f"INSERT INTO out-{name} {place.select.format(t=name)}" for name, place in topics.items()]
+    inserts = [
+        f"INSERT INTO out-{name} {'STORE VALUE AS AVRO ' * (name == 'in-cast')}{place.select.format(t=name)}"
+        for name, place in topics.items()
+    ]
     sql = f"SET autocreate=true; SET error.policy={policy}; " + ";\n".join(inserts)
     if policy == "dlq":
         sql = f"SET dead.letter.queue='{dead}'; {sql}"
-    certificate = authority.issue("client")
+    certificate, registry_certificate = authority.issue("client"), authority.issue("registry-client")
+    key = certificate.encrypted_key(KEY_PASSWORD)
+    registry_key = registry_certificate.encrypted_key(REGISTRY_KEY_PASSWORD)
+    registry_tls = server_tls(authority.issue("127.0.0.1"), clients_of=authority)
     with (
         secured_broker(tmp_path) as secured,
-        RegistryProxy(registry.url, credentials=("registry-user", REGISTRY_PASSWORD)) as proxy,
+        RegistryProxy(registry.url, credentials=("registry-user", REGISTRY_PASSWORD), tls=registry_tls) as proxy,
     ):
         for name, place in topics.items():
             secured.broker.create_topic(name, 1)
@@ -195,10 +205,14 @@ def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Pat
             "SECURITY_PROTOCOL": "SASL_SSL",
             **credentials.trust(secured.authority),
             **credentials.user("PLAIN", USER, PASSWORD),
-            **credentials.client(certificate, certificate.encrypted_key(KEY_PASSWORD), KEY_PASSWORD),
+            **credentials.client(certificate, key, KEY_PASSWORD),
             "SQL_SCHEMA_REGISTRY_URL": proxy.url,
             "LSQL_SCHEMA_REGISTRY_USER": "registry-user",
             "LSQL_SCHEMA_REGISTRY_PASSWORD": REGISTRY_PASSWORD,
+            "LSQL_SCHEMA_REGISTRY_CA": authority.certificate,
+            "LSQL_SCHEMA_REGISTRY_CERTIFICATE": registry_certificate.chain,
+            "LSQL_SCHEMA_REGISTRY_KEY": registry_key,
+            "LSQL_SCHEMA_REGISTRY_KEY_PASSWORD": REGISTRY_KEY_PASSWORD,
             "LSQL_SINK_SHOP_URL": "jdbc:postgresql://127.0.0.1:1/shop",
             "LSQL_SINK_SHOP_USER": "shop",
             "LSQL_SINK_SHOP_PASSWORD": SINK_PASSWORD,
@@ -222,10 +236,10 @@ def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Pat
             if name.startswith("lsql.error.") and value is not None
         ]
 
-    secrets = (*SECRETS, PASSWORD, KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN)
-    assert shown("\n".join([*pages, output, *headers]), secrets) == []
+    used = (PASSWORD, KEY_PASSWORD, REGISTRY_PASSWORD, REGISTRY_KEY_PASSWORD, SINK_PASSWORD, TOKEN)
+    secrets = (*used, *(each.splitlines()[1] for each in (key, registry_key)))
+    assert shown("\n".join([*pages, output, *headers]), (*SECRETS, *secrets)) == []
     assert len({value for value in headers if value.startswith("in-")}) == (len(topics) if policy == "dlq" else 0)
     for path in state.rglob("*"):
         if path.is_file():
-            text = path.read_bytes().decode("latin-1")
-            assert shown(text, (PASSWORD, KEY_PASSWORD, REGISTRY_PASSWORD, SINK_PASSWORD, TOKEN)) == [], path
+            assert shown(path.read_bytes().decode("latin-1"), secrets) == [], path
