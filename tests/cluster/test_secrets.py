@@ -19,6 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, b
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl, Resource
+from devkit.records import Record
 from devkit.release_with_traffic import ReleaseWithTraffic
 from tests.cluster.conftest import HelmFactory
 
@@ -29,6 +30,7 @@ OLD_USER_ACCESS = AclBindingFilter(
 )
 SECRET_UPDATE_S = 150
 """The kubelet writes a changed Secret into running pods within about a minute."""
+FAILURE_S = 120
 
 
 def secret(user: str) -> Resource:
@@ -100,30 +102,38 @@ def test_a_rotated_secret_is_used_and_no_record_is_lost(
     assert release.await_records().duplicates == 0
 
 
-def test_no_object_log_or_page_of_a_release_has_its_credentials(
+def test_no_object_log_or_page_of_a_release_has_its_credentials_or_a_value_of_a_record(
     namespace: Kubectl, secured: Broker, image: str, newest_helm: HelmFactory
 ) -> None:
-    """Except its Secrets. `kubectl describe` also shows events and the message with which a container has ended."""
+    """Except its Secrets. A record fails, and a container ends: `kubectl describe` shows the events of both."""
     namespace.create(secret("old"))
     release = ReleaseWithTraffic(newest_helm(namespace), secured, image)
-    sink_password = "sink-secret-of-the-test"
+    sink_password, value = "sink-secret-of-the-test", "value-of-the-test"
     processor = release.install(
         kafka=connection(secured),
         sinks={"shop": {"url": "jdbc:postgresql://shop:5432/shop", "username": "shop", "password": sink_password}},
         logLevel="DEBUG",
     )
     release.await_records()
+    secured.produce(release.source, [Record(value.encode(), json.dumps({"id": value, "at": 1}).encode())])
+    namespace.wait_until(lambda: processor.stream()["state"] == "failed", FAILURE_S, "the state failed")
     token = base64.b64decode(namespace.get("secret", f"{processor.name}-api")["data"]["token"]).decode()
     pod = processor.pod()["metadata"]["name"]
+    processor.signal("java")
+    namespace.wait_until(
+        lambda: processor.restarts() > 0 and processor.stream()["state"] == "failed", FAILURE_S, "a second failure"
+    )
     kinds = "pods,statefulsets,deployments,jobs,services,configmaps,events,networkpolicies"
 
     shown = "\n".join(
         [
             namespace.run("describe", kinds),
             namespace.run("get", kinds, "-o", "yaml"),
+            namespace.run("logs", pod, "--previous"),
             namespace.run("logs", pod),
             json.dumps(processor.stream()),
         ]
     )
 
-    assert [word for word in (PASSWORDS["old"], sink_password, token) if word in shown] == []
+    assert "RECORD_MALFORMED" in shown
+    assert [word for word in (PASSWORDS["old"], sink_password, token, value) if word in shown] == []
