@@ -21,7 +21,8 @@ def read_create_table(cursor: Cursor) -> ast.CreateTable:
         raise unsupported("CREATE FUNCTION", start.to(cursor.peek().span))
     cursor.expect_word("TABLE")
     topic = read_topic(cursor, EXPECTED("TOPIC"))
-    cursor.expect_symbol("(")
+    if not cursor.take_symbol("("):
+        cursor.refuse(EXPECTED("COLUMNS"))
     columns = [_read_column(cursor)]
     while cursor.take_symbol(","):
         columns.append(_read_column(cursor))

@@ -25,6 +25,21 @@ HINTS = DetailTable(
         "CONCAT": "Join texts with CONCAT(a, b).",
         "QUOTES": "Write the straight quotes ' around texts and the back-tick ` around names.",
         "REMOVE": "Remove it.",
+        "BRACKETS": "Put the SELECT in brackets: (SELECT ... FROM ...).",
+        "NO_BRACKETS": "Write {word} without brackets.",
+        "NAME": "Write AS and a name after the brackets: (SELECT ... FROM ...) AS x.",
+        "WITH_OUTSIDE": "Move WITH out of the brackets: before INSERT INTO, with a ; after it.",
+        "INSERT_OUTSIDE": "Write only a SELECT in the brackets, and {word} INTO outside of them.",
+        "WITH_IN_INSERT": "Remove the ;. If WITH follows INSERT INTO, SELECT follows WITH directly.",
+        "WITH_UNREAD": "Write the SELECT that reads the WITH queries.",
+        "WITH_AS": "Write WITH x AS (SELECT ...). The SELECT names the fields.",
+        "RECURSIVE": "Remove RECURSIVE: a WITH query cannot read itself.",
+        "INSERT_BEFORE": "Put ; and INSERT INTO <topic> before SELECT.",
+        "SEMICOLON_FOR_COMMA": "Write ; in place of the comma before {word}.",
+        "CLOSE": "Close the brackets with ).",
+        "JOIN": "Write JOIN ... ON in place of the comma.",
+        "CREATE_AS": "Write INSERT INTO <topic> SELECT ... ; CREATE TABLE only declares a source.",
+        "VIEW": "Write WITH x AS (SELECT ...); in place of a view.",
     }
 )
 
@@ -69,9 +84,60 @@ def syntax_hint(
         return HINTS("SEMICOLON")
     if code in _ENDS and word in _CLAUSES:
         return HINTS("ORDER", clause=_CLAUSES[word])
+    if found := _query_hint(before, token, expected):
+        return found
     if code in _NAMES and word in keywords:
         return HINTS("KEYWORD", word=word, name=token.text)
     return HINTS("PLACE")
+
+
+def _query_hint(before: str, token: Token, expected: Detail) -> Detail | None:
+    """The advice for WITH queries, subselects, and statements that other SQL writes in another way."""
+    word = token.upper
+    match expected.code, expected.params.get("word") or expected.params.get("symbol"):
+        case "WORD", "SELECT":
+            return _select_hint(before, token)
+        case "WORD", "TABLE" if word in ("VIEW", "MATERIALIZED"):
+            return HINTS("VIEW")
+        case ("SYMBOL", "(") | ("SOURCE_TOPIC", None) if word == "SELECT":
+            return HINTS("BRACKETS")
+        case "SYMBOL", ")" if word in _STATEMENTS or token.text == ";" or token.kind is TokenKind.END:
+            return HINTS("CLOSE")
+        case "SEMICOLON", _ if word == "SELECT":
+            return HINTS("INSERT_BEFORE")
+        case "JOINED_SOURCE", _:
+            return HINTS("JOIN")
+        case "SUBSELECT_ALIAS", _:
+            return HINTS("NAME")
+        case "COLUMNS", _ if word in ("AS", "WITH", "SELECT"):
+            return HINTS("CREATE_AS")
+        case "QUERY_AS", _ if before.upper() == "RECURSIVE":
+            return HINTS("RECURSIVE")
+        case "QUERY_AS", _:
+            return HINTS("WITH_AS")
+        case "QUERY_NAME", _ if before == "," and word in _STATEMENTS:
+            return HINTS("SEMICOLON_FOR_COMMA", word=word)
+        case "QUERY_NAME", _ if before == "," and (word == "SELECT" or token.text == ";"):
+            return HINTS("COMMA", word=token.text)
+    return None
+
+
+def _select_hint(before: str, token: Token) -> Detail | None:
+    """The advice where SELECT is expected: in brackets, or after INSERT INTO and its WITH queries."""
+    word = token.upper
+    if before == "(":
+        if word == "WITH":
+            return HINTS("WITH_OUTSIDE")
+        if word in ("INSERT", "UPSERT"):
+            return HINTS("INSERT_OUTSIDE", word=word)
+        return HINTS("NO_BRACKETS", word=token.text) if token.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME) else None
+    if before == ")" and token.text == ";":
+        return HINTS("WITH_IN_INSERT")
+    if before == ")" and token.kind is TokenKind.END:
+        return HINTS("WITH_UNREAD")
+    if token.text == "(":
+        return HINTS("NO_BRACKETS", word="SELECT")
+    return HINTS("REMOVE") if word == "AS" else None
 
 
 def character_hint(text: str, at: int) -> Detail:

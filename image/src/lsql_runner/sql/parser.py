@@ -131,7 +131,8 @@ def _read_tables(cursor: Cursor) -> tuple[ast.CommonTable, ...]:
 
 def _read_table(cursor: Cursor) -> ast.CommonTable:
     name = cursor.ident(EXPECTED("QUERY_NAME"))
-    cursor.expect_word("AS")
+    if not cursor.take_word("AS"):
+        cursor.refuse(EXPECTED("QUERY_AS"))
     cursor.expect_symbol("(")
     select = read_select(cursor)
     if cursor.at_symbol(";"):
@@ -150,8 +151,7 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         raise unsupported("UPSERT PK", start.to(cursor.peek().span))
     cursor.expect_word("INTO")
     target = read_topic(cursor, EXPECTED("TARGET_TOPIC"))
-    if cursor.at_word("VALUES") or cursor.at_symbol("("):
-        raise unsupported("VALUES", start.to(cursor.peek().span))
+    _refuse_values(cursor, start)
     clauses: list[tuple[str, Span]] = []
     key_format = value_format = None
     if store := cursor.take_word("STORE"):
@@ -178,3 +178,16 @@ def _read_insert(cursor: Cursor) -> ast.Insert:
         clauses=tuple(clauses),
         span=start.to(cursor.last),
     )
+
+
+def _refuse_values(cursor: Cursor, start: Span) -> None:
+    """Refuse VALUES, and a list of columns. `(SELECT ...)` is a syntax error with its own hint."""
+    if cursor.at_word("VALUES"):
+        raise unsupported("VALUES", start.to(cursor.peek().span))
+    if not cursor.at_symbol("(") or cursor.at_word("SELECT", "WITH", distance=1):
+        return
+    distance = 1
+    while not cursor.at_symbol(")", distance=distance) and cursor.peek(distance).kind is not TokenKind.END:
+        distance += 1
+    has_values = cursor.at_word("VALUES", distance=distance + 1)
+    raise unsupported("VALUES" if has_values else "columns of INSERT", start.to(cursor.peek().span))

@@ -65,6 +65,8 @@ class _SelectReader:
         source = self._read_source()
         if isinstance(source, ast.Subselect) and source.alias is None and cursor.at_word(*_JOINS):
             cursor.refuse(EXPECTED("SUBSELECT_ALIAS"))
+        if cursor.at_symbol(","):
+            cursor.refuse(EXPECTED("JOINED_SOURCE"))
         event_time = self._clause(read_expression, "EVENTTIME", "BY")
         joins = self._read_joins()
         laterals = self._read_laterals()

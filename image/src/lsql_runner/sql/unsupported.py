@@ -162,6 +162,11 @@ UNSUPPORTED: dict[str, Unsupported] = {
         "SET topic.<name>.partitions and other topic settings, for topics that the program creates",
         "`PROPERTIES` of `CREATE TABLE`",
     ),
+    "columns of INSERT": Unsupported(
+        "CLAUSE_UNSUPPORTED",
+        "A list of columns after INSERT INTO",
+        "name the fields with AS in the SELECT list",
+    ),
     "UPSERT PK": Unsupported(
         "CLAUSE_UNSUPPORTED",
         "UPSERT PK ... INTO",

@@ -1,0 +1,1 @@
+INSERT INTO t (id, sum) SELECT STREAM id, amount FROM payments
