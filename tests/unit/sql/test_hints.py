@@ -66,6 +66,8 @@ CREATE_AS = "Write INSERT INTO <topic> SELECT ... ; CREATE TABLE only declares a
         ),
         ("SELECT STREAM a FROM t, u WHERE t.k = u.k", "Write JOIN ... ON in place of the comma."),
         ("SELECT STREAM a FROM t SELECT STREAM a FROM u", "Put ; and INSERT INTO <topic> before SELECT."),
+        ("SELECT STREAM a FROM t WHERE b > 1 && c > 1", "Write AND."),
+        ("SELECT STREAM a FROM t WHERE !b", "Write NOT, or != for unequal values."),
         ("SELECT STREAM a # b FROM t", "Remove it."),
         ("SELECT STREAM a FROM t )", "Correct the marked place. Names with special characters need back-ticks."),
     ],

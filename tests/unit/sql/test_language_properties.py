@@ -60,7 +60,7 @@ def grouped(draw: st.DrawFn) -> str:
 
 
 programs = st.lists(
-    st.tuples(st.sampled_from(["a", "b-c.d", "`e f`"]), stateless() | grouped()), min_size=1, max_size=3
+    st.tuples(st.sampled_from(["a", "b-c.d", "`from`"]), stateless() | grouped()), min_size=1, max_size=3
 ).map(lambda parts: ";\n".join(f"INSERT INTO {target} {select}" for target, select in parts))
 
 

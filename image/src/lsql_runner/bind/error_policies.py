@@ -21,7 +21,8 @@ _BOTH, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
 _DEAD_LETTER_TOPIC = "dead.letter.queue"
 POLICY_KEYS = (_BOTH, _READ, _WRITE, _DEAD_LETTER_TOPIC)
 
-_TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+"""The names of topics that Kafka allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPo
     default = policies.get(_BOTH, "fail")
     read, write = policies.get(_READ, default), policies.get(_WRITE, default)
     topic = statements.get(_DEAD_LETTER_TOPIC)
-    if topic is not None and not _TOPIC_NAME.fullmatch(topic.value):
+    if topic is not None and not TOPIC_NAME.fullmatch(topic.value):
         raise invalid(topic, EXPECTED("TOPIC_NAME"))
     if "dlq" not in (read, write):
         warnings = () if topic is None else (f"SET {_DEAD_LETTER_TOPIC} has no effect: no error.policy is dlq.",)

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from lsql_runner.bind.bound import BoundInsert, BoundProgram, BoundSelect, BoundSinkInsert, BoundTopic, keeps_source
 from lsql_runner.bind.declarations import with_declarations
 from lsql_runner.bind.dialects import Dialect, dialect_of
-from lsql_runner.bind.error_policies import check_dead_letter_topic
+from lsql_runner.bind.error_policies import TOPIC_NAME, check_dead_letter_topic
 from lsql_runner.bind.functions.spec import Function
 from lsql_runner.bind.functions.user import user_function
 from lsql_runner.bind.implicit_tables import (
@@ -111,6 +111,9 @@ class _Context:
 def _check_topics(program: ast.Program, catalog: Catalog, settings: ProgramSettings) -> None:
     targets = {insert.target.name for insert in program.inserts if sink_of(insert, catalog) is None}
     check_dead_letter_topic(settings.errors, {*source_topics(program), *targets})
+    for insert in program.inserts:
+        if insert.target.name in targets and not TOPIC_NAME.fullmatch(insert.target.name):
+            raise LsqlError("TARGET_NAME_INVALID", insert.target.span, topic=insert.target.name)
     if catalog.existing is None:
         return
     for topic, span in source_topics(program).items():

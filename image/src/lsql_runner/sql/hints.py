@@ -23,6 +23,8 @@ HINTS = DetailTable(
         "FIELDS": "Name the fields after SELECT, or write * for all.",
         "KEYWORD": "{word} is a keyword. As a name, it needs back-ticks: `{name}`.",
         "CONCAT": "Join texts with CONCAT(a, b).",
+        "AND": "Write AND.",
+        "NOT": "Write NOT, or != for unequal values.",
         "QUOTES": "Write the straight quotes ' around texts and the back-tick ` around names.",
         "REMOVE": "Remove it.",
         "BRACKETS": "Put the SELECT in brackets: (SELECT ... FROM ...).",
@@ -144,6 +146,10 @@ def character_hint(text: str, at: int) -> Detail:
     """The advice for a character that no token starts with."""
     if text.startswith("||", at):
         return HINTS("CONCAT")
+    if text.startswith("&&", at):
+        return HINTS("AND")
+    if text[at] == "!":
+        return HINTS("NOT")
     return HINTS("QUOTES") if text[at] in _CURLY else HINTS("REMOVE")
 
 

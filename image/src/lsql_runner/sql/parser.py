@@ -79,7 +79,9 @@ def _read_statement(cursor: Cursor) -> ast.Statement:
             return _read_insert(cursor)
         case "SELECT":
             raise LsqlError("INSERT_MISSING", token.span)
-        case "UPDATE" | "DELETE" | "DROP" | "USE" as statement:
+        case (
+            "UPDATE" | "DELETE" | "DROP" | "USE" | "TRUNCATE" | "ALTER" | "SHOW" | "DESCRIBE" | "EXPLAIN"
+        ) as statement:
             raise unsupported(statement, token.span)
     cursor.refuse(EXPECTED("STATEMENT"))
 

@@ -110,8 +110,13 @@ KCQL_CLAUSES: dict[str, str] = {
 UNSUPPORTED: dict[str, Unsupported] = {
     # --- statements ---
     "UPDATE": _statement("UPDATE", "write INSERT INTO <topic> SELECT ... ; records of a topic cannot be changed"),
-    "DELETE": _statement("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value ..."),
+    "DELETE": _statement("DELETE", "write a tombstone: INSERT INTO <topic> SELECT STREAM NULL AS _value FROM <topic>"),
     "DROP": _statement("DROP", "delete topics with the tools of Kafka"),
+    "TRUNCATE": _statement("TRUNCATE", "delete records with the tools of Kafka"),
+    "ALTER": _statement("ALTER", "change topics with the tools of Kafka"),
+    "SHOW": _statement("SHOW", "list topics with the tools of Kafka"),
+    "DESCRIBE": _statement("DESCRIBE", "run lsql explain, which prints the formats and schemas of the sources"),
+    "EXPLAIN": _statement("EXPLAIN", "run lsql explain"),
     "USE": _statement("USE", "leave it out: a processor reads and writes one Kafka cluster"),
     "VALUES": Unsupported(
         "STATEMENT_UNSUPPORTED",

@@ -19,6 +19,10 @@ NAMES: dict[str, ErrorKind] = {
         "Create the topic, or let the program create it with SET defaults.topic.autocreate=true.",
         is_of_metadata=True,
     ),
+    "TARGET_NAME_INVALID": ErrorKind(
+        "A topic cannot have the name `{topic}`.",
+        "Use at most 249 letters, digits, dots, underscores and dashes, and not only `.` or `..`.",
+    ),
     "FIELD_UNKNOWN": ErrorKind("{source} has no field {name}.", "Use one of its fields: {known}."),
     "FACET_UNAVAILABLE": ErrorKind(
         "The result of an aggregate, {source}, has no {name}.", "Use one of its fields, or {known}."

@@ -1,0 +1,1 @@
+INSERT INTO .. SELECT STREAM * FROM payments

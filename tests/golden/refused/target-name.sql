@@ -1,0 +1,1 @@
+INSERT INTO `eu/payments` SELECT STREAM * FROM payments
