@@ -253,6 +253,7 @@ def test_the_name_of_a_function_in_another_language_leads_to_it() -> None:
     assert near_names("IFNULL")[0] == "COALESCE"
     assert near_names("ARRAY_AGG")[0] == "COLLECT"
     assert near_names("try_cast")[0] == "CAST"
+    assert near_names("if")[0] == "CASE"
 
 
 def test_a_synonym_belongs_to_one_function_and_cannot_be_called() -> None:

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsql_runner.cases.case_run import CaseRun
 from lsql_runner.cases.compare import ActualRecord, differences, error_differences
 from lsql_runner.cases.load import load_case, parse_case
 from lsql_runner.cases.model import Case, ExpectedError
 from lsql_runner.cases.prepare import PreparedCase, prepare_case
 from lsql_runner.cases.report import CaseResult, as_junit
-from lsql_runner.cases.run import find_cases, run_file
+from lsql_runner.cases.run import find_cases
 from lsql_runner.cases.scalars import InvalidValue
 from lsql_runner.cases.values import decode_value, encode_value, same_value
 from lsql_runner.errors import LsqlError
@@ -347,23 +346,6 @@ def test_the_cases_of_a_folder_are_ordered_by_path(tmp_path: Path) -> None:
 def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LsqlError, match="CASES_MISSING"):
         find_cases([tmp_path])
-
-
-class Broken:
-    """An engine with a fault."""
-
-    def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
-        raise ZeroDivisionError("division by zero")
-
-
-def test_a_fault_of_the_runner_is_a_failure_of_the_case_that_shows_it(tmp_path: Path) -> None:
-    file = tmp_path / "x.case.yaml"
-    file.write_text(f"{BASE}name: the case\nexpect: []")
-
-    result = run_file(file, Broken())
-
-    assert (result.name, result.passed) == ("the case", False)
-    assert result.lines[0] == "INTERNAL: Internal error: ZeroDivisionError: division by zero."
 
 
 def test_the_report_contains_failures_as_text() -> None:

@@ -42,8 +42,13 @@ AGGREGATES: dict[str, AggregateFunction] = {row.name: row for row in aggregates.
 SPECIAL_FORMS: dict[str, SpecialForm] = {form.name: form for form in (casts.CAST,)}
 
 
+_SYNTAX: dict[str, str] = dict.fromkeys(("IF", "IIF", "IFF", "DECODE", "NULLIF"), "CASE")
+"""The syntax of this language for functions of other languages."""
+
+
 def near_names(name: str, own: Iterable[str] = ()) -> list[str]:
-    """The function that other languages call `name`, then at most three with similar names, the most similar first.
+    """The function or syntax that other languages call `name`, then at most three functions with similar names, the
+    most similar first.
 
     Args:
         name: in any case.
@@ -51,5 +56,6 @@ def near_names(name: str, own: Iterable[str] = ()) -> list[str]:
     """
     rows: list[Function | AggregateFunction | SpecialForm] = [*AGGREGATES.values(), *ROWS, *SPECIAL_FORMS.values()]
     same = [row.name for row in rows if name.upper() in row.synonyms]
+    same += [_SYNTAX[name.upper()]] if name.upper() in _SYNTAX else []
     names = sorted({*FUNCTIONS, *AGGREGATES, *SPECIAL_FORMS, *own})
     return list(dict.fromkeys([*same, *get_close_matches(name.upper(), names, n=3)]))
