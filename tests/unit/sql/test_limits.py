@@ -9,6 +9,7 @@ from lsql_runner.plan.explain import explain
 from lsql_runner.plan.topology import topology
 from lsql_runner.sql.cursor import MAX_DEPTH
 from lsql_runner.sql.parser import MAX_BYTES, parse
+from lsql_runner.sql.select import MAX_WINDOWS
 from tests.golden.catalog import CATALOG
 
 
@@ -77,6 +78,15 @@ def test_the_largest_accepted_query_passes_every_stage() -> None:
         plan = plan_text(text, CATALOG).plan
         assert explain(plan)
         assert topology(plan)
+
+
+def test_a_record_is_in_a_limited_number_of_windows() -> None:
+    window = "INSERT INTO t SELECT STREAM COUNT(*) AS n FROM s WINDOW BY HOP {size}ms BY 10ms GROUP BY a"
+    size = MAX_WINDOWS * 10
+    assert parse(window.format(size=size)).inserts
+    with pytest.raises(LsqlError) as refusal:
+        parse(window.format(size=size + 10))
+    assert (refusal.value.code, refusal.value.params) == ("WINDOW_ADVANCE_TOO_SHORT", {"limit": MAX_WINDOWS})
 
 
 def test_a_batch_of_many_digits_is_refused() -> None:

@@ -29,8 +29,8 @@ def parse(text: str) -> ast.Program:
 
     Raises:
         LsqlError: with the position, if the text is not a program: SQL_*, CLAUSE_*, STATEMENT_UNSUPPORTED,
-            MULTIPLE_STATEMENTS, INSERT_MISSING, WINDOW_DUPLICATE, WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG; as
-            `next_token`.
+            MULTIPLE_STATEMENTS, INSERT_MISSING, WINDOW_DUPLICATE, WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG,
+            WINDOW_ADVANCE_TOO_SHORT; as `next_token`.
     """
     _check_text(text)
     cursor = Cursor(text)

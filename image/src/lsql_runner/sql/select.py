@@ -19,6 +19,9 @@ from lsql_runner.sql.unsupported import unsupported
 
 T = TypeVar("T")
 
+MAX_WINDOWS = 100_000
+"""The maximum number of HOP windows of a record. The engine keeps all windows of a record in memory."""
+
 _WINDOWS = ("TUMBLE", "HOP", "SLIDING", "SESSION")
 _JOINS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER")
 """The first words of a JOIN."""
@@ -273,13 +276,15 @@ def _make_window(
     """A window with valid durations.
 
     Raises:
-        LsqlError: WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG.
+        LsqlError: WINDOW_LENGTH_ZERO, WINDOW_ADVANCE_TOO_LONG, WINDOW_ADVANCE_TOO_SHORT.
     """
     for length in (size, advance):
         if length is not None and length.amount == 0:
             raise LsqlError("WINDOW_LENGTH_ZERO", length.span)
     if advance is not None and advance.milliseconds > size.milliseconds:
         raise LsqlError("WINDOW_ADVANCE_TOO_LONG", advance.span)
+    if advance is not None and size.milliseconds > advance.milliseconds * MAX_WINDOWS:
+        raise LsqlError("WINDOW_ADVANCE_TOO_SHORT", advance.span, limit=MAX_WINDOWS)
     return ast.WindowClause(
         kind=cast("OneOf['TUMBLE', 'HOP', 'SLIDING', 'SESSION']", kind),
         size=size,

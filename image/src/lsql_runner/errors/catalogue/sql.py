@@ -65,6 +65,9 @@ SQL: dict[str, ErrorKind] = {
         "The advance of the HOP window is longer than its size: records between two windows would be lost.",
         "Give an advance of at most the size.",
     ),
+    "WINDOW_ADVANCE_TOO_SHORT": ErrorKind(
+        "Each record would be in more than {limit} windows.", "Give a longer advance, or a shorter size."
+    ),
     "WINDOW_WITHOUT_AGGREGATE": ErrorKind(
         "The SELECT has a window but no aggregate.",
         "Add an aggregate, for example COUNT(*) AS n, or remove the window.",
