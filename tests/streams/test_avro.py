@@ -288,7 +288,7 @@ def test_a_null_that_the_schema_does_not_allow_is_refused(session: SparkSession)
     failure = classify(error.value)
     assert failure.kind == "refused"
     assert failure.error.condition == "LSQL_VALUE_DOES_NOT_FIT_SCHEMA"
-    assert failure.error.parameters == {"reason": "a value is null, and the schema does not allow it: field id"}
+    assert failure.error.parameters == {"reason": "field id: a value is null, and the schema does not allow it"}
 
 
 def test_a_type_that_does_not_fit_the_schema_is_refused_at_planning_time(engine: MemoryEngine) -> None:

@@ -53,11 +53,11 @@ def test_an_xml_document_is_decoded_to_a_struct(session: SparkSession) -> None:
     ("serde", "record", "reason"),
     [
         (CSV, b"1,2", "it has 2 columns, not 8"),
-        (CSV, LINE.replace(b"true", b"yes"), 'column ok: "yes" is not a valid boolean'),
-        (CSV, LINE.replace(b"\xc3", b"\xff"), "column who: a text is not UTF-8"),
+        (CSV, LINE.replace(b"true", b"yes"), 'field ok: "yes" is not a valid boolean'),
+        (CSV, LINE.replace(b"\xc3", b"\xff"), "field who: a text is not UTF-8"),
         (XML, b"<o/><o/>", None),
         (XML, b"<!DOCTYPE o><o/>", "it has a document type, which is not read"),
-        (MOMENT, b"2026-03-01T12:00:00+99:00", 'column at: "2026-03-01T12:00:00+99:00" is not a valid timestamp'),
+        (MOMENT, b"2026-03-01T12:00:00+99:00", 'field at: "2026-03-01T12:00:00+99:00" is not a valid timestamp'),
     ],
 )
 def test_invalid_bytes_are_malformed(session: SparkSession, serde: Serde, record: bytes, reason: str | None) -> None:

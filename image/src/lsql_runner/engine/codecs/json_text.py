@@ -22,9 +22,9 @@ def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     text = without_schema_id(raw) if serde.has_schema_id else raw
     if isinstance(kind, Struct):
         return call(DECODE_JSON, text, *_types(kind))
-    # A value that is not an object is decoded as the only field of an object.
-    wrapped = F.concat(F.lit(b'{"v":'), text, F.lit(b"}"))
-    return call(DECODE_JSON, wrapped, *_types(Struct((Field("v", kind),))))["v"]
+    # A value that is not an object is decoded as the only field of an object. Its name is empty: errors name fields.
+    wrapped = F.concat(F.lit(b'{"":'), text, F.lit(b"}"))
+    return call(DECODE_JSON, wrapped, *_types(Struct((Field("", kind),))))[""]
 
 
 def _types(kind: DataType) -> list[Column]:

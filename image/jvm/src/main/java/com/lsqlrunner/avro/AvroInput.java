@@ -33,6 +33,16 @@ final class AvroInput {
         return budget;
     }
 
+    /** The index of the next byte. */
+    int position() {
+        return position;
+    }
+
+    /** Continues to read at the index of a byte. */
+    void moveTo(int index) {
+        position = index;
+    }
+
     int remaining() {
         return data.length - position;
     }

@@ -34,26 +34,26 @@ final class ValueReaders {
     /** A reader of values of {@code writer} as values of {@code reader}. */
     static ValueReader of(Schema writer, Schema reader) {
         try {
-            return of(Resolver.resolve(Schema.applyAliases(writer, reader), reader, GENERIC_DATA), "");
+            return of(Resolver.resolve(Schema.applyAliases(writer, reader), reader, GENERIC_DATA));
         } catch (AvroRuntimeException error) {
             return failing("the writer schema does not fit: " + error.getMessage());
         }
     }
 
-    private static ValueReader of(Resolver.Action action, String path) {
+    private static ValueReader of(Resolver.Action action) {
         return switch (action.type) {
             case DO_NOTHING, PROMOTE -> ScalarReaders.of(action.writer, action.reader);
-            case ENUM -> symbols((Resolver.EnumAdjust) action, path);
-            case CONTAINER -> container((Resolver.Container) action, path);
-            case RECORD -> record((Resolver.RecordAdjust) action, path);
-            case WRITER_UNION -> writerUnion((Resolver.WriterUnion) action, path);
-            case READER_UNION -> readerUnion((Resolver.ReaderUnion) action, path);
+            case ENUM -> symbols((Resolver.EnumAdjust) action);
+            case CONTAINER -> container((Resolver.Container) action);
+            case RECORD -> record((Resolver.RecordAdjust) action);
+            case WRITER_UNION -> writerUnion((Resolver.WriterUnion) action);
+            case READER_UNION -> readerUnion((Resolver.ReaderUnion) action);
             case SKIP -> SkippedValues.of(List.of(action.writer));
-            case ERROR -> failing(reason((Resolver.ErrorAction) action, path));
+            case ERROR -> error((Resolver.ErrorAction) action);
         };
     }
 
-    private static ValueReader symbols(Resolver.EnumAdjust action, String path) {
+    private static ValueReader symbols(Resolver.EnumAdjust action) {
         UTF8String[] symbols = new UTF8String[action.adjustments.length];
         for (int i = 0; i < symbols.length; i++) {
             int index = action.adjustments[i];
@@ -65,17 +65,16 @@ final class ValueReaders {
         return in -> {
             int index = in.readIndex(symbols.length);
             if (symbols[index] == null) {
-                throw new MalformedRecordException("the enum has no "
-                        + ShownValue.choose("symbol " + written.get(index), "such symbol")
-                        + CatalystTypes.fieldSuffix(path));
+                throw new MalformedRecordException(
+                        "the enum has no " + ShownValue.choose("symbol " + written.get(index), "such symbol"));
             }
             return symbols[index];
         };
     }
 
-    private static ValueReader container(Resolver.Container action, String path) {
+    private static ValueReader container(Resolver.Container action) {
         boolean isMap = action.reader.getType() == Schema.Type.MAP;
-        ValueReader item = of(action.elementAction, path + (isMap ? "{}" : "[]"));
+        ValueReader item = of(action.elementAction);
         return isMap ? in -> map(item, in) : in -> array(item, in);
     }
 
@@ -88,10 +87,18 @@ final class ValueReaders {
         for (; count > 0; count = in.readCount()) {
             in.budget().takeItems(count);
             for (long i = 0; i < count; i++) {
-                items.add(item.read(in));
+                items.add(readItem(item, in, items.size()));
             }
         }
         return new GenericArrayData(items.toArray());
+    }
+
+    private static Object readItem(ValueReader item, AvroInput in, int index) {
+        try {
+            return item.read(in);
+        } catch (MalformedRecordException error) {
+            throw error.inItem(index);
+        }
     }
 
     private static Object map(ValueReader item, AvroInput in) {
@@ -100,7 +107,8 @@ final class ValueReaders {
         for (long count = in.readCount(); count > 0; count = in.readCount()) {
             in.budget().takeEntries(count);
             for (long i = 0; i < count; i++) {
-                items.put(in.readString(), item.read(in));
+                UTF8String key = in.readString();
+                items.put(key, readEntry(item, in, key));
             }
         }
         Object[] keys = items.keySet().toArray();
@@ -108,40 +116,49 @@ final class ValueReaders {
                 new GenericArrayData(keys), new GenericArrayData(items.values().toArray()));
     }
 
-    private static ValueReader record(Resolver.RecordAdjust action, String path) {
-        List<ValueReader> fields = new ArrayList<>();
-        List<Integer> indexes = new ArrayList<>();
-        List<Schema> skipped = new ArrayList<>();
-        int matched = 0;
-        for (Resolver.Action field : action.fieldActions) {
-            if (field.type == Resolver.Action.Type.SKIP) {
-                skipped.add(field.writer);
-                continue;
-            }
-            addSkipped(skipped, fields, indexes);
-            Schema.Field to = action.readerOrder[matched++];
-            fields.add(of(field, CatalystTypes.childPath(path, to.name())));
-            indexes.add(to.pos());
+    private static Object readEntry(ValueReader item, AvroInput in, UTF8String key) {
+        try {
+            return item.read(in);
+        } catch (MalformedRecordException error) {
+            throw error.inEntry(key);
         }
-        addSkipped(skipped, fields, indexes);
+    }
+
+    private static ValueReader record(Resolver.RecordAdjust action) {
+        List<ValueReader> readers = new ArrayList<>();
+        List<Integer> indexes = new ArrayList<>();
+        List<List<Schema.Field>> fields = new ArrayList<>();
+        List<Schema.Field> skipped = new ArrayList<>();
+        int matched = 0;
+        for (int i = 0; i < action.fieldActions.length; i++) {
+            if (action.fieldActions[i].type == Resolver.Action.Type.SKIP) {
+                skipped.add(action.writer.getFields().get(i));
+                if (i + 1 == action.fieldActions.length
+                        || action.fieldActions[i + 1].type != Resolver.Action.Type.SKIP) {
+                    // Adjacent fields that the reader's schema does not contain have one reader.
+                    readers.add(SkippedValues.of(
+                            skipped.stream().map(Schema.Field::schema).toList()));
+                    indexes.add(-1);
+                    fields.add(List.copyOf(skipped));
+                    skipped.clear();
+                }
+            } else {
+                Schema.Field to = action.readerOrder[matched++];
+                readers.add(of(action.fieldActions[i]));
+                indexes.add(to.pos());
+                fields.add(List.of(to));
+            }
+        }
         Object[] defaults = new Object[action.readerOrder.length];
         for (int i = action.firstDefault; i < defaults.length; i++) {
             Schema.Field field = action.readerOrder[i];
             defaults[field.pos()] = constant(field.schema(), action.defaults[i - action.firstDefault]);
         }
         return new RecordReader(
-                fields.toArray(new ValueReader[0]),
+                readers.toArray(new ValueReader[0]),
                 indexes.stream().mapToInt(Integer::intValue).toArray(),
+                fields,
                 defaults);
-    }
-
-    /** Moves adjacent fields that the reader's schema does not contain to one reader, whose index is -1. */
-    private static void addSkipped(List<Schema> skipped, List<ValueReader> fields, List<Integer> indexes) {
-        if (!skipped.isEmpty()) {
-            fields.add(SkippedValues.of(skipped));
-            indexes.add(-1);
-            skipped.clear();
-        }
     }
 
     /** The Catalyst value of a default, which is encoded and read again. */
@@ -156,17 +173,17 @@ final class ValueReaders {
         return of(schema, schema).read(new AvroInput().start(bytes.toByteArray(), 0));
     }
 
-    private static ValueReader writerUnion(Resolver.WriterUnion action, String path) {
+    private static ValueReader writerUnion(Resolver.WriterUnion action) {
         ValueReader[] branches = new ValueReader[action.actions.length];
         for (int i = 0; i < branches.length; i++) {
-            ValueReader branch = of(action.actions[i], path);
+            ValueReader branch = of(action.actions[i]);
             branches[i] = action.unionEquiv ? member(action.reader, i, branch) : branch;
         }
         return in -> branches[in.readIndex(branches.length)].read(in);
     }
 
-    private static ValueReader readerUnion(Resolver.ReaderUnion action, String path) {
-        return member(action.reader, action.firstMatch, of(action.actualAction, path));
+    private static ValueReader readerUnion(Resolver.ReaderUnion action) {
+        return member(action.reader, action.firstMatch, of(action.actualAction));
     }
 
     /** Converts the value of a branch of a union to the value of the union. */
@@ -198,14 +215,15 @@ final class ValueReaders {
         };
     }
 
-    private static String reason(Resolver.ErrorAction action, String path) {
+    private static ValueReader error(Resolver.ErrorAction action) {
         if (action.error == Resolver.ErrorAction.ErrorType.MISSING_REQUIRED_FIELD) {
             String name = missingField(action.writer, action.reader);
-            return "the writer schema lacks a field that has no default"
-                    + CatalystTypes.fieldSuffix(CatalystTypes.childPath(path, name));
+            return in -> {
+                throw new MalformedRecordException("the writer schema lacks it, and it has no default").inField(name);
+            };
         }
-        String template = "the record was written as %s, which cannot be read as %s";
-        return template.formatted(name(action.writer), name(action.reader)) + CatalystTypes.fieldSuffix(path);
+        return failing(
+                "it was written as %s, which cannot be read as %s".formatted(name(action.writer), name(action.reader)));
     }
 
     private static String missingField(Schema writer, Schema reader) {
@@ -222,25 +240,5 @@ final class ValueReaders {
             case RECORD, ENUM -> schema.getFullName();
             default -> schema.getType().getName();
         };
-    }
-
-    /** Reads the fields of a record in the order of the writer, and stores each at its index in the reader's schema. */
-    private record RecordReader(ValueReader[] fields, int[] indexes, Object[] defaults) implements ValueReader {
-        @Override
-        public Object read(AvroInput in) {
-            in.budget().takeFields(defaults.length);
-            Object[] values = defaults.clone();
-            for (int i = 0; i < fields.length; i++) {
-                ValueReader field = fields[i];
-                if (field instanceof PlainReader plain) {
-                    values[indexes[i]] = plain.read(in);
-                } else if (field instanceof SkippedValues skipped) {
-                    skipped.read(in);
-                } else {
-                    values[indexes[i]] = field.read(in);
-                }
-            }
-            return new GenericInternalRow(values);
-        }
     }
 }

@@ -71,7 +71,7 @@ public final class RecordBudget {
 
     private MalformedRecordException exceeded() {
         return new MalformedRecordException(
-                "its arrays and maps have too many items: they would take more than %d MiB of memory"
+                "the arrays and maps of the record have too many items: they would take more than %d MiB of memory"
                         .formatted(allowed >> 20));
     }
 

@@ -21,7 +21,6 @@ public final class SchemaMismatchException extends LsqlException {
      * @param path the path of the field; empty for the whole record
      */
     public static SchemaMismatchException ofValue(String path, String reason) {
-        return new SchemaMismatchException(
-                Condition.LSQL_VALUE_DOES_NOT_FIT_SCHEMA, reason + (path.isEmpty() ? "" : ": field " + path));
+        return new SchemaMismatchException(Condition.LSQL_VALUE_DOES_NOT_FIT_SCHEMA, FieldPath.before(reason, path));
     }
 }

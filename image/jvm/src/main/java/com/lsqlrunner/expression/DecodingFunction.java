@@ -52,7 +52,7 @@ public abstract class DecodingFunction extends UnaryFunction {
         }
         String missing = required == null || value == null ? null : required.missing((InternalRow) value);
         if (missing != null) {
-            throw new MalformedRecordException(missing + " is null");
+            throw new MalformedRecordException("it is null").inField(missing);
         }
     }
 

@@ -1,6 +1,6 @@
 package com.lsqlrunner.expression;
 
-import com.lsqlrunner.errors.ShownValue;
+import com.lsqlrunner.errors.FieldPath;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -67,18 +67,17 @@ public final class RequiredFields {
             } else if (member.nested != null) {
                 String missing = member.nested.missingIn(struct, member.index, member.type);
                 if (missing != null) {
-                    return member.name + missing;
+                    return FieldPath.inField(member.name, missing);
                 }
             }
         }
         return null;
     }
 
-    /** The rest of the path, below a value; null if nothing in it is missing. */
+    /** The path inside a value; empty for an element itself. Null if nothing in it is missing. */
     private String missingIn(SpecializedGetters container, int index, DataType type) {
         if (type instanceof StructType struct) {
-            String missing = missing(container.getStruct(index, struct.length()));
-            return missing == null ? null : "." + missing;
+            return missing(container.getStruct(index, struct.length()));
         }
         MapData map = type instanceof MapType ? container.getMap(index) : null;
         ArrayData items = map == null ? container.getArray(index) : map.valueArray();
@@ -92,14 +91,11 @@ public final class RequiredFields {
                 missing = "";
             }
             if (missing != null) {
-                return (map == null ? "[" + i + "]" : placeOf(map, i)) + missing;
+                return map == null
+                        ? FieldPath.inItem(i, missing)
+                        : FieldPath.inEntry(map.keyArray().getUTF8String(i), missing);
             }
         }
         return null;
-    }
-
-    /** The place of an entry of a map. Its key is a value of the record. */
-    private static String placeOf(MapData map, int index) {
-        return ShownValue.choose("." + map.keyArray().getUTF8String(index), "{}");
     }
 }

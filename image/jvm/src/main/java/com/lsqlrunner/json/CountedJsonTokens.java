@@ -35,7 +35,10 @@ final class CountedJsonTokens extends JsonParserDelegate {
         budget.start(recordBytes);
     }
 
-    /** Why the record is refused; null if it is not. Spark's parser may hide the exception behind another one. */
+    /**
+     * Why the record is refused, with the field; null if it is not. Spark's parser may hide the exception behind
+     * another one.
+     */
     MalformedRecordException refusal() {
         return refusal;
     }
@@ -45,8 +48,7 @@ final class CountedJsonTokens extends JsonParserDelegate {
         try {
             return countedToken();
         } catch (MalformedRecordException exceeded) {
-            refusal = exceeded;
-            throw exceeded;
+            throw refused(exceeded);
         }
     }
 
@@ -97,7 +99,15 @@ final class CountedJsonTokens extends JsonParserDelegate {
     }
 
     private MalformedRecordException tooManyDigits() {
-        refusal = new MalformedRecordException("a decimal has more than %d digits".formatted(RecordBudget.MAX_DIGITS));
+        return refused(
+                new MalformedRecordException("a decimal has more than %d digits".formatted(RecordBudget.MAX_DIGITS)));
+    }
+
+    /** The error with the field of the current value. Of several errors of a record the first one is kept. */
+    private MalformedRecordException refused(MalformedRecordException error) {
+        if (refusal == null) {
+            refusal = error.inField(JsonFieldPath.of(delegate.getParsingContext(), types.root));
+        }
         return refusal;
     }
 

@@ -16,7 +16,9 @@ public final class DecodeJson extends DecodingFunction {
     @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
     private final StructType type;
 
+    private transient boolean isReady;
     private transient JsonObjectReader reader;
+    /** Created for the first record that the reader does not read. */
     private transient SparkJsonParser parser;
     /** Reads numbers as text; null if none are kept as text. */
     private transient SparkJsonParser textParser;
@@ -39,11 +41,9 @@ public final class DecodeJson extends DecodingFunction {
 
     @Override
     protected InternalRow decoded(byte[] record) {
-        if (parser == null) {
-            StructType values = ((StructType) declared()).asNullable();
-            parser = new SparkJsonParser(values);
-            textParser = values.equals(type) ? null : new SparkJsonParser(type);
-            reader = JsonObjectReader.of(values, type);
+        if (!isReady) {
+            reader = JsonObjectReader.of(((StructType) declared()).asNullable(), type);
+            isReady = true;
         }
         InternalRow row = reader == null ? null : reader.read(record);
         return row == null ? parsed(record) : row;
@@ -51,6 +51,11 @@ public final class DecodeJson extends DecodingFunction {
 
     /** Spark's parser accepts every value as text. So it first reads numbers, to decide whether the record is valid. */
     private InternalRow parsed(byte[] record) {
+        if (parser == null) {
+            StructType values = ((StructType) declared()).asNullable();
+            parser = new SparkJsonParser(values);
+            textParser = values.equals(type) ? null : new SparkJsonParser(type);
+        }
         InternalRow values = parser.parse(record);
         return textParser == null ? values : textParser.parse(record);
     }

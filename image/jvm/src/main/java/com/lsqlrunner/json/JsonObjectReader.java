@@ -4,6 +4,7 @@ import static com.lsqlrunner.json.JsonFieldNames.NO_FIELD;
 import static com.lsqlrunner.json.JsonScanner.NOT_READ;
 import static com.lsqlrunner.json.JsonScanner.UNRECOGNIZED;
 
+import com.lsqlrunner.errors.MalformedRecordException;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -21,6 +22,7 @@ final class JsonObjectReader {
     /** The largest number of fields of a struct: a bit of a long for each. */
     private static final int MOST_FIELDS = 64;
 
+    private final StructType type;
     private final JsonFieldNames names;
     private final JsonValueReader[] fields;
     private final JsonScanner scanner;
@@ -33,6 +35,7 @@ final class JsonObjectReader {
      */
     JsonObjectReader(StructType declared, StructType type, JsonScanner scanner) {
         int count = declared.length();
+        this.type = declared;
         this.scanner = scanner;
         names = new JsonFieldNames(declared.fieldNames(), scanner);
         fields = new JsonValueReader[count];
@@ -57,10 +60,19 @@ final class JsonObjectReader {
                 && Arrays.stream(type.fields()).map(StructField::dataType).allMatch(JsonValueReader::canRead);
     }
 
-    /** The struct of a record; null if only Spark's parser can decide what the record is. */
+    /**
+     * The struct of a record; null if only Spark's parser can decide what the record is.
+     *
+     * @throws MalformedRecordException the record exceeds its budget
+     */
     InternalRow read(byte[] record) {
         scanner.open(record);
-        Object row = scanner.peek() == '{' ? readObject(record) : NOT_READ;
+        Object row;
+        try {
+            row = scanner.peek() == '{' ? readObject(record) : NOT_READ;
+        } catch (MalformedRecordException exceeded) { // the budget: everything before is valid
+            throw exceeded.inField(JsonFieldPath.at(scanner.position(), record, type));
+        }
         return row != NOT_READ && scanner.isAtEnd() ? (InternalRow) row : null;
     }
 

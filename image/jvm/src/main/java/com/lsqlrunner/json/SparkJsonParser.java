@@ -9,20 +9,13 @@ import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.errors.Unchecked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
-import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.json.JSONOptions;
 import org.apache.spark.sql.catalyst.json.JacksonParser;
 import org.apache.spark.sql.catalyst.util.BadRecordException;
 import org.apache.spark.sql.sources.Filter;
-import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.MapType;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function2;
@@ -45,19 +38,19 @@ final class SparkJsonParser {
 
     private static final Pattern TOO_DEEP = Pattern.compile("^Document nesting depth");
 
+    private final StructType type;
     private final JacksonParser parser;
     private final Function2<JsonFactory, byte[], JsonParser> tokens;
     private final CountedJsonTokens.Types types;
-    private final Set<String> fieldNames = new HashSet<>();
     private CountedJsonTokens counted;
 
     /** @param type of the structs, with nullable fields */
     SparkJsonParser(StructType type) {
         Map<String, String> options =
                 new Map.Map2<>("mode", "FAILFAST", "maxNestingDepth", String.valueOf(RecordBudget.MAX_DEPTH));
+        this.type = type;
         types = new CountedJsonTokens.Types(type);
         tokens = this::tokens;
-        addFieldNames(type, fieldNames);
         parser = new JacksonParser(type, new JSONOptions(options, "UTC", ""), false, NO_FILTERS);
     }
 
@@ -75,7 +68,7 @@ final class SparkJsonParser {
                 throw counted.refusal();
             }
             if (error instanceof BadRecordException bad) {
-                throw malformed(bad);
+                throw malformed(bad).inField(failingField(record));
             }
             throw Unchecked.thrown(error);
         }
@@ -88,9 +81,8 @@ final class SparkJsonParser {
             return RecordBudget.tooDeep();
         }
         if (cause.condition().equals("CANNOT_PARSE_JSON_FIELD") && !ShownValue.isIncluded()) {
-            return new MalformedRecordException("%s%s is not of the type %s"
+            return new MalformedRecordException("%s is not of the type %s"
                     .formatted(
-                            fieldOf(bad),
                             cause.parameters().get("jsonType"),
                             cause.parameters().get("dataType")));
         }
@@ -98,28 +90,18 @@ final class SparkJsonParser {
         return new MalformedRecordException(reason.isEmpty() ? "the JSON does not have the declared type" : reason);
     }
 
-    /** The name of the field with an invalid value; empty for an entry of a map, whose key is a value of the record. */
-    private String fieldOf(BadRecordException bad) {
-        Throwable innermost = bad;
-        while (innermost.getCause() != null && innermost.getCause() != innermost) {
-            innermost = innermost.getCause();
+    /** The path of the value at which a record is not valid. The record is read again, so that others have no cost. */
+    private String failingField(byte[] record) {
+        FailingJsonTokens[] failing = new FailingJsonTokens[1];
+        try {
+            parser.parse(
+                    record,
+                    (json, bytes) -> failing[0] = new FailingJsonTokens(tokens(json, bytes), type),
+                    UTF8String::fromBytes);
+        } catch (Exception expected) { // Scala does not declare what it throws
+            return failing[0] == null ? "" : failing[0].path();
         }
-        String quoted = ((SparkThrowable) innermost).getMessageParameters().get("fieldName");
-        String name = String.valueOf(quoted).replaceFirst("^'(.*)'$", "$1");
-        return fieldNames.contains(name) ? "the field " + name + ": " : "";
-    }
-
-    private static void addFieldNames(DataType type, Set<String> names) {
-        if (type instanceof StructType struct) {
-            for (StructField field : struct.fields()) {
-                names.add(field.name());
-                addFieldNames(field.dataType(), names);
-            }
-        } else if (type instanceof ArrayType array) {
-            addFieldNames(array.elementType(), names);
-        } else if (type instanceof MapType map) {
-            addFieldNames(map.valueType(), names);
-        }
+        return "";
     }
 
     private JsonParser tokens(JsonFactory json, byte[] record) {

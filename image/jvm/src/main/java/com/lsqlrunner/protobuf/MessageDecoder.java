@@ -33,7 +33,7 @@ final class MessageDecoder {
      */
     MessageDecoder(MessageSpec message, StructType type, IntFunction<String> files) {
         name = message.name();
-        reader = new MessageReader(message.fields(), "message", type, "");
+        reader = new MessageReader(message.fields(), "message", type);
         this.files = files;
     }
 

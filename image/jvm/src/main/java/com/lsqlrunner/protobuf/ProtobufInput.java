@@ -129,7 +129,7 @@ final class ProtobufInput {
             case WireType.LENGTH -> take(readLength());
             case WireType.FIXED32 -> take(Integer.BYTES);
             case WireType.START_GROUP -> skipGroup(tag >>> 3, depth + 1);
-            default -> throw new MalformedRecordException("field %d has an unknown wire type".formatted(tag >>> 3));
+            default -> throw new MalformedRecordException("a value has an unknown wire type");
         }
     }
 

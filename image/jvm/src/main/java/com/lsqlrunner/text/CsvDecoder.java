@@ -25,9 +25,9 @@ final class CsvDecoder {
      * @param nullText the text that stands for null, like an empty column
      */
     CsvDecoder(StructType type, List<String> names, String delimiter, String quote, String nullText) {
-        this.line = new CsvLine(delimiter, quote, names.size());
         this.nullText = UTF8String.fromString(nullText);
         this.names = names.toArray(String[]::new);
+        this.line = new CsvLine(delimiter, quote, this.names);
         StructField[] fields = type.fields();
         columns = Arrays.stream(fields)
                 .mapToInt(field -> names.indexOf(field.name()))
@@ -61,7 +61,7 @@ final class CsvDecoder {
         try {
             return isNull ? null : readers[field].read(text);
         } catch (MalformedRecordException error) {
-            throw new MalformedRecordException("column " + names[column] + ": " + error.reason());
+            throw error.inField(names[column]);
         }
     }
 }

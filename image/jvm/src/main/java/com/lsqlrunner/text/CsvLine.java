@@ -10,6 +10,7 @@ final class CsvLine {
     private static final byte QUOTED = 1;
     private static final byte QUOTED_WITH_QUOTES = 2;
 
+    private final String[] names;
     private final byte delimiter;
     private final int quote;
     private final int[] bounds;
@@ -20,11 +21,12 @@ final class CsvLine {
     /**
      * @param delimiter between columns
      * @param quote around values that contain a delimiter, a quote (written twice) or the end of a line; empty for none
-     * @param columns how many are kept; further ones are only counted
+     * @param names of the columns; further ones are only counted
      */
-    CsvLine(String delimiter, String quote, int columns) {
-        bounds = new int[2 * columns];
-        forms = new byte[columns];
+    CsvLine(String delimiter, String quote, String... names) {
+        this.names = names;
+        bounds = new int[2 * names.length];
+        forms = new byte[names.length];
         this.delimiter = (byte) delimiter.charAt(0);
         this.quote = quote.isEmpty() ? NO_QUOTE : quote.charAt(0);
     }
@@ -59,8 +61,7 @@ final class CsvLine {
         int at = from;
         for (; at < end && data[at] != delimiter; at++) {
             if (data[at] == quote) {
-                throw new MalformedRecordException(
-                        "column %d has a quote within a value that does not begin with one".formatted(size + 1));
+                throw malformed("it has a quote within a value that does not begin with one");
             }
             if (data[at] == '\n' || data[at] == '\r') {
                 throw new MalformedRecordException("it has more than one line");
@@ -80,13 +81,19 @@ final class CsvLine {
                 }
                 at++;
                 if (data[at] != quote) {
-                    throw new MalformedRecordException(
-                            "column %d continues after its closing quote".formatted(size + 1));
+                    throw malformed("it continues after its closing quote");
                 }
                 form = QUOTED_WITH_QUOTES;
             }
         }
-        throw new MalformedRecordException("column %d has no closing quote".formatted(size + 1));
+        throw malformed("it has no closing quote");
+    }
+
+    /** An error in the column that is being read. */
+    private MalformedRecordException malformed(String reason) {
+        return size < names.length
+                ? new MalformedRecordException(reason).inField(names[size])
+                : new MalformedRecordException("column %d: %s".formatted(size + 1, reason));
     }
 
     private void add(int from, int to, byte form) {

@@ -7,6 +7,7 @@ import static javax.xml.stream.XMLStreamConstants.ENTITY_REFERENCE;
 import static javax.xml.stream.XMLStreamConstants.SPACE;
 import static javax.xml.stream.XMLStreamConstants.START_ELEMENT;
 
+import com.ctc.wstx.exc.WstxLazyException;
 import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.errors.ShownValue;
@@ -48,18 +49,9 @@ final class ElementReaders {
         boolean isText = type instanceof StringType;
         return (in, budget) -> {
             boolean isNil = isNil(in);
-            String name = in.getLocalName();
             String text = text(in);
-            return isNil ? null : convert("the element " + name, text, value, isText);
+            return isNil ? null : valueOf(text, value, isText);
         };
-    }
-
-    private static Object convert(String source, String text, TextReader value, boolean isText) {
-        try {
-            return valueOf(text, value, isText);
-        } catch (MalformedRecordException error) {
-            throw new MalformedRecordException(source + ": " + error.reason());
-        }
     }
 
     /** Blank text is a value only of the type string, and null for other types. */
@@ -74,13 +66,12 @@ final class ElementReaders {
 
     /** The text of an element without nested elements. */
     private static String text(XMLStreamReader in) throws XMLStreamException {
-        String name = in.getLocalName();
         String first = "";
         StringBuilder all = null; // only for text that comments divide, which is rare
         for (int event = in.next(); event != END_ELEMENT; event = in.next()) {
             if (event == START_ELEMENT) {
-                throw new MalformedRecordException("the element %s contains an element".formatted(name)
-                        + ShownValue.choose(", " + in.getLocalName(), ""));
+                throw new MalformedRecordException(
+                        "it contains an element" + ShownValue.choose(", " + in.getLocalName(), ""));
             }
             refuseEntity(event, in);
             if (isCharacters(event)) {
@@ -177,8 +168,7 @@ final class ElementReaders {
             for (int i = 0; i < count; i++) {
                 Integer index = attributes.get(in.getAttributeLocalName(i));
                 if (index != null) {
-                    values[index] =
-                            convert("the attribute " + in.getAttributeLocalName(i), index, in.getAttributeValue(i));
+                    values[index] = convert(ATTRIBUTE + in.getAttributeLocalName(i), index, in.getAttributeValue(i));
                 }
             }
         }
@@ -200,7 +190,7 @@ final class ElementReaders {
                 }
             }
             if (own != null) {
-                values[text] = convert("the text", text, own.toString());
+                values[text] = convert(TEXT, text, own.toString());
             }
         }
 
@@ -213,18 +203,29 @@ final class ElementReaders {
                 return;
             }
             if (seen[index] && !isArray[index]) {
-                throw new MalformedRecordException("the element %s is repeated, but is not an array".formatted(name));
+                throw new MalformedRecordException("it is repeated, but is not an array").inField(name);
             }
             seen[index] = true;
-            if (isArray[index]) {
-                budget.takeItems(1);
+            try {
+                if (isArray[index]) {
+                    budget.takeItems(1);
+                    itemsOf(values, index).add(readers[index].read(in, budget));
+                } else {
+                    values[index] = readers[index].read(in, budget);
+                }
+            } catch (MalformedRecordException error) {
+                throw inElement(error, name, values, index);
+            } catch (XMLStreamException error) {
+                throw inElement(XmlErrors.malformed(error), name, values, index);
+            } catch (WstxLazyException error) {
+                throw inElement(XmlErrors.malformed(error), name, values, index);
             }
-            Object value = readers[index].read(in, budget);
-            if (isArray[index]) {
-                itemsOf(values, index).add(value);
-            } else {
-                values[index] = value;
-            }
+        }
+
+        private MalformedRecordException inElement(
+                MalformedRecordException error, String name, Object[] values, int index) {
+            int item = isArray[index] ? itemsOf(values, index).size() : 0;
+            return (isArray[index] ? error.inItem(item) : error).inField(name);
         }
 
         @SuppressWarnings("unchecked") // only this method stores lists
@@ -235,8 +236,12 @@ final class ElementReaders {
             return (List<Object>) values[index];
         }
 
-        private Object convert(String source, int index, String text) {
-            return ElementReaders.convert(source, text, texts[index], isText[index]);
+        private Object convert(String name, int index, String text) {
+            try {
+                return valueOf(text, texts[index], isText[index]);
+            } catch (MalformedRecordException error) {
+                throw error.inField(name);
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ import com.lsqlrunner.bytes.RecordBudget;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.errors.ShownValue;
 import java.io.StringReader;
-import javax.xml.stream.Location;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
@@ -42,10 +41,9 @@ final class XmlDecoder {
             in.close();
             return value;
         } catch (XMLStreamException error) {
-            throw malformed(error);
+            throw XmlErrors.malformed(error);
         } catch (WstxLazyException error) {
-            // Woodstox parses text when it is requested, where it can throw no checked exception.
-            throw malformed((XMLStreamException) error.getCause());
+            throw XmlErrors.malformed(error);
         }
     }
 
@@ -93,17 +91,5 @@ final class XmlDecoder {
         parsers.setProperty(XMLInputFactory2.P_INTERN_NAMES, false);
         parsers.setProperty(WstxInputProperties.P_MAX_ELEMENT_DEPTH, RecordBudget.MAX_DEPTH);
         return parsers;
-    }
-
-    private static MalformedRecordException malformed(XMLStreamException error) {
-        String message = String.valueOf(error.getMessage()).lines().findFirst().orElse("");
-        if (message.startsWith("Maximum Element Depth")) {
-            return RecordBudget.tooDeep();
-        }
-        Location place = error.getLocation();
-        String where = place == null
-                ? ""
-                : ", at line %d, column %d".formatted(place.getLineNumber(), place.getColumnNumber());
-        return new MalformedRecordException("it is not XML" + where + ShownValue.choose(": " + message, ""));
     }
 }

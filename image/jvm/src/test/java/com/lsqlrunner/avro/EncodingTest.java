@@ -137,7 +137,7 @@ final class EncodingTest {
         Schema schema = Records.record(Records.field("a", "\"int\""));
 
         assertEquals(
-                "a value is null, and the schema does not allow it: field a",
+                "field a: a value is null, and the schema does not allow it",
                 refusal(struct("a", DataTypes.IntegerType), schema, row(null)));
     }
 

@@ -125,7 +125,7 @@ final class EvolutionTest {
         assertEquals("1", read(plain, nullable, 1));
         assertEquals("1", read(nullable, Records.schema("\"long\""), 1L));
         assertEquals(
-                "the record was written as null, which cannot be read as long",
+                "it was written as null, which cannot be read as long",
                 refusal(nullable, Records.schema("\"long\""), null));
     }
 
@@ -192,7 +192,7 @@ final class EvolutionTest {
         Schema reader = Records.record(Records.field("a", "\"int\""), Records.field("c", "\"int\""));
 
         assertEquals(
-                "the writer schema lacks a field that has no default: field c",
+                "field c: the writer schema lacks it, and it has no default",
                 refusal(AB, reader, Records.of(AB, 1, "b")));
     }
 
@@ -201,7 +201,7 @@ final class EvolutionTest {
         Schema reader = Records.record(Records.field("a", "\"int\""), Records.field("b", "\"int\""));
 
         assertEquals(
-                "the record was written as string, which cannot be read as int: field b",
+                "field b: it was written as string, which cannot be read as int",
                 refusal(AB, reader, Records.of(AB, 1, "b")));
     }
 }

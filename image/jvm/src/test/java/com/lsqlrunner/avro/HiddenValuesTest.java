@@ -4,6 +4,7 @@ import static com.lsqlrunner.errors.HiddenValues.SECRET;
 import static com.lsqlrunner.errors.HiddenValues.reason;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -23,14 +24,14 @@ final class HiddenValuesTest {
     @Test
     void aTextThatIsNoSymbolIsDescribedByItsLength() {
         assertEquals(
-                "the enum E has no such symbol: a text of 6 bytes: field f",
+                "field f: the enum E has no such symbol: a text of 6 bytes",
                 refusal("{\"type\":\"enum\",\"name\":\"E\",\"symbols\":[\"A\"]}"));
     }
 
     @Test
     void aTextThatIsNoUuidIsDescribedByItsLength() {
         assertEquals(
-                "a text of 6 bytes is not a UUID: field f",
+                "field f: a text of 6 bytes is not a UUID",
                 refusal("{\"type\":\"fixed\",\"name\":\"U\",\"size\":16,\"logicalType\":\"uuid\"}"));
     }
 
@@ -41,6 +42,15 @@ final class HiddenValuesTest {
         byte[] record = Records.bytes(Records.ID, writer, new GenericData.EnumSymbol(writer, SECRET));
 
         assertEquals("the enum has no such symbol", reason(() -> Records.decoded(writer, reader, record)));
+    }
+
+    @Test
+    void aKeyOfAMapIsNotShown() {
+        Schema schema = Records.record(Records.field("m", "{\"type\":\"map\",\"values\":\"boolean\"}"));
+        byte[] record = Records.bytes(Records.ID, schema, Records.of(schema, Map.of(SECRET, true)));
+        record[record.length - 2] = 2;
+
+        assertEquals("field m{}: a boolean is neither 0 nor 1", reason(() -> Records.decoded(schema, schema, record)));
     }
 
     @Test

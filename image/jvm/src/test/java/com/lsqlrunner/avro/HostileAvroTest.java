@@ -85,7 +85,7 @@ final class HostileAvroTest {
             to.writeLong(0);
         });
 
-        assertRefused(TOO_MANY.formatted(32), () -> decoded(schema, record));
+        assertRefused("field [1]: " + TOO_MANY.formatted(32), () -> decoded(schema, record));
     }
 
     @Test
@@ -104,7 +104,8 @@ final class HostileAvroTest {
                                 .mapToObj(i -> Records.field("f" + i, "[\"null\",\"long\"]", "null"))
                                 .collect(Collectors.joining(","))));
 
-        assertRefused(TOO_MANY.formatted(32), () -> Records.decoded(writer, reader, blocks(1, 100_000)));
+        assertRefused(
+                "field [37943]: " + TOO_MANY.formatted(32), () -> Records.decoded(writer, reader, blocks(1, 100_000)));
         assertNotNull(Records.decoded(writer, reader, blocks(1, 10_000)));
     }
 
@@ -144,7 +145,7 @@ final class HostileAvroTest {
             }
         });
 
-        assertRefused(TOO_DEEP, () -> Records.decoded(writer, NOTHING, record));
+        assertRefused("field next: " + TOO_DEEP, () -> Records.decoded(writer, NOTHING, record));
     }
 
     @Test

@@ -39,7 +39,7 @@ final class MalformedTest {
                 "\"string\" | 000000000701 | a length is negative",
                 "\"string\" | 000000000702ff | a string is not UTF-8",
                 "[\"null\",\"int\"] | 000000000704 | the union or enum has no item 2",
-                "{\"type\":\"array\",\"items\":\"null\"} | 0000000007feffffffffffffffff01 | its arrays and maps have too many items: they would take more than 32 MiB of memory",
+                "{\"type\":\"array\",\"items\":\"null\"} | 0000000007feffffffffffffffff01 | the arrays and maps of the record have too many items: they would take more than 32 MiB of memory",
                 "{\"type\":\"array\",\"items\":\"null\"} | 0000000007ffffffffffffffffff01 | the record ends in the middle of a value",
                 "{\"type\":\"long\",\"logicalType\":\"timestamp-millis\"} | 0000000007feffffffffffffffff01 | a timestamp is out of range",
                 "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":1} | 000000000700 | a decimal has no bytes"

@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 /** Checks what a record costs that was written to exhaust its reader. */
 public final class HostileRecord {
     public static final String TOO_MANY =
-            "its arrays and maps have too many items: they would take more than %d MiB of memory";
+            "the arrays and maps of the record have too many items: they would take more than %d MiB of memory";
     public static final String TOO_DEEP = "values are nested more than 500 levels deep";
 
     /** What decoding may allocate, with garbage: more than a budget, because lists grow by copying. */

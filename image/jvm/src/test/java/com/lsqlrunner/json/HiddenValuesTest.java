@@ -24,11 +24,13 @@ final class HiddenValuesTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "{\"id\":s3cr3t} | it is not JSON, at byte 6",
+                "{\"counts\":{\"s3cr3t\":x}} | field counts{}: it is not JSON, at byte 20",
+                "{\"s3cr3t\":[x]} | it is not JSON, at byte 11",
+                "{\"id\":s3cr3t} | field id: it is not JSON, at byte 6",
                 "s3cr3t | it is not JSON, at byte 0",
-                "{\"name\":\"s3cr3t | the JSON is incomplete, at byte 15",
+                "{\"name\":\"s3cr3t | field name: the JSON is incomplete, at byte 15",
                 "{\"s3cr3t\" 1} | it is not JSON, at byte 10",
-                "{\"name\":\"\\s3cr3t\"} | it is not JSON, at byte 11"
+                "{\"name\":\"\\s3cr3t\"} | field name: it is not JSON, at byte 11"
             })
     void textThatIsNotJsonIsDescribedByThePlace(String record, String expected) {
         assertEquals(expected, reasonOf(record));

@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records that claim many values, large numbers, or values nested in one another, for both parsers. */
@@ -55,13 +56,13 @@ final class HostileJsonTest {
 
     @Test
     void theFieldsOfEmptyObjectsAreCounted() {
-        for (byte[] record : new byte[][] {
-            bytes(repeated("{\"wide\":[", "{}", 70_000, "]}")),
-            bytes(repeated("{\"named\":{", "\"a\":{}", 70_000, "}}"))
-        }) {
-            assertRefused(TOO_MANY.formatted(32), () -> reader.read(record));
-            assertRefused(TOO_MANY.formatted(32), () -> parser.parse(record));
-        }
+        byte[] items = bytes(repeated("{\"wide\":[", "{}", 70_000, "]}"));
+        byte[] entries = bytes(repeated("{\"named\":{", "\"a\":{}", 70_000, "}}"));
+
+        assertRefused("field wide[65535]: " + TOO_MANY.formatted(32), () -> reader.read(items));
+        assertRefused("field wide[65535]: " + TOO_MANY.formatted(32), () -> parser.parse(items));
+        assertRefused("field named.a: " + TOO_MANY.formatted(32), () -> reader.read(entries));
+        assertRefused("field named.a: " + TOO_MANY.formatted(32), () -> parser.parse(entries));
     }
 
     @Test
@@ -94,10 +95,20 @@ final class HostileJsonTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"text", "other", "wide", "numbers"})
-    void valuesMayBeNested500LevelsDeep(String field) {
-        assertRefused(TOO_DEEP, () -> decoded(bytes("{\"%s\":%s".formatted(field, "[".repeat(100_000)))));
-        assertRefused(TOO_DEEP, () -> decoded(bytes("{\"%s\":%s".formatted(field, "{\"a\":".repeat(100_000)))));
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text | field text: | field text:",
+                "other | '' | ''",
+                "wide | field wide[0]: | field wide:",
+                "numbers | field numbers[0]: | field numbers:"
+            })
+    void valuesMayBeNested500LevelsDeep(String field, String ofArrays, String ofObjects) {
+        byte[] arrays = bytes("{\"%s\":%s".formatted(field, "[".repeat(100_000)));
+        byte[] objects = bytes("{\"%s\":%s".formatted(field, "{\"a\":".repeat(100_000)));
+
+        assertRefused((ofArrays + " " + TOO_DEEP).strip(), () -> decoded(arrays));
+        assertRefused((ofObjects + " " + TOO_DEEP).strip(), () -> decoded(objects));
     }
 
     @Test
@@ -110,17 +121,19 @@ final class HostileJsonTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "{\"price\":1e9999999}",
-                "{\"price\":1e-9999999}",
-                "{\"price\":\"1e9999999\"}",
-                "{\"price\":\"-1.5E+0009999\"}",
-                "{\"prices\":{\"a\":1,\"b\":\"1,0e9999999\"}}",
-                "{\"prices\":{\"a\":1,\"b\":1e9999999}}"
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{\"price\":1e9999999} | price",
+                "{\"price\":1e-9999999} | price",
+                "{\"price\":\"1e9999999\"} | price",
+                "{\"price\":\"-1.5E+0009999\"} | price",
+                "{\"prices\":{\"a\":1,\"b\":\"1,0e9999999\"}} | prices.b",
+                "{\"prices\":{\"a\":1,\"b\":1e9999999}} | prices.b"
             })
-    void aDecimalWithALargeExponentIsRefused(String text) {
-        assertRefused(TOO_MANY_DIGITS, () -> decoded(bytes(text)));
+    void aDecimalWithALargeExponentIsRefused(String text, String field) {
+        assertRefused("field %s: %s".formatted(field, TOO_MANY_DIGITS), () -> decoded(bytes(text)));
     }
 
     @ParameterizedTest

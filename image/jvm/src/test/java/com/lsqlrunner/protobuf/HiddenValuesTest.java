@@ -40,7 +40,7 @@ final class HiddenValuesTest {
     @Test
     void aTextThatIsNoSymbolIsDescribedByItsLength() {
         assertEquals(
-                "a text of 6 bytes is not one of [X]: field f",
+                "field f: a text of 6 bytes is not one of [X]",
                 refusal(field("enum", "implicit", null), DataTypes.StringType, UTF8String.fromString(SECRET)));
     }
 
@@ -49,10 +49,10 @@ final class HiddenValuesTest {
         Decimal large = Decimal.apply(new BigDecimal(NUMBER + "000000000000"));
 
         assertEquals(
-                "a number does not fit 32 unsigned bits: field f",
+                "field f: a number does not fit 32 unsigned bits",
                 refusal(field("uint32", "implicit", null), DataTypes.LongType, NUMBER));
         assertEquals(
-                "a number does not fit 64 unsigned bits: field f",
+                "field f: a number does not fit 64 unsigned bits",
                 refusal(field("uint64", "implicit", null), DataTypes.createDecimalType(38, 0), large));
     }
 
@@ -62,11 +62,20 @@ final class HiddenValuesTest {
                 ArrayBasedMapData.apply(Map.of(UTF8String.fromString(SECRET), 1), key -> key, value -> value);
 
         assertEquals(
-                "a key is not of the type int32: field f",
+                "field f: a key is not of the type int32",
                 refusal(
                         field("int32", "map", "int32"),
                         DataTypes.createMapType(DataTypes.StringType, DataTypes.IntegerType),
                         map));
+    }
+
+    @Test
+    void theNumberOfAFieldThatTheSchemaDoesNotHaveIsNotShown() {
+        byte[] groupOfFieldFour = Messages.record(new byte[] {35, 44});
+
+        assertEquals(
+                "a group ends with the number of another field",
+                malformed(field("string", "implicit", null), groupOfFieldFour));
     }
 
     @Test

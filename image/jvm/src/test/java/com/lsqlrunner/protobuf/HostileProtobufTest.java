@@ -36,8 +36,8 @@ final class HostileProtobufTest {
 
     @Test
     void theFieldsOfEmptyMessagesAreCounted() {
-        assertRefused(TOO_MANY.formatted(32), () -> decoder.read(empties(1, 200_000)));
-        assertRefused(TOO_MANY.formatted(32), () -> decoder.read(empties(2, 200_000)));
+        assertRefused("field items[10381]: " + TOO_MANY.formatted(32), () -> decoder.read(empties(1, 200_000)));
+        assertRefused("field entries: " + TOO_MANY.formatted(32), () -> decoder.read(empties(2, 200_000)));
     }
 
     @Test
@@ -59,6 +59,6 @@ final class HostileProtobufTest {
         byte[] deep = new byte[5_000_000];
         Arrays.fill(deep, (byte) (4 << 3 | WireType.START_GROUP));
 
-        assertRefused(TOO_DEEP, () -> decoder.read(Messages.record(deep)));
+        assertRefused("field #4: " + TOO_DEEP, () -> decoder.read(Messages.record(deep)));
     }
 }

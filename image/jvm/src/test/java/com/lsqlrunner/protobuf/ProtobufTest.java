@@ -107,7 +107,24 @@ final class ProtobufTest {
     @Test
     void aMissingRequiredFieldMakesTheRecordMalformed() {
         MessageDecoder decoder = decoder(fieldSpec("a", 1, "int32", "required"));
-        assertEquals("the required field a is missing", malformed(decoder, Messages.record(new byte[0])));
+        assertEquals("field a: it is required, and missing", malformed(decoder, Messages.record(new byte[0])));
+    }
+
+    @Test
+    void aMalformedValueIsNamedByItsPath() {
+        FieldSpec text = fieldSpec("text", 1, "string", "implicit");
+        FieldSpec lines = new FieldSpec("lines", 2, "message", "repeated", null, null, List.of(), List.of(text));
+        FieldSpec named = new FieldSpec("named", 3, "message", "map", null, "string", List.of(), List.of(text));
+        MessageDecoder decoder = decoder(fieldSpec("a", 1, "int32", "implicit"), lines, named);
+
+        assertEquals(
+                "field lines[1].text: a string is not UTF-8",
+                malformed(decoder, Messages.record(bytes(18, 0, 18, 3, 10, 1, 255))));
+        assertEquals(
+                "field named.k.text: a string is not UTF-8",
+                malformed(decoder, Messages.record(bytes(26, 8, 10, 1, 'k', 18, 3, 10, 1, 255))));
+        assertEquals(
+                "field a: the record ends in the middle of a value", malformed(decoder, Messages.record(bytes(8))));
     }
 
     @Test
@@ -147,10 +164,12 @@ final class ProtobufTest {
                 read(decoder, 16, 1, 25, 1, 2, 3, 4, 5, 6, 7, 8, 35, 40, 1, 36, 8, 7)
                         .getInt(0));
         assertEquals(
-                "a group ends with the number of another field", malformed(decoder, Messages.record(bytes(35, 44))));
+                "field #4: a group ends with the number of another field",
+                malformed(decoder, Messages.record(bytes(35, 44))));
         byte[] deep = new byte[5_000_000];
         Arrays.fill(deep, (byte) 35);
-        assertEquals("values are nested more than 500 levels deep", malformed(decoder, Messages.record(deep)));
+        assertEquals(
+                "field #4: values are nested more than 500 levels deep", malformed(decoder, Messages.record(deep)));
     }
 
     @Test
@@ -250,7 +269,7 @@ final class ProtobufTest {
         MessageEncoder encoder = new MessageEncoder(text, new MessageSpec("M", List.of(0), List.of(symbol)), 1);
         InternalRow unknown = new GenericInternalRow(new Object[] {UTF8String.fromString("Y")});
         assertEquals(
-                "Y is not one of [X]: field a",
+                "field a: Y is not one of [X]",
                 assertThrows(SchemaMismatchException.class, () -> encoder.encode(unknown))
                         .reason());
         MessageSpec number = new MessageSpec("M", List.of(0), List.of(fieldSpec("a", 1, "int32", "optional")));

@@ -70,11 +70,12 @@ final class CsvTest {
                 "1,bob,2,3 | it has 4 columns, not 3",
                 "1,bob,2\\n2,eve,3 | it has more than one line",
                 "1,bob,2\\n\\n | it has more than one line",
-                "x,bob,2 | column id: \"x\" is not a valid long",
-                "1,bob,x | column price: \"x\" is not a valid double",
-                "1,\"bob,2 | column 2 has no closing quote",
-                "1,b\"o\"b,2 | column 2 has a quote within a value that does not begin with one",
-                "1,\"b\"ob,2 | column 2 continues after its closing quote"
+                "x,bob,2 | field id: \"x\" is not a valid long",
+                "1,bob,x | field price: \"x\" is not a valid double",
+                "1,\"bob,2 | field who: it has no closing quote",
+                "1,b\"o\"b,2 | field who: it has a quote within a value that does not begin with one",
+                "1,bob,2,\"x | column 4: it has no closing quote",
+                "1,\"b\"ob,2 | field who: it continues after its closing quote"
             })
     void aLineWithErrorsIsMalformed(String text, String reason) {
         assertEquals(

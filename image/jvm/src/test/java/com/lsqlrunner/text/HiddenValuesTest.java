@@ -34,7 +34,7 @@ final class HiddenValuesTest {
                 "");
 
         assertEquals(
-                "column id: a text of 6 bytes is not a valid long",
+                "field id: a text of 6 bytes is not a valid long",
                 reason(() -> decoder.decode("s3cr3t,x".getBytes(UTF_8))));
     }
 
@@ -45,11 +45,11 @@ final class HiddenValuesTest {
             value = {
                 "s3cr3t | it is not XML, at line 1, column 1",
                 "<o/>s3cr3t | it is not XML, at line 1, column 5",
-                "<o><who>x</s3cr3t></o> | it is not XML, at line 1, column 17",
-                "<o><who>&s3cr3t;</who></o> | it is not XML, at line 1, column 16",
-                "<o><who><s3cr3t/></who></o> | the element who contains an element",
-                "<o><id>s3cr3t</id></o> | the element id: a text of 6 bytes is not a valid long",
-                "<o at='s3cr3t'/> | the attribute at: a text of 6 bytes is not a valid date",
+                "<o><who>x</s3cr3t></o> | field who: it is not XML, at line 1, column 17",
+                "<o><who>&s3cr3t;</who></o> | field who: it is not XML, at line 1, column 16",
+                "<o><who><s3cr3t/></who></o> | field who: it contains an element",
+                "<o><id>s3cr3t</id></o> | field id: a text of 6 bytes is not a valid long",
+                "<o at='s3cr3t'/> | field _at: a text of 6 bytes is not a valid date",
                 "<s3cr3t/> | its root is not o",
                 "<?xml version='1.0' encoding='s3cr3t'?><o/> | its encoding is unknown"
             })

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Documents and lines that claim many values, or elements nested in one another. */
 final class HostileTextTest {
@@ -35,7 +35,7 @@ final class HostileTextTest {
     void theFieldsOfEmptyElementsAreCounted() {
         String text = "<o>" + "<line/>".repeat(100_000) + "</o>";
 
-        assertRefused(TOO_MANY.formatted(42), () -> decoded(text));
+        assertRefused("field line[27451]: " + TOO_MANY.formatted(42), () -> decoded(text));
     }
 
     @Test
@@ -46,9 +46,9 @@ final class HostileTextTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"<a>", "<line><a>"})
-    void elementsMayBeNested500LevelsDeep(String start) {
-        assertRefused(TOO_DEEP, () -> decoded("<o>" + start.repeat(100_000)));
+    @CsvSource({"<a>, ''", "<line><a>, 'field line[0]: '"})
+    void elementsMayBeNested500LevelsDeep(String start, String field) {
+        assertRefused(field + TOO_DEEP, () -> decoded("<o>" + start.repeat(100_000)));
     }
 
     @Test

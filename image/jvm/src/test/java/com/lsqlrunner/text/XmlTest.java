@@ -81,15 +81,15 @@ final class XmlTest {
             value = {
                 "~~ | it is not XML, at line 1, column 0: Unexpected EOF in prolog",
                 "{\"who\": 1} | it is not XML, at line 1, column 1: Unexpected character '{' (code 123) in prolog; expected '<'",
-                "<o><who>x</o> | it is not XML, at line 1, column 12: Unexpected close tag </o>; expected </who>.",
+                "<o><who>x</o> | field who: it is not XML, at line 1, column 12: Unexpected close tag </o>; expected </who>.",
                 "<o/><o/> | it is not XML, at line 1, column 6: Illegal to have multiple roots (start tag in epilog?).",
                 "<o/>x | it is not XML, at line 1, column 5: Unexpected character 'x' (code 120) in epilog; expected '<'",
-                "<o><who>a</who><who>b</who></o> | the element who is repeated, but is not an array",
-                "<o><who><first>a</first></who></o> | the element who contains an element, first",
-                "<o><who>&e;</who></o> | it is not XML, at line 1, column 11: Undeclared general entity \"e\"",
-                "<o id=\"x\"/> | the attribute id: \"x\" is not a valid long",
-                "<o><price>x</price></o> | the text: \"x\" is not a valid decimal(9,2)",
-                "<o><line><qty>x</qty></line></o> | the element qty: \"x\" is not a valid int"
+                "<o><who>a</who><who>b</who></o> | field who: it is repeated, but is not an array",
+                "<o><who><first>a</first></who></o> | field who: it contains an element, first",
+                "<o><who>&e;</who></o> | field who: it is not XML, at line 1, column 11: Undeclared general entity \"e\"",
+                "<o id=\"x\"/> | field _id: \"x\" is not a valid long",
+                "<o><price>x</price></o> | field price._VALUE: \"x\" is not a valid decimal(9,2)",
+                "<o><line><qty>x</qty></line></o> | field line[0].qty: \"x\" is not a valid int"
             })
     void aDocumentWithErrorsIsMalformed(String text, String reason) {
         assertEquals(reason, reason(text));
