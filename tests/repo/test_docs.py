@@ -17,7 +17,7 @@ from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.table import FORMATS
-from lsql_runner.observe.metric_table import METRICS
+from lsql_runner.observe.metric_table import CONSOLE_METRICS, METRICS
 from lsql_runner.pipeline import plan_parsed
 from lsql_runner.runtime.memory_parts import memory_parts
 from lsql_runner.runtime.status import Status
@@ -101,6 +101,15 @@ def test_commands_exist(path: Path) -> None:
     commands = [line[2:] for body in blocks for line in body.splitlines() if line.startswith("$ ")]
 
     assert [command for command in commands if not exists(command)] == []
+
+
+@pytest.mark.parametrize("page", ["alerts", "backup", "brokers-down", "console", "troubleshooting"])
+def test_error_codes_settings_and_metrics_of_a_guide_for_operators_exist(page: str) -> None:
+    text = (ROOT / f"docs/guides/{page}.md").read_text(encoding="utf-8")
+    metrics = {metric.name for metric in (*METRICS, *CONSOLE_METRICS)}
+
+    assert set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text)) - {*CATALOGUE, *FIELDS} == set()
+    assert set(re.findall(r"\blsql_[a-z]+_[a-z_]+\b", text)) - metrics == set()
 
 
 def examples() -> list[tuple[str, str]]:
