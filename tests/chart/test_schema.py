@@ -29,6 +29,7 @@ DEFAULTS_OF_RUNNER = {
     "processing.sampleRecords": "sample_records",
     "processing.stuckAfterSeconds": "stuck_after_s",
     "processing.onDataLoss": "on_data_loss",
+    "state.partitions": "state_partitions",
     "state.onLoss": "state_on_loss",
     "state.onChange": "state_on_change",
     "metricFrequencyMs": "metric_frequency_ms",

@@ -42,6 +42,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STUCK_AFTER_S" $values.processing.stuckAfterSeconds)
   (list "LSQL_ON_DATA_LOSS" $values.processing.onDataLoss)
   (list "LSQL_GUARANTEE" (default (ternary "exactly_once" "at_least_once" $values.persistence.enabled) $values.processing.guarantee))
+  (list "LSQL_STATE_PARTITIONS" $values.state.partitions)
   (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
   (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
   (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)

@@ -41,21 +41,24 @@ def test_a_valid_program_is_ok() -> None:
 
 def test_validate_and_explain_show_the_memory_that_the_program_needs() -> None:
     sql = insert("COUNT(*) AS n FROM cars WINDOW BY TUMBLE 1m")
-    validated, explained = lsql("validate", sql=sql, LSQL_THREADS="2"), lsql("explain", sql=sql, LSQL_THREADS="2")
+    validated, explained = lsql("validate", sql=sql), lsql("explain", sql=sql, LSQL_STATE_PARTITIONS="2")
 
     assert validated.stdout.splitlines()[1] == "The program needs about 656 MiB of memory."
-    assert explained.stdout.splitlines()[-2:] == ["keeps its state in 2 partitions", "needs about 656 MiB of memory"]
+    assert explained.stdout.splitlines()[-2:] == [
+        "partitions of its state: 2 (LSQL_STATE_PARTITIONS)",
+        "needs about 656 MiB of memory",
+    ]
 
 
 def test_a_container_that_is_too_small_for_the_program_is_refused() -> None:
     sql = insert("COUNT(*) AS n FROM cars WINDOW BY TUMBLE 1m")
-    refused = lsql("validate", sql=sql, LSQL_THREADS="2", LSQL_MEMORY_LIMIT="512Mi")
+    refused = lsql("validate", sql=sql, LSQL_MEMORY_LIMIT="512Mi")
 
     assert refused.returncode == 1
     assert "MEMORY_LIMIT_TOO_SMALL" in refused.stderr
     assert "needs about 656 MiB of memory; the container has 512 MiB" in refused.stderr
     assert "Set resources.limits.memory to 656Mi or more" in refused.stderr
-    assert lsql("validate", sql=sql, LSQL_THREADS="2", LSQL_MEMORY_LIMIT="656Mi").returncode == 0
+    assert lsql("validate", sql=sql, LSQL_MEMORY_LIMIT="656Mi").returncode == 0
 
 
 def test_the_changes_of_a_first_start_are_listed() -> None:

@@ -153,6 +153,8 @@ def test_addresses_and_the_variable_must_have_the_same_protocol() -> None:
         ("ROOT_LOG_LEVEL", "LOUD"),
         ("SECURITY_PROTOCOL", "TLS"),
         ("LSQL_STATE_ON_LOSS", "ignore"),
+        ("LSQL_STATE_PARTITIONS", "-1"),
+        ("LSQL_STATE_PARTITIONS", "257"),
         ("LSQL_HEAP_MIB", "159"),
         ("LSQL_MEMORY_LIMIT", "768MB"),
         ("SQL_METRIC_FREQUENCY", "1"),

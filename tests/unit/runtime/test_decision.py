@@ -17,8 +17,8 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.runtime.actions import PinProgram, RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.memory_need import state_partitions
 from lsql_runner.runtime.registry_schemas import unregistered_schemas
+from lsql_runner.runtime.state_partitions import state_partitions
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 
@@ -52,6 +52,8 @@ class Case:
     sql: str
     old: str | None = None
     """The program that the state directory belongs to."""
+    had_partitions: int = 2
+    """The partitions of its state."""
     topics: tuple[str, ...] = ("o", "dead")
     generation: int = 1
     generations: frozenset[int] = frozenset()
@@ -63,6 +65,8 @@ class Case:
     incompatibility: str | None = None
     on_change: str = "fail"
     on_loss: str = "fail"
+    set_partitions: int = 0
+    """LSQL_STATE_PARTITIONS."""
     needed_mib: int = 640
     container_mib: int | None = None
 
@@ -77,13 +81,13 @@ def pinned(case: Case) -> Pinned | None:
         generation=case.generation,
         versions={},
         starts=case.starts,
-        state_partitions=2,
+        state_partitions=case.had_partitions,
     )
 
 
 def decision_of(case: Case) -> StartDecision:
     environment = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
-    settings = read_settings({**environment, "LSQL_THREADS": "8"})
+    settings = read_settings({**environment, "LSQL_THREADS": "8", "LSQL_STATE_PARTITIONS": str(case.set_partitions)})
     planned = plan_text(case.sql, CATALOG)
     schemas = tuple(
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
@@ -96,7 +100,7 @@ def decision_of(case: Case) -> StartDecision:
         schemas=schemas,
         committed=case.committed,
         resets=RESETS,
-        new_state_partitions=state_partitions(planned.bound.settings.state_partitions, None, settings),
+        new_state_partitions=state_partitions(planned, settings).number,
         saved=saved,
         versions={},
         needed_mib=case.needed_mib,
@@ -367,11 +371,13 @@ def test_a_checkpoint_that_is_older_than_the_group_is_a_warning(committed: dict[
 @pytest.mark.parametrize(
     ("case", "partitions"),
     [
-        pytest.param(Case(COUNT), 8, id="first start: one for each thread"),
-        pytest.param(Case(f"SET state.partitions=4; {COUNT}"), 4, id="first start with a key"),
-        pytest.param(HAD_STATE, 2, id="a pod with more cores keeps its partitions"),
+        pytest.param(Case(COUNT), 2, id="first start: those of the topic"),
+        pytest.param(Case(COUNT, set_partitions=3), 3, id="first start with a setting"),
+        pytest.param(Case(f"SET state.partitions=4; {COUNT}", set_partitions=3), 4, id="first start with a key"),
+        pytest.param(replace(HAD_STATE, had_partitions=5), 5, id="another default keeps what there is"),
+        pytest.param(replace(HAD_STATE, set_partitions=2), 2, id="the setting names what there is"),
         pytest.param(replace(HAD_STATE, sql=f"SET state.partitions=2; {COUNT}"), 2, id="the key names what there is"),
-        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 8, id="a new generation"),
+        pytest.param(replace(HAD_STATE, had_partitions=5, sql=SUM, on_change="reset"), 2, id="a new generation"),
         pytest.param(
             replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}", on_change="reset"), 4, id="another key, reset"
         ),
@@ -390,12 +396,19 @@ def test_state_keeps_its_partitions(case: Case, partitions: int) -> None:
     assert (decision.state_partitions, pin.pinned.state_partitions) == (partitions, partitions)
 
 
-def test_another_number_of_partitions_is_refused_with_the_key() -> None:
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}"), id="key of the program"),
+        pytest.param(replace(HAD_STATE, set_partitions=4), id="setting"),
+    ],
+)
+def test_another_number_of_partitions_is_refused_with_both_numbers(case: Case) -> None:
     with pytest.raises(LsqlError) as caught:
-        decision_of(replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}"))
+        decision_of(case)
 
     assert caught.value.code == "STATE_INCOMPATIBLE"
-    assert caught.value.params["change"] == "SET state.partitions is 4, and the state has 2 partitions"
+    assert caught.value.params["change"] == "state.partitions is 4, and the state has 2 partitions"
 
 
 def test_a_schema_is_registered_with_its_kind_and_text() -> None:

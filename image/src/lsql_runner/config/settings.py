@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from lsql_runner.bind.settings import MAX_PARTITIONS
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.log_levels import level_name
@@ -191,6 +192,15 @@ class Settings(BaseModel):
         ge=0,
         le=1024,
         description="Tasks that run at the same time; 0 for the cores that the process, or its container, may use.",
+    )
+    state_partitions: int = Field(
+        0,
+        alias="LSQL_STATE_PARTITIONS",
+        ge=0,
+        le=MAX_PARTITIONS,
+        description="Into how many partitions the state of each operator is divided, unless the program sets "
+        "`state.partitions`; 0: state that exists keeps its number, and new state has as many as the largest source "
+        "topic, but not more than 2.",
     )
     state_on_loss: Literal["fail", "reset", "rebuild"] = Field(
         "fail",

@@ -27,7 +27,7 @@ _REASONS = {
 
 STATE_CHANGES = DetailTable(
     {
-        "STATE_PARTITIONS": "SET state.partitions is {now}, and the state has {was} partitions",
+        "STATE_PARTITIONS": "state.partitions is {now}, and the state has {was} partitions",
         "REMOVED": "no INSERT continues the state of INSERT INTO {target}",
         "SOURCES": "INSERT INTO {target} reads {now} instead of {was}",
         "OPERATORS": "the stateful operators of INSERT INTO {target} are {now} instead of {was}",

@@ -25,6 +25,7 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
+from lsql_runner.runtime.state_partitions import wanted_partitions
 from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 
@@ -45,7 +46,7 @@ class Situation:
     saved: SavedState
     """The content of the state directory."""
     new_state_partitions: int
-    """Into how many partitions new state is divided: `SET state.partitions`, or the number of threads."""
+    """Into how many partitions new state is divided: see `runtime.state_partitions`."""
     versions: Mapping[str, str]
     """Versions of the software, by package."""
     needed_mib: int
@@ -88,7 +89,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     continued = (
         Continuation(plan=plan, fingerprint=fingerprint(plan))
         if pinned is None
-        else _continuation(situation.planned, pinned)
+        else _continuation(situation.planned, pinned, settings)
     )
     keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.changes
     partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
@@ -128,10 +129,10 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     )
 
 
-def _continuation(planned: PlannedProgram, pinned: Pinned) -> Continuation:
+def _continuation(planned: PlannedProgram, pinned: Pinned, settings: Settings) -> Continuation:
     """How the program continues the state of a pinned one."""
     continued = continue_from(planned.plan, pinned.fingerprint)
-    wanted = planned.bound.settings.state_partitions
+    wanted = wanted_partitions(planned.bound.settings, settings)
     if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:
         return continued
     change = STATE_CHANGES("STATE_PARTITIONS", was=pinned.state_partitions, now=wanted)

@@ -14,11 +14,12 @@ from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.runtime.connections import connections
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
-from lsql_runner.runtime.memory_need import needed_mib, state_partitions
+from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.needed_acls import needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.runtime.state_partitions import state_partitions
 from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
 from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse
@@ -34,7 +35,9 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
 
 
 def explain_from_environment(environment: Mapping[str, str]) -> str:
-    """The plan of the program in the environment as text, and the memory that it needs.
+    """The plan of the program in the environment as text, the partitions of its state, and the memory that it needs.
+
+    With brokers in the settings, state that exists determines its partitions.
 
     Raises:
         LsqlError: as `plan_from_environment`.
@@ -42,9 +45,10 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     settings = read_settings(environment)
     planned = _planned(settings)
     plan = planned.plan
-    partitions = state_partitions(planned.bound.settings.state_partitions, None, settings)
-    state = f"keeps its state in {partitions} partitions\n" if plan.stateful else ""
-    return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions)} MiB of memory\n"
+    pinned = saved_state(state_path(settings.state_dir, settings.app_id)).pinned if settings.bootstrap_servers else None
+    partitions = state_partitions(planned, settings, pinned)
+    state = f"partitions of its state: {partitions.number} ({partitions.reason})\n" if plan.stateful else ""
+    return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions.number)} MiB of memory\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
 def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
     """The situation on brokers that have only the topics that the program does not create; there is no state."""
     bound = planned.bound.settings
-    partitions = state_partitions(bound.state_partitions, None, settings)
+    partitions = state_partitions(planned, settings).number
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
     return Situation(
         planned=planned,

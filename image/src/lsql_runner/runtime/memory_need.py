@@ -8,7 +8,6 @@ from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import store_count
-from lsql_runner.runtime.statedir import Pinned
 
 
 def second_jvm_mib(settings: Settings) -> int:
@@ -16,23 +15,6 @@ def second_jvm_mib(settings: Settings) -> int:
     if not settings.bootstrap_servers or java_only_setting(settings.connection) is None:
         return 0
     return SECOND_JVM_MIB
-
-
-def state_partitions(wanted: int | None, pinned: Pinned | None, settings: Settings) -> int:
-    """Into how many partitions the state of each operator is divided.
-
-    State that exists keeps its partitions, whatever the number of cores is now.
-
-    Args:
-        wanted: the value of `SET state.partitions`; None if the program does not set it.
-        pinned: the program to which the state belongs, if there is state.
-        settings: of the processor.
-    """
-    if wanted is not None:
-        return wanted
-    if pinned is not None and pinned.fingerprint.stateful:
-        return pinned.state_partitions
-    return settings.threads or cores()
 
 
 def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:

@@ -26,11 +26,12 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
-from lsql_runner.runtime.memory_need import needed_mib, state_partitions
+from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.needed_acls import check_acls, needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
+from lsql_runner.runtime.state_partitions import state_partitions
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
 from lsql_runner.runtime.targets import target_request
 from lsql_runner.sql import ast
@@ -145,7 +146,6 @@ def find_situation(
     brokers.check_group(settings.app_id)
     if not with_positions:
         committed, partitions = {}, []
-    wanted = planned.bound.settings.state_partitions
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
         planned=planned,
@@ -155,8 +155,8 @@ def find_situation(
         resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
         saved=saved,
         versions=versions(),
-        new_state_partitions=state_partitions(wanted, None, settings),
-        needed_mib=needed_mib(planned.plan, settings, state_partitions(wanted, saved.pinned, settings)),
+        new_state_partitions=state_partitions(planned, settings).number,
+        needed_mib=needed_mib(planned.plan, settings, state_partitions(planned, settings, saved.pinned).number),
     )
 
 
