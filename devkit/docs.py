@@ -231,10 +231,17 @@ def command_line() -> str:
         outer = click.Context(
             group, info_name=program, max_content_width=100, terminal_width=100, **group.context_settings
         )
-        inner = [click.Context(group.commands[name], outer, name) for name in sorted(group.commands)]
-        for context in [outer, *inner]:
+        for context in _contexts(outer):
             lines += ["", f"## {context.command_path}", "", "```text", context.get_help().rstrip(), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _contexts(context: click.Context) -> Iterator[click.Context]:
+    """A command, and those below it by name."""
+    yield context
+    if isinstance(context.command, click.Group):
+        for name, command in sorted(context.command.commands.items()):
+            yield from _contexts(click.Context(command, context, name))
 
 
 _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)", re.DOTALL)

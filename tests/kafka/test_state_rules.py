@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,10 @@ from devkit.broker import Broker
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.engine.repartition import repartition
 from lsql_runner.errors import LsqlError
+from lsql_runner.runtime.repartition import repartition_state
+from lsql_runner.runtime.statedir import StateDir
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -107,6 +110,18 @@ def test_state_keeps_its_partitions_when_the_program_does_not_set_them(count: Co
     assert {path.name for path in (stateful / "state/0").iterdir() if path.name.isdigit()} == {"0", "1", "2"}
     assert count.written("total")[-2:] == [3, 6]
     assert refusal(count.run(select, before="SET state.partitions=4;")).code == "STATE_INCOMPATIBLE"
+
+
+def test_state_in_other_partitions_continues_at_its_position(count: Count) -> None:
+    with closing(StateDir(count.state_dir, count.app_id)) as state:
+        repartition_state(state, 3, lambda paths, number: repartition(count.engine.session, paths, number))
+    count.feed(1)
+
+    with count.run(LSQL_STATE_PARTITIONS="3") as running:
+        status = running.read_to(3)
+
+    assert status.generation == 2
+    assert count.written() == [2, 3]
 
 
 def test_an_insert_in_front_starts_with_empty_state_and_the_other_continues(count: Count) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lsql_runner.bind.settings import MAX_PARTITIONS
 from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
@@ -164,6 +165,33 @@ def functions(name: str | None, as_json: bool) -> int:
         _echo_json(as_documents(name, own))
     else:
         click.echo(as_text(name, own), nl=False)
+    return 0
+
+
+@cli.group()
+def state() -> None:
+    """Change the state of a stopped processor."""
+
+
+@state.command()
+@click.argument("partitions", type=click.IntRange(1, MAX_PARTITIONS))
+@_reports_errors
+def repartition(partitions: int) -> int:
+    """Divide the state into another number of partitions.
+
+    The processor of SQL_APP_ID in SQL_STATE_STORE_DIR must be stopped. The program and its brokers are not needed. If
+    the command is killed, the state is that of before or that of after; run it again.
+    """
+    from lsql_runner.offline import repartition as repartition_offline
+
+    changed = repartition_offline(os.environ, partitions)
+    if changed.was == changed.now:
+        click.echo(f"The state has {changed.now} partitions already.")
+        return 0
+    click.echo(
+        f"The state has {changed.now} partitions instead of {changed.was}; its generation is {changed.generation}."
+    )
+    click.echo("If state.partitions is set in the program or the environment, set it to this number before the start.")
     return 0
 
 

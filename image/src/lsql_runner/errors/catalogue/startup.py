@@ -29,7 +29,25 @@ STARTUP: dict[str, ErrorKind] = {
     ),
     "STATE_INCOMPATIBLE": ErrorKind(
         "The state in {path} belongs to another program: {change}.",
-        "Run that program, set another SQL_APP_ID, or discard the state with LSQL_STATE_ON_CHANGE=reset.",
+        "Run that program, set another SQL_APP_ID, or discard the state with LSQL_STATE_ON_CHANGE=reset. "
+        "`lsql state repartition` changes the number of partitions.",
+    ),
+    "STATE_MISSING": ErrorKind(
+        "{path} contains no state of a program.",
+        "Set SQL_APP_ID and SQL_STATE_STORE_DIR to those of the processor.",
+    ),
+    "PARTITIONS_FIXED": ErrorKind(
+        "The state of INSERT INTO {target} cannot be divided into {now} partitions: it has {operator}.",
+        "Keep its {was} partitions, or start with empty state: set state.partitions and LSQL_STATE_ON_CHANGE=reset.",
+    ),
+    "BATCH_UNFINISHED": ErrorKind(
+        "The last batch of the query {query} has not ended: the processor was killed.",
+        "Start the processor with its {was} partitions, stop it with SIGTERM, and repeat the command.",
+    ),
+    "REPARTITION_FAILED": ErrorKind(
+        "The state of the query {query} could not be divided, and is unchanged: {reason}.",
+        "Keep its partitions, or start with empty state: set state.partitions and LSQL_STATE_ON_CHANGE=reset.",
+        exit_code=EXIT_RUNTIME,
     ),
     "STATE_LOST": ErrorKind(
         "The consumer group {group} has committed offsets, but its state is missing from {path}.",

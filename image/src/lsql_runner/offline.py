@@ -1,0 +1,37 @@
+"""Commands on the state of a stopped processor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from lsql_runner.config.settings import read_settings
+from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
+from lsql_runner.runtime.repartition import Repartitioned, repartition_state
+from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.service import jvm_options
+
+
+def repartition(environment: Mapping[str, str], partitions: int, options: JvmOptions | None = None) -> Repartitioned:
+    """Divide the state of the processor in the environment into a number of partitions.
+
+    Args:
+        environment: with the name of the processor and its state directory; a program is not needed.
+        partitions: the new number.
+        options: of the JVM; those of the processor by default.
+
+    Raises:
+        LsqlError: as `read_settings`, `StateDir`, `repartition_state` and `engine.repartition`.
+    """
+    has_program = "SQL" in environment or "SQL_FILE" in environment
+    settings = read_settings(environment if has_program else {**environment, "SQL": ""})
+    with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
+
+        def run(checkpoints: Sequence[Path], number: int) -> None:
+            from lsql_runner.engine.repartition import repartition_in
+
+            # The JVM writes to the directory, and keeps its lock if this process is killed.
+            repartition_in(SparkJvm(options or jvm_options(settings), (state.lock_file,)), checkpoints, number)
+
+        return repartition_state(state, partitions, run)
