@@ -42,6 +42,13 @@ def test_the_sink_gets_the_writer_and_the_commit_interval() -> None:
     assert continuous_writer_options("q", OUTPUT, RUN, 7)["continuous.batch"] == "7"
 
 
+def test_the_sink_knows_whether_its_tasks_run_on_workers() -> None:
+    on_workers = OutputOptions(kafka=OUTPUT.kafka, app_id="app", on_workers=True)
+
+    assert writer_options("q", OUTPUT, RUN)["on.workers"] == "false"
+    assert writer_options("q", on_workers, RUN)["on.workers"] == "true"
+
+
 def test_only_records_of_exactly_once_delivery_have_identities() -> None:
     exactly_once = OutputOptions(kafka=OUTPUT.kafka, app_id="app", exactly_once=True)
 

@@ -79,6 +79,8 @@ class OutputOptions:
     """Whether each record is written once, also if the processor is killed; else at least once."""
     commit_interval_ms: int = 100
     """With exactly-once: the longest time for which consumers of committed records wait for a record."""
+    on_workers: bool = False
+    """Whether tasks run in the JVMs of workers. The engine sets it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class SparkEngine:
     def start(self, job: Job) -> tuple[str, ...]:
         session = self.session
         activate(session)
+        if not str(session.sparkContext.master).startswith("local"):
+            job = replace(job, output=replace(job.output, on_workers=True))
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))

@@ -98,6 +98,7 @@ def writer_options(query: str, options: OutputOptions, run: str) -> dict[str, st
         "output": qualified_name(options.app_id, query),
         "writer": writer_name(options.app_id, run, query),
         "commit.interval.ms": str(options.commit_interval_ms),
+        "on.workers": str(options.on_workers).lower(),
     }
     if options.dead_letter_topic is not None:
         # `limit_size` checks the records of other targets. A dead letter may be as large as a record of a source.

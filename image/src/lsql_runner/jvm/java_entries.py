@@ -93,9 +93,11 @@ ABSTRACT_FILE_SYSTEM: Final = f"{PACKAGE}.fs.DurableFs"
 TOPIC_SINK: Final = f"{PACKAGE}.topic.TopicSink"
 TOPIC_SOURCE: Final = f"{PACKAGE}.topic.TopicSource"
 SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
+REGISTRY_PLUGIN: Final = f"{PACKAGE}.registry.RegistryPlugin"
+"""The value of `spark.plugins` of a session whose tasks run on workers."""
 
 SETTING_VALUES: Final = frozenset(
-    {EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY}
+    {EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY, REGISTRY_PLUGIN}
 )
 
 # --- properties of the JVM ---

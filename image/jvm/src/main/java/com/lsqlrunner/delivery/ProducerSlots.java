@@ -6,29 +6,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
  * The transactional producers of a query in this JVM. Each running task has one of its own, so that it can commit while
  * other tasks write. Their transactional ids are a prefix and a number; a free one with the least number is used first.
  */
 final class ProducerSlots {
-    /**
-     * How long a transaction may stay open, from the longest: brokers allow at most {@code transaction.max.timeout.ms},
-     * 15 minutes by default. After this time, the brokers abort the transaction of a processor that was killed and did
-     * not start again.
-     */
-    private static final int[] TIMEOUTS_MS = {900_000, 60_000};
-
-    private final String prefix;
-    private final Map<String, Object> settings;
-    private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
+    private final TransactionalProducers producers;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
 
     /** Those of running tasks; null while one is being opened. */
@@ -49,17 +35,12 @@ final class ProducerSlots {
             String prefix,
             Map<String, Object> settings,
             Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer) {
-        this.prefix = prefix;
-        this.settings = settings;
-        this.newProducer = newProducer;
+        this.producers = new TransactionalProducers(prefix, settings, newProducer, 0);
     }
 
     /** The producers of a query that writes to brokers. */
     static ProducerSlots ofBrokers(String prefix, Map<String, Object> settings) {
-        return new ProducerSlots(
-                prefix,
-                settings,
-                all -> new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer()));
+        return new ProducerSlots(prefix, settings, TransactionalProducers::ofBrokers);
     }
 
     /**
@@ -68,7 +49,7 @@ final class ProducerSlots {
      */
     void fence(int numbers) {
         for (int number = 0; number < numbers; number++) {
-            Producer<byte[], byte[]> producer = open(number);
+            Producer<byte[], byte[]> producer = producers.open(number);
             synchronized (this) {
                 free.put(number, producer);
             }
@@ -94,7 +75,7 @@ final class ProducerSlots {
             taken.put(number, null);
         }
         try {
-            return opened(number, open(number));
+            return opened(number, producers.open(number));
         } catch (RuntimeException failed) {
             synchronized (this) {
                 taken.remove(number); // it has no transaction; numbers that brokers know have no gaps
@@ -128,43 +109,6 @@ final class ProducerSlots {
             hasFailed = true;
         }
         slot.producer.close(Duration.ZERO); // without a time, the client would abort the transaction
-    }
-
-    private Producer<byte[], byte[]> open(int number) {
-        Map<String, Object> all = new HashMap<>(settings);
-        all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, prefix + number);
-        if (settings.containsKey(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG)) {
-            return initialized(all);
-        }
-        for (int timeoutMs : TIMEOUTS_MS) {
-            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, timeoutMs);
-            try {
-                return initialized(all);
-            } catch (KafkaException failed) {
-                if (!isTooLong(failed)) {
-                    throw failed;
-                }
-            }
-        }
-        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, 1_000);
-        return initialized(all);
-    }
-
-    /** Whether the brokers allow only shorter transactions. The client throws this error as a message. */
-    private static boolean isTooLong(KafkaException failed) {
-        return failed instanceof InvalidTxnTimeoutException
-                || String.valueOf(failed.getMessage()).endsWith(Errors.INVALID_TRANSACTION_TIMEOUT.message());
-    }
-
-    private Producer<byte[], byte[]> initialized(Map<String, Object> settings) {
-        Producer<byte[], byte[]> producer = newProducer.apply(settings);
-        try {
-            producer.initTransactions();
-            return producer;
-        } catch (RuntimeException failed) {
-            producer.close(Duration.ZERO);
-            throw failed;
-        }
     }
 
     /**

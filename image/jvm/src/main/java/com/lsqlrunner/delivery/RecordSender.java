@@ -6,6 +6,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 /** Sends the records of one task. The task's thread calls all methods. */
 public interface RecordSender extends AutoCloseable {
     /**
+     * Prepares for the first record. A task without records does not call it.
+     *
+     * @return the records that are written already; null for those that the task knows
+     */
+    default WrittenRecords begin() {
+        return null;
+    }
+
+    /**
      * Sends a record.
      *
      * @param callback called when the brokers have the record, or with the reason why they do not
@@ -17,6 +26,14 @@ public interface RecordSender extends AutoCloseable {
 
     /** Returns when the brokers have all records, and consumers of committed records see them. */
     void commit();
+
+    /** After a commit: what the driver has to know; null for nothing. */
+    default TaskResult result() {
+        return null;
+    }
+
+    /** The task fails: its records are written again. */
+    default void abort() {}
 
     /** Ends the task. What was sent stays sent. */
     @Override

@@ -1,5 +1,6 @@
 package com.lsqlrunner.delivery;
 
+import java.io.Serializable;
 import java.util.Map;
 
 /**
@@ -10,7 +11,9 @@ import java.util.Map;
  * @param positions for a query without state: the next offset to read by the number of the partition, the least of all
  *     sources; null for a query with state
  */
-public record Replay(long batch, boolean hasBegun, Map<Integer, Long> positions) {
+public record Replay(long batch, boolean hasBegun, Map<Integer, Long> positions) implements Serializable {
+    private static final long serialVersionUID = 1L;
+
     /**
      * Whether the batch may write a record with this identity.
      *

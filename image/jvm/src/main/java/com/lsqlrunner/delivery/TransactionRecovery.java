@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -41,8 +42,9 @@ final class TransactionRecovery {
      * @param ids the number of transactional ids
      * @param hasAborted whether the last transaction of an id was aborted: only the brokers do so, if it was open for
      *     too long
+     * @param timeoutsMs of their transactions
      */
-    record Known(int ids, boolean hasAborted) {}
+    record Known(int ids, boolean hasAborted, Set<Long> timeoutsMs) {}
 
     /**
      * @param prefix of the transactional ids; a number follows
@@ -64,6 +66,7 @@ final class TransactionRecovery {
     Known commitOpen() {
         int known = 0;
         boolean hasAborted = false;
+        Set<Long> timeoutsMs = new HashSet<>();
         for (int from = 0; from == known; from += LOOKED_UP) {
             Map<Integer, TransactionDescription> found = describe(from, from + LOOKED_UP);
             if (found.isEmpty()) {
@@ -72,8 +75,9 @@ final class TransactionRecovery {
             known = ((TreeMap<Integer, TransactionDescription>) found).lastKey() + 1;
             found.forEach(this::commit);
             hasAborted |= found.values().stream().anyMatch(TransactionRecovery::isAborted);
+            found.values().forEach(each -> timeoutsMs.add(each.transactionTimeoutMs()));
         }
-        return new Known(known, hasAborted);
+        return new Known(known, hasAborted, timeoutsMs);
     }
 
     /**
@@ -103,6 +107,22 @@ final class TransactionRecovery {
         }
     }
 
+    /**
+     * Commits the open transaction of one id.
+     *
+     * @return the id before; null if the brokers do not know it
+     */
+    TransactionDescription commitOpen(int number) {
+        TransactionDescription found = describe(number);
+        commit(number, found);
+        return found;
+    }
+
+    /** One id; null if the brokers do not know it. */
+    TransactionDescription describe(int number) {
+        return describe(number, number + 1).get(number);
+    }
+
     private void commit(int number, TransactionDescription first) {
         TransactionDescription transaction = first;
         for (int attempt = 1; isOpen(transaction); attempt++) {
@@ -114,7 +134,7 @@ final class TransactionRecovery {
                         transaction.producerEpoch()));
                 return;
             } catch (KafkaException refused) {
-                transaction = describe(number, number + 1).get(number);
+                transaction = describe(number);
                 if (attempt == ATTEMPTS && isOpen(transaction)) {
                     throw refused;
                 }
@@ -130,7 +150,7 @@ final class TransactionRecovery {
         return describe(0, LOOKED_UP).values().stream().noneMatch(TransactionRecovery::isAborted);
     }
 
-    private static boolean isAborted(TransactionDescription transaction) {
+    static boolean isAborted(TransactionDescription transaction) {
         return transaction.state() == TransactionState.COMPLETE_ABORT
                 || transaction.state() == TransactionState.PREPARE_ABORT;
     }
@@ -140,7 +160,7 @@ final class TransactionRecovery {
     }
 
     /** The transactions of the ids with these numbers that the brokers know. */
-    private Map<Integer, TransactionDescription> describe(int from, int until) {
+    Map<Integer, TransactionDescription> describe(int from, int until) {
         List<String> ids = new ArrayList<>();
         for (int number = from; number < until; number++) {
             ids.add(prefix + number);

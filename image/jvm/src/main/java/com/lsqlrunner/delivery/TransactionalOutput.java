@@ -2,24 +2,12 @@ package com.lsqlrunner.delivery;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.DescribeTopicsOptions;
-import org.apache.kafka.clients.admin.ListOffsetsOptions;
-import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
-import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * The exactly-once output of a query. Each record has an identity, and is written in a transaction that is never
@@ -46,8 +34,17 @@ public final class TransactionalOutput implements AutoCloseable {
 
     private final Settings settings;
     private final Admin admin;
+    private final Targets targets;
     private final ProducerSlots slots;
     private final TargetOffsets offsets;
+
+    /** Set if the tasks run in other JVMs; then the slots have no producers. */
+    private WorkerTransactions workers;
+
+    /** The batch that runs, or the next one. */
+    private long batch;
+
+    private boolean isBatchRunning;
     private volatile WrittenRecords written;
     private long savedNanos = System.nanoTime();
     private long unsavedRecords;
@@ -60,6 +57,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param producer settings of producers
      * @param commitInterval the longest time for which consumers of committed records wait for a record
      * @param tasks the number of tasks that write at the same time
+     * @param onWorkers whether the tasks run in other JVMs
      */
     public record Settings(
             String writer,
@@ -68,11 +66,13 @@ public final class TransactionalOutput implements AutoCloseable {
             Map<String, Object> connection,
             Map<String, Object> producer,
             Duration commitInterval,
-            int tasks) {}
+            int tasks,
+            boolean onWorkers) {}
 
     private TransactionalOutput(Settings settings) {
         this.settings = settings;
         this.admin = Admin.create(settings.connection);
+        this.targets = new Targets(admin, settings.targets, settings.connection);
         this.slots = ProducerSlots.ofBrokers(settings.writer, settings.producer);
         this.offsets = TargetOffsets.in(settings.offsets);
     }
@@ -85,20 +85,43 @@ public final class TransactionalOutput implements AutoCloseable {
     public static TransactionalOutput open(Settings settings, Replay replay) {
         TransactionalOutput output = new TransactionalOutput(settings);
         try {
-            TransactionRecovery.Known known = output.recovery(TIMEOUT).commitOpen();
-            // All producers are opened now. If one were opened later, by a process that was suspended until another one
-            // took its place, its transactional id would fence the producer of the other process.
-            output.slots.fence(Math.max(known.ids(), settings.tasks));
-            Map<TopicPartition, Long> from = output.offsets.of(replay.batch());
-            if (from == null) {
-                output.offsets.save(replay.batch(), output.ends(TIMEOUT));
-            } else if (replay.hasBegun()) {
-                output.written = output.scan(from, replay, known.hasAborted());
-            }
+            output.start(replay);
             return output;
         } catch (RuntimeException failed) {
             output.close();
             throw failed;
+        }
+    }
+
+    private void start(Replay replay) {
+        batch = replay.batch();
+        TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
+        // All producers are opened now. If one were opened later, by a process that was suspended until another one
+        // took its place, its transactional id would fence the producer of the other process.
+        int producers = Math.max(known.ids(), settings.tasks);
+        if (settings.onWorkers) {
+            workers = new WorkerTransactions(settings, recovery(TIMEOUT), known.timeoutsMs());
+            workers.take(producers);
+        } else {
+            slots.fence(producers);
+        }
+        Map<TopicPartition, Long> from = offsets.of(batch);
+        if (from == null) {
+            offsets.save(batch, targets.ends(TIMEOUT));
+        } else if (replay.hasBegun()) {
+            findWritten(from, replay, known.hasAborted());
+        }
+    }
+
+    private void findWritten(Map<TopicPartition, Long> from, Replay replay, boolean hasAborted) {
+        Map<TopicPartition, Long> ends = targets.ends(TIMEOUT);
+        TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
+        targets.search(scan, from, ends, hasAborted, TIMEOUT);
+        long found = scan.found().remaining();
+        if (found > 0 && workers != null) {
+            workers.leaveOut(new EarlierRecords(replay, Map.copyOf(ends), hasAborted), found);
+        } else if (found > 0) {
+            written = scan.found();
         }
     }
 
@@ -119,37 +142,6 @@ public final class TransactionalOutput implements AutoCloseable {
         return new TransactionRecovery(admin, settings.writer, settings.producer, timeout);
     }
 
-    /**
-     * Searches the targets. Consumers of committed records cannot pass the open transaction of another producer. What
-     * the query has written is committed, so the records after it are read whether they are committed or not; only if
-     * the brokers have aborted a transaction of the query, the search waits for the other producer.
-     */
-    private WrittenRecords scan(Map<TopicPartition, Long> from, Replay replay, boolean hasAborted) {
-        TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
-        Map<TopicPartition, Long> ends = ends(TIMEOUT);
-        Map<TopicPartition, Long> stable =
-                hasAborted ? ends : ends(ends.keySet(), IsolationLevel.READ_COMMITTED, TIMEOUT);
-        try (var committed = consumer(IsolationLevel.READ_COMMITTED)) {
-            scan.read(committed, from, stable);
-        }
-        if (!stable.equals(ends)) {
-            Map<TopicPartition, Long> rest = new HashMap<>(from);
-            stable.forEach((partition, offset) -> rest.merge(partition, offset, Math::max));
-            try (var uncommitted = consumer(IsolationLevel.READ_UNCOMMITTED)) {
-                scan.read(uncommitted, rest, ends);
-            }
-        }
-        return scan.found().remaining() == 0 ? null : scan.found();
-    }
-
-    private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {
-        Map<String, Object> consumer = new HashMap<>(settings.connection);
-        consumer.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString());
-        consumer.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
-        consumer.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
-        return new KafkaConsumer<>(consumer, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
-
     /** The longest time for which consumers of committed records wait for a record. */
     public Duration commitInterval() {
         return settings.commitInterval;
@@ -157,7 +149,22 @@ public final class TransactionalOutput implements AutoCloseable {
 
     /** A sender for a task. */
     public RecordSender sender() {
-        return new TransactionalSender(slots, settings.commitInterval.toNanos());
+        return TransactionalSender.of(slots, settings.commitInterval.toNanos());
+    }
+
+    /**
+     * Begins a batch whose tasks run in other JVMs.
+     *
+     * @param tasks their number
+     * @return what they need; null if the tasks run in this JVM
+     */
+    public TaskTransactions begin(int tasks) {
+        if (workers == null) {
+            return null;
+        }
+        workers.take(tasks);
+        isBatchRunning = true;
+        return workers.tasks(offsets.of(batch));
     }
 
     /** The records that are written already; null if there are none. */
@@ -168,22 +175,32 @@ public final class TransactionalOutput implements AutoCloseable {
     /**
      * Saves the present ends of the targets from time to time.
      *
-     * @param batch has ended; those of later batches have not begun to write
+     * @param ended the batch; later ones have not begun to write
      * @param records the number of records that it has written
+     * @param results of its tasks in other JVMs
      */
-    public void batchEnded(long batch, long records) {
+    public void batchEnded(long ended, long records, Collection<TaskResult> results) {
+        batch = ended + 1;
+        isBatchRunning = false;
+        if (workers != null) {
+            workers.ended(results);
+        }
         forgetWritten();
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
         // What is found in the targets and not written again yet is before their present ends.
-        if (unsavedRecords > 0 && isDue && written == null) {
+        if (unsavedRecords > 0 && isDue && !hasWritten()) {
             try {
-                saveOffsets(batch + 1, ends());
+                saveOffsets(batch, ends());
             } catch (KafkaException unreachable) {
                 // The older offsets are correct as well.
             }
         }
+    }
+
+    private boolean hasWritten() {
+        return written != null || (workers != null && workers.hasEarlier());
     }
 
     /**
@@ -207,8 +224,8 @@ public final class TransactionalOutput implements AutoCloseable {
     }
 
     /** Saves offsets before which no record of a batch, or of a later one, is. */
-    public void saveOffsets(long batch, Map<TopicPartition, Long> before) {
-        offsets.save(batch, before);
+    public void saveOffsets(long of, Map<TopicPartition, Long> before) {
+        offsets.save(of, before);
         savedNanos = System.nanoTime();
         unsavedRecords = 0;
     }
@@ -219,46 +236,19 @@ public final class TransactionalOutput implements AutoCloseable {
      * @throws KafkaException the brokers have not answered within seconds
      */
     public Map<TopicPartition, Long> ends() {
-        return ends(SHORT_TIMEOUT);
-    }
-
-    private Map<TopicPartition, Long> ends(Duration timeout) {
-        List<TopicPartition> partitions = new ArrayList<>();
-        List<KafkaFuture<TopicDescription>> described = new ArrayList<>(
-                admin.describeTopics(settings.targets, new DescribeTopicsOptions().timeoutMs((int) timeout.toMillis()))
-                        .topicNameValues()
-                        .values());
-        for (KafkaFuture<TopicDescription> topic : described) {
-            TopicDescription found = KafkaFutures.result(topic);
-            found.partitions()
-                    .forEach(partition -> partitions.add(new TopicPartition(found.name(), partition.partition())));
-        }
-        return ends(partitions, IsolationLevel.READ_UNCOMMITTED, timeout);
-    }
-
-    private Map<TopicPartition, Long> ends(
-            Collection<TopicPartition> partitions, IsolationLevel isolation, Duration timeout) {
-        ListOffsetsOptions options = new ListOffsetsOptions(isolation).timeoutMs((int) timeout.toMillis());
-        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
-        partitions.forEach(partition -> latest.put(partition, OffsetSpec.latest()));
-        Map<TopicPartition, Long> ends = new HashMap<>();
-        for (Map.Entry<TopicPartition, ListOffsetsResultInfo> end :
-                KafkaFutures.result(admin.listOffsets(latest, options).all()).entrySet()) {
-            ends.put(end.getKey(), end.getValue().offset());
-        }
-        return ends;
+        return targets.ends(SHORT_TIMEOUT);
     }
 
     /** After a producer was fenced: whether another process writes in place of this one. */
     public boolean isReplaced() {
-        return recovery(TIMEOUT).isReplaced();
+        return workers == null ? recovery(TIMEOUT).isReplaced() : workers.isReplaced();
     }
 
     /** Closes the clients, after all tasks have ended. An open transaction is committed, if the brokers answer. */
     @Override
     public void close() {
         try {
-            if (slots.close()) {
+            if (slots.close() || isBatchRunning) {
                 recovery(SHORT_TIMEOUT).commitOpen();
             }
         } catch (KafkaException unreachable) {

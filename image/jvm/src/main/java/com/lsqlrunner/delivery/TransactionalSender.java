@@ -13,9 +13,10 @@ final class TransactionalSender implements RecordSender {
     /** The clock is read once for so many records. */
     private static final int RECORDS_PER_CLOCK = 8;
 
-    private final ProducerSlots slots;
-    private final Slot slot;
+    private final Producer<byte[], byte[]> producer;
     private final long intervalNanos;
+    private final Runnable release;
+    private final Runnable discard;
     private boolean isOpen;
 
     /** Whether records were sent after the last {@link #commit}; always so within a transaction. */
@@ -24,16 +25,28 @@ final class TransactionalSender implements RecordSender {
     private long openedNanos;
     private int sinceClock;
 
-    /** @param intervalNanos the longest time for which consumers of committed records wait for a record */
-    TransactionalSender(ProducerSlots slots, long intervalNanos) {
-        this.slots = slots;
-        this.slot = slots.take();
+    /**
+     * @param producer of this task only
+     * @param intervalNanos the longest time for which consumers of committed records wait for a record
+     * @param release called at the end with a producer without an open transaction
+     * @param discard called at the end with one whose records are not complete
+     */
+    TransactionalSender(Producer<byte[], byte[]> producer, long intervalNanos, Runnable release, Runnable discard) {
+        this.producer = producer;
         this.intervalNanos = intervalNanos;
+        this.release = release;
+        this.discard = discard;
+    }
+
+    /** Sends with a producer of the slots. */
+    static TransactionalSender of(ProducerSlots slots, long intervalNanos) {
+        Slot slot = slots.take();
+        return new TransactionalSender(
+                slot.producer(), intervalNanos, () -> slots.release(slot), () -> slots.discard(slot));
     }
 
     @Override
     public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
-        Producer<byte[], byte[]> producer = slot.producer();
         isIncomplete = true;
         if (!isOpen) {
             isOpen = true; // also if it fails: the producer cannot be used any more
@@ -60,7 +73,7 @@ final class TransactionalSender implements RecordSender {
     @Override
     public void commitTransaction() {
         if (isOpen) {
-            slot.producer().commitTransaction();
+            producer.commitTransaction();
             isOpen = false;
         }
     }
@@ -69,9 +82,9 @@ final class TransactionalSender implements RecordSender {
     public void close() {
         // Another attempt of a task that has failed would write its records again; the next start finds them.
         if (isIncomplete) {
-            slots.discard(slot);
+            discard.run();
         } else {
-            slots.release(slot);
+            release.run();
         }
     }
 }

@@ -22,6 +22,7 @@ public final class WrittenRecords {
     private int places;
     private final Map<Integer, Long> ends = new HashMap<>();
     private volatile long remaining;
+    private WrittenRecords others;
 
     /** Adds a record. */
     synchronized void add(long high, long low) {
@@ -45,6 +46,11 @@ public final class WrittenRecords {
         ends.merge((int) high, low + 1, Math::max);
     }
 
+    /** Joins other records, which are taken out after those that are equal. */
+    synchronized void join(WrittenRecords more) {
+        others = more;
+    }
+
     /**
      * Takes a record out.
      *
@@ -53,7 +59,7 @@ public final class WrittenRecords {
     public synchronized boolean take(long high, long low) {
         int place = place(high, low);
         if (counts[place] == 0) {
-            return false;
+            return others != null && others.take(high, low);
         }
         counts[place]--;
         remaining--;
@@ -76,7 +82,7 @@ public final class WrittenRecords {
 
     /** The number of records that have not been taken out. */
     public long remaining() {
-        return remaining;
+        return others == null ? remaining : remaining + others.remaining();
     }
 
     private int place(long high, long low) {

@@ -2,6 +2,7 @@ package com.lsqlrunner.registry;
 
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.errors.MalformedRecordException;
+import java.io.Serializable;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -18,13 +19,50 @@ import org.apache.avro.Schema;
 public final class Registry {
     private static final ConcurrentMap<String, Registry> NAMED = new ConcurrentHashMap<>();
 
+    /** Asks the driver for a registry; null in the driver. */
+    private static volatile Driver driver;
+
+    private final Definition definition;
     private final SchemaSource source;
     private final ConcurrentMap<Integer, Entry<Schema>> entries = new ConcurrentHashMap<>();
     private final ConcurrentMap<Integer, Entry<String>> files = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Object> shared = new ConcurrentHashMap<>();
 
-    private Registry(SchemaSource source) {
+    /**
+     * What a registry is made of.
+     *
+     * @param settings of the connection; null for fixed schemas
+     * @param schemas by id; null for a connection
+     */
+    record Definition(Map<String, String> settings, Map<Integer, String> schemas) implements Serializable {
+        private static final long serialVersionUID = 1L;
+
+        private Registry registry() {
+            return new Registry(this, settings == null ? new FixedSchemas(schemas) : new RemoteSchemas(settings));
+        }
+
+        /** Without the settings, which have credentials. */
+        @Override
+        public String toString() {
+            return "Definition of a registry";
+        }
+    }
+
+    /** The driver, as an executor reaches it. */
+    @FunctionalInterface
+    interface Driver {
+        /** The definition of a registry that is registered in the driver. */
+        Definition ask(String name) throws Exception;
+    }
+
+    private Registry(Definition definition, SchemaSource source) {
+        this.definition = definition;
         this.source = source;
+    }
+
+    /** Makes this JVM ask the driver for a registry when it is first used. */
+    static void askFor(Driver other) {
+        driver = other;
     }
 
     /**
@@ -33,7 +71,7 @@ public final class Registry {
      * @param settings the settings that {@link RegistrySettings#of} accepts
      */
     public static void register(String name, Map<String, String> settings) {
-        NAMED.put(name, new Registry(new RemoteSchemas(settings)));
+        NAMED.put(name, new Definition(Map.copyOf(settings), null).registry());
     }
 
     /**
@@ -43,16 +81,33 @@ public final class Registry {
      * @param schemas by id: the JSON of an Avro schema without references, or the text of a {@code .proto} file
      */
     public static void registerSchemas(String name, Map<Integer, String> schemas) {
-        NAMED.put(name, new Registry(new FixedSchemas(schemas)));
+        NAMED.put(name, new Definition(null, Map.copyOf(schemas)).registry());
     }
 
-    /** The registry with a name. */
+    /** The registry with a name. An executor asks the driver for it once. */
     public static Registry named(String name) {
         Registry registry = NAMED.get(name);
+        if (registry == null && driver != null) {
+            registry = NAMED.computeIfAbsent(name, Registry::ofDriver);
+        }
         if (registry == null) {
             throw new IllegalStateException("no schema registry is registered under the name " + name);
         }
         return registry;
+    }
+
+    private static Registry ofDriver(String name) {
+        try {
+            return driver.ask(name).registry();
+        } catch (RuntimeException error) {
+            throw error;
+        } catch (Exception error) {
+            throw new IllegalStateException("the driver does not tell the schema registry " + name, error);
+        }
+    }
+
+    Definition definition() {
+        return definition;
     }
 
     /**

@@ -24,8 +24,16 @@ final class RangeConsumers {
     private final Map<String, Deque<Idle>> idle = new HashMap<>();
     private boolean closed;
 
-    /** The consumers of a stream. */
+    /**
+     * The consumers of a stream. A worker is not told when a stream ends: a new one closes those that others do not use
+     * any more.
+     */
     static RangeConsumers of(String stream) {
+        RangeConsumers known = STREAMS.get(stream);
+        if (known != null) {
+            return known;
+        }
+        STREAMS.values().forEach(each -> each.closeUnused(System.nanoTime()));
         return STREAMS.computeIfAbsent(stream, name -> new RangeConsumers());
     }
 
@@ -63,6 +71,15 @@ final class RangeConsumers {
                 idle.computeIfAbsent(task, name -> new ArrayDeque<>()).push(new Idle(consumer, now));
                 removeUnused(now, unused);
             }
+        }
+        unused.forEach(RangeConsumer::close);
+    }
+
+    /** Closes the consumers that were not used for a minute. */
+    void closeUnused(long now) {
+        Deque<RangeConsumer> unused = new ArrayDeque<>();
+        synchronized (this) {
+            removeUnused(now, unused);
         }
         unused.forEach(RangeConsumer::close);
     }

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntSupplier;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -19,17 +20,23 @@ final class RangeGroups {
     /** The largest group may have this many times the records of an average one. */
     private static final double MAX_IMBALANCE = 1.25;
 
-    private final int tasks;
+    private final IntSupplier slots;
+    private int tasks;
     private final Map<TopicPartition, Integer> taskOf = new HashMap<>();
 
-    /** @param tasks the number of tasks that run at the same time */
-    RangeGroups(int tasks) {
-        this.tasks = tasks;
+    /** @param slots the number of tasks that run at the same time, which changes when workers come and go */
+    RangeGroups(IntSupplier slots) {
+        this.slots = slots;
     }
 
     /** The ranges of each task. No group is empty, except the only one. */
     List<List<OffsetRange>> divide(Collection<OffsetRange> ranges) {
         long records = ranges.stream().mapToLong(OffsetRange::size).sum();
+        int now = slots.getAsInt();
+        if (now != tasks) {
+            tasks = now;
+            taskOf.clear();
+        }
         if (records <= SMALL || tasks == 1) {
             return List.of(List.copyOf(ranges));
         }

@@ -93,6 +93,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
      * @param name unique among the tasks of a batch
      * @param consumer settings of the consumer
      * @param markFile the file for marks; null to read without them
+     * @param location the worker that Spark's source chooses for the first range; null without workers
      */
     record Task(
             String stream,
@@ -101,9 +102,16 @@ final class RangeReader implements PartitionReader<InternalRow> {
             Map<String, Object> consumer,
             long pollTimeoutMs,
             boolean failOnDataLoss,
-            String markFile)
+            String markFile,
+            String location)
             implements InputPartition {
         private static final long serialVersionUID = 1L;
+
+        /** Where the consumer of the batch before is, and its producer. */
+        @Override
+        public String[] preferredLocations() {
+            return location == null ? new String[0] : new String[] {location};
+        }
 
         /** Without the settings of the consumer, which have credentials. */
         @Override

@@ -10,15 +10,23 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /** The output of one query to topics: whether it may write batches, and its producers. Python opens and closes it. */
 @PythonEntry
 public final class TopicOutput {
+    /** The option of a sink whose tasks run in other JVMs. */
+    static final String ON_WORKERS = "on.workers";
+
     private static final ConcurrentMap<String, TopicOutput> OUTPUTS = new ConcurrentHashMap<>();
 
     private final String name;
+
+    /** The name of this start of the query: on workers, the producers of an earlier one may have failed. */
+    private final String start = UUID.randomUUID().toString();
+
     private final BatchGate gate = new BatchGate();
     private final TransactionalOutput transactions;
 
@@ -67,7 +75,8 @@ public final class TopicOutput {
                 Map.copyOf(connection),
                 Map.copyOf(KafkaOptions.of(options)),
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),
-                Integer.parseInt(options.get("tasks")));
+                Integer.parseInt(options.get("tasks")),
+                Boolean.parseBoolean(options.get(ON_WORKERS)));
         Replay replay = new Replay(batch, hasBegun, positions == null ? null : numbers(positions));
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }
@@ -117,6 +126,11 @@ public final class TopicOutput {
         } else {
             transactions.close();
         }
+    }
+
+    /** The name of the present start of a query. */
+    static String start(String name) {
+        return OUTPUTS.get(name).start;
     }
 
     static BatchGate gate(String name) {

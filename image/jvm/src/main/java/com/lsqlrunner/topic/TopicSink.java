@@ -1,13 +1,17 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.RecordSender;
 import com.lsqlrunner.delivery.SharedProducers;
+import com.lsqlrunner.delivery.TaskTransactions;
 import com.lsqlrunner.delivery.TransactionalOutput;
+import com.lsqlrunner.delivery.WorkerProducers;
 import com.lsqlrunner.sink.BatchGate;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.apache.spark.TaskContext;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -31,7 +35,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * Writes records to topics. The columns are those of {@link RecordColumns}: each row names its topic. Options:
  * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code writer} (the beginning of the batch
  * header, before the id of the batch; records have no such header without it), {@code continuous.batch} (the id of the
- * batch at which a {@link ContinuousQuery} began), and settings of the producer with the prefix {@code kafka.}.
+ * batch at which a {@link ContinuousQuery} began), {@code on.workers} (whether tasks run in other JVMs: {@code true} or
+ * {@code false}), and settings of the producer with the prefix {@code kafka.}.
  *
  * <p>Spark's own sink cannot set timestamps, and would need a new array of headers for each record.
  */
@@ -79,13 +84,20 @@ public final class TopicSink implements TableProvider {
                     info.options().get("output"),
                     info.options().get("writer"),
                     info.options().get("continuous.batch"),
+                    info.options().getBoolean(TopicOutput.ON_WORKERS, false),
                     producer,
                     columns);
         }
     }
 
+    /** @param onWorkers whether the tasks run in other JVMs */
     private record TopicsWrite(
-            String output, String writer, String continuousBatch, Map<String, String> producer, RecordColumns columns)
+            String output,
+            String writer,
+            String continuousBatch,
+            boolean onWorkers,
+            Map<String, String> producer,
+            RecordColumns columns)
             implements Write {
         @Override
         public StreamingWrite toStreaming() {
@@ -97,8 +109,15 @@ public final class TopicSink implements TableProvider {
             return new TopicsBatchWrite(this);
         }
 
-        private WriterFactory factory() {
-            return new WriterFactory(output, writer, continuousBatch, producer, columns);
+        private WriterFactory factory(TaskTransactions tasks) {
+            return new WriterFactory(
+                    output,
+                    writer,
+                    continuousBatch,
+                    onWorkers ? TopicOutput.start(output) : null,
+                    tasks,
+                    producer,
+                    columns);
         }
 
         /** Spark logs it: without the settings of the producer, which have credentials. */
@@ -113,7 +132,7 @@ public final class TopicSink implements TableProvider {
         @Override
         public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
             gate.begin();
-            return write.factory();
+            return write.factory(transactions == null ? null : transactions.begin(info.numPartitions()));
         }
 
         @Override
@@ -124,7 +143,7 @@ public final class TopicSink implements TableProvider {
         @Override
         public void commit(long batch, WriterCommitMessage[] messages) {
             if (transactions != null) {
-                transactions.batchEnded(batch, TopicWriter.records(messages));
+                transactions.batchEnded(batch, TopicWriter.records(messages), TopicWriter.tasks(messages));
             }
             gate.end();
         }
@@ -138,7 +157,7 @@ public final class TopicSink implements TableProvider {
     private record TopicsBatchWrite(TopicsWrite write) implements BatchWrite {
         @Override
         public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-            return write.factory();
+            return write.factory(null);
         }
 
         @Override
@@ -157,20 +176,41 @@ public final class TopicSink implements TableProvider {
         }
     }
 
+    /**
+     * @param start the name of the start of the query if the tasks run in other JVMs; else null
+     * @param tasks null for at-least-once delivery, and if the tasks run in this JVM
+     */
     private record WriterFactory(
-            String output, String writer, String continuousBatch, Map<String, String> producer, RecordColumns columns)
+            String output,
+            String writer,
+            String continuousBatch,
+            String start,
+            TaskTransactions tasks,
+            Map<String, String> producer,
+            RecordColumns columns)
             implements StreamingDataWriterFactory, DataWriterFactory {
         private static final long serialVersionUID = 1L;
 
         @Override
         public TopicWriter createWriter(int partition, long task, long batch) {
-            return writer(Long.toString(batch), BatchAcknowledgements::new);
+            if (start == null) {
+                return writer(Long.toString(batch), BatchAcknowledgements::new);
+            }
+            RecordSender sender = tasks == null
+                    ? WorkerProducers.sender(start, producer)
+                    : tasks.sender(batch, partition, isRetry(TaskContext.get()));
+            return new TopicWriter(sender, columns, name(Long.toString(batch)), null, BatchAcknowledgements::new);
         }
 
         @Override
         public TopicWriter createWriter(int partition, long task) {
             return writer(
                     continuousBatch, continuousBatch == null ? BatchAcknowledgements::new : ContinuousTasks::current);
+        }
+
+        /** Tasks of an earlier attempt of the stage may still be running. */
+        private static boolean isRetry(TaskContext task) {
+            return task.attemptNumber() > 0 || task.stageAttemptNumber() > 0;
         }
 
         /** Without the settings of the producer, which have credentials. */
@@ -180,11 +220,16 @@ public final class TopicSink implements TableProvider {
         }
 
         private TopicWriter writer(String batch, Supplier<Acknowledgements> task) {
-            byte[] name = writer == null ? null : (writer + batch).getBytes(StandardCharsets.UTF_8);
+            byte[] name = name(batch);
             TransactionalOutput transactions = TopicOutput.transactions(output);
             return transactions == null
                     ? new TopicWriter(SharedProducers.sender(output, producer), columns, name, null, task)
                     : new TopicWriter(transactions.sender(), columns, name, transactions.written(), task);
+        }
+
+        /** The value of the batch header; null for records without it. */
+        private byte[] name(String batch) {
+            return writer == null ? null : (writer + batch).getBytes(StandardCharsets.UTF_8);
         }
     }
 }

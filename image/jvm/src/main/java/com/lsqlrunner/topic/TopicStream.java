@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode$;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -39,7 +40,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
 
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
-        this.groups = new RangeGroups(SparkSession.active().sparkContext().defaultParallelism());
+        this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
         this.marked = new MarkedBatch(options.get("mark.file"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
@@ -124,6 +125,8 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
         String markFile = marked.fileOf(start);
         List<List<OffsetRange>> tasks =
                 groups.divide(planned.stream().map(TopicStream::range).toList());
+        Map<TopicPartition, String> locations = new HashMap<>();
+        planned.forEach(each -> locations.put(each.offsetRange().topicPartition(), location(each)));
         InputPartition[] partitions = new InputPartition[tasks.size()];
         for (int index = 0; index < partitions.length; index++) {
             partitions[index] = new RangeReader.Task(
@@ -133,9 +136,15 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                     first.executorKafkaParams(),
                     first.pollTimeoutMs(),
                     first.failOnDataLoss(),
-                    markFile);
+                    markFile,
+                    locations.get(tasks.get(index).get(0).partition()));
         }
         return partitions;
+    }
+
+    private static String location(KafkaBatchInputPartition planned) {
+        String[] preferred = planned.preferredLocations();
+        return preferred.length == 0 ? null : preferred[0];
     }
 
     private static OffsetRange range(KafkaBatchInputPartition planned) {

@@ -2,8 +2,12 @@ package com.lsqlrunner.topic;
 
 import com.lsqlrunner.delivery.RecordHeaderNames;
 import com.lsqlrunner.delivery.RecordSender;
+import com.lsqlrunner.delivery.TaskResult;
 import com.lsqlrunner.delivery.WrittenRecords;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -16,7 +20,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes the rows of one task. A commit returns when the brokers have all of them, and consumers see them. */
 final class TopicWriter implements DataWriter<InternalRow> {
-    private record Written(long records) implements WriterCommitMessage {
+    private record Written(long records, TaskResult task) implements WriterCommitMessage {
         private static final long serialVersionUID = 1L;
     }
 
@@ -64,6 +68,8 @@ final class TopicWriter implements DataWriter<InternalRow> {
         if (acknowledgements == null) {
             acknowledgements = task.get();
             acknowledgements.writesWith(sender);
+            WrittenRecords found = sender.begin();
+            written = found == null ? written : found;
         }
         acknowledgements.throwFailure();
         if (isSkipped(row) || isWritten(row)) {
@@ -148,7 +154,7 @@ final class TopicWriter implements DataWriter<InternalRow> {
         if (acknowledgements != null) {
             acknowledgements.throwFailure();
         }
-        return new Written(records);
+        return new Written(records, sender.result());
     }
 
     /** The number of records that the writers of a batch have written, from the messages of their commits. */
@@ -160,9 +166,18 @@ final class TopicWriter implements DataWriter<InternalRow> {
         return sum;
     }
 
+    /** What the tasks in other JVMs have reported, from the messages of their commits. */
+    static List<TaskResult> tasks(WriterCommitMessage[] messages) {
+        return Stream.of(messages)
+                .map(message -> message instanceof Written written ? written.task : null)
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
+    /** What was sent stays sent: the batch, or the task, is written again. */
     @Override
     public void abort() {
-        // What was sent stays sent: the batch is written again.
+        sender.abort();
     }
 
     @Override

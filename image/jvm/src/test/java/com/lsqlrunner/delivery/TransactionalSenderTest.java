@@ -39,7 +39,7 @@ class TransactionalSenderTest {
 
     @Test
     void aTaskWithoutRecordsBeginsNoTransaction() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         sender.commit();
         sender.close();
         assertFalse(producer().transactionInFlight());
@@ -49,7 +49,7 @@ class TransactionalSenderTest {
 
     @Test
     void aTransactionBeginsWithTheFirstRecordAndIsCommittedAtTheEnd() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 1);
         assertTrue(producer().transactionInFlight());
         send(sender, 1_000);
@@ -62,7 +62,7 @@ class TransactionalSenderTest {
 
     @Test
     void aTransactionIsCommittedAfterTheInterval() {
-        RecordSender sender = new TransactionalSender(slots, 0);
+        RecordSender sender = TransactionalSender.of(slots, 0);
         send(sender, 1_000);
         assertTrue(producer().commitCount() >= 10, () -> producer().commitCount() + " commits");
         assertTrue(producer().transactionInFlight());
@@ -72,7 +72,7 @@ class TransactionalSenderTest {
 
     @Test
     void recordsAfterACommitAreInAnotherTransaction() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 2);
         sender.commitTransaction();
         sender.commitTransaction();
@@ -85,19 +85,19 @@ class TransactionalSenderTest {
 
     @Test
     void theNextTaskTakesTheProducerOfATaskThatHasCommitted() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 1);
         sender.commit();
         sender.close();
-        send(new TransactionalSender(slots, LONG), 1);
+        send(TransactionalSender.of(slots, LONG), 1);
         assertEquals(1, producers.opened().size());
         assertFalse(producer().closed());
     }
 
     @Test
     void tasksAtTheSameTimeHaveProducersOfTheirOwn() {
-        RecordSender first = new TransactionalSender(slots, LONG);
-        RecordSender second = new TransactionalSender(slots, LONG);
+        RecordSender first = TransactionalSender.of(slots, LONG);
+        RecordSender second = TransactionalSender.of(slots, LONG);
         send(first, 1);
         send(second, 1);
         first.commit();
@@ -106,27 +106,27 @@ class TransactionalSenderTest {
 
     @Test
     void aTaskThatEndsWithinATransactionLeavesItOpenAndStopsTheQuery() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 1);
         sender.close();
         assertTrue(producer().closed());
         assertEquals(0, producer().commitCount());
-        assertThrows(KafkaException.class, () -> new TransactionalSender(slots, LONG));
+        assertThrows(KafkaException.class, () -> TransactionalSender.of(slots, LONG));
     }
 
     @Test
     void aSecondAttemptOfATaskThatHasFailedBetweenTwoTransactionsWritesNothing() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 1);
         sender.commitTransaction();
         sender.close();
         assertTrue(producer().closed());
-        assertThrows(KafkaException.class, () -> new TransactionalSender(slots, LONG));
+        assertThrows(KafkaException.class, () -> TransactionalSender.of(slots, LONG));
     }
 
     @Test
     void aCommitThatFailsLeavesTheTransactionOpen() {
-        RecordSender sender = new TransactionalSender(slots, LONG);
+        RecordSender sender = TransactionalSender.of(slots, LONG);
         send(sender, 1);
         producer().commitTransactionException = new TimeoutException("no answer");
         TimeoutException error = assertThrows(TimeoutException.class, sender::commit);

@@ -1,10 +1,12 @@
 package com.lsqlrunner.topic;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.MockConsumer;
@@ -44,6 +46,19 @@ class RangeConsumersTest {
     @Test
     void twoTasksAtTheSameTimeHaveTwoConsumers() {
         assertNotSame(take("1/1"), take("1/1"));
+    }
+
+    @Test
+    void consumersThatWereNotUsedForAMinuteAreClosed() {
+        RangeConsumers consumers = RangeConsumers.of(STREAM);
+        consumers.release("1/2", take("1/2"));
+        long released = System.nanoTime();
+        consumers.closeUnused(released);
+        assertFalse(opened.get(0).closed());
+        consumers.closeUnused(released + Duration.ofSeconds(61).toNanos());
+        assertTrue(opened.get(0).closed());
+        take("1/2");
+        assertEquals(2, opened.size());
     }
 
     @Test

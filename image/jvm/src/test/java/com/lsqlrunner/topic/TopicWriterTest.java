@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.delivery.ProducerOwner;
 import com.lsqlrunner.delivery.RecordHeaderNames;
 import com.lsqlrunner.delivery.RecordSender;
 import com.lsqlrunner.delivery.SharedProducers;
+import com.lsqlrunner.delivery.TaskResult;
 import com.lsqlrunner.delivery.WrittenRecords;
 import com.lsqlrunner.delivery.WrittenRecordsOf;
 import java.util.ArrayList;
@@ -100,6 +102,49 @@ class TopicWriterTest {
                 calls.add("close");
             }
         };
+    }
+
+    /** A sender of a worker: at its first record it finds a record that is written already. */
+    private RecordSender finding(WrittenRecords found, TaskResult result) {
+        RecordSender sending = SharedProducers.sender(producer);
+        return new RecordSender() {
+            @Override
+            public WrittenRecords begin() {
+                return found;
+            }
+
+            @Override
+            public void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+                sending.send(record, callback);
+            }
+
+            @Override
+            public void commit() {
+                sending.commit();
+            }
+
+            @Override
+            public TaskResult result() {
+                return result;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Test
+    void recordsThatTheSenderFindsAreLeftOutAndItsResultIsReported() {
+        TaskResult result = new TaskResult(3, new ProducerOwner(7, 1), 1);
+        RecordSender sender = finding(WrittenRecordsOf.identities(new long[] {1, 1}), result);
+        TopicWriter writer = new TopicWriter(sender, IDENTIFIED, BATCH, null, BatchAcknowledgements::new);
+        writer.write(withIdentity(row("a", "k", "there", 0), 1, 1));
+        writer.write(withIdentity(row("a", "k", "new", 0), 1, 2));
+        WriterCommitMessage[] messages = {writer.commit(), writer().commit()};
+
+        assertEquals(1, producer.history().size());
+        assertArrayEquals(bytes("new"), producer.history().get(0).value());
+        assertEquals(List.of(result), TopicWriter.tasks(messages));
     }
 
     private TopicWriter writer() {

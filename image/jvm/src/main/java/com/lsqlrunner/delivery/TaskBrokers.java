@@ -1,0 +1,36 @@
+package com.lsqlrunner.delivery;
+
+import java.util.Map;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+
+/** What the tasks of a query on workers ask the brokers for. The number of a task is that of its transactional id. */
+interface TaskBrokers {
+    /**
+     * A transactional id.
+     *
+     * @param isAborted whether its last transaction was aborted
+     * @param isOfProcess whether the driver of the task, or one of its workers, has opened its producer
+     */
+    record Id(ProducerOwner owner, boolean isAborted, boolean isOfProcess) {}
+
+    /**
+     * Commits the open transaction of an id.
+     *
+     * @return the id before; null if the brokers do not know it
+     */
+    Id commitOpen(int number);
+
+    /** The id now. */
+    Id describe(int number);
+
+    /** Opens a producer with the id. The one before cannot write any more. */
+    Producer<byte[], byte[]> open(int number);
+
+    /** The present ends of the targets. */
+    Map<TopicPartition, Long> ends();
+
+    /** Searches records of the query in the targets; see {@link Targets#search}. */
+    WrittenRecords search(
+            Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until, boolean hasAborted);
+}

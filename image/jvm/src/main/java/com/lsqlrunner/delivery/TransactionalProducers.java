@@ -1,0 +1,97 @@
+package com.lsqlrunner.delivery;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** Opens producers with numbered transactional ids. */
+final class TransactionalProducers {
+    /**
+     * How long a transaction may stay open, from the longest: brokers allow at most {@code transaction.max.timeout.ms},
+     * 15 minutes by default. After this time, the brokers abort the transaction of a processor that was killed and did
+     * not start again.
+     */
+    private static final int[] TIMEOUTS_MS = {900_000, 60_000};
+
+    /** A timeout from this one on is less than a fiftieth shorter by the largest mark. */
+    private static final int LEAST_MARKED_MS = 60_000;
+
+    private final String prefix;
+    private final Map<String, Object> settings;
+    private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
+    private final int mark;
+
+    /**
+     * @param prefix of the transactional ids
+     * @param settings of the producers
+     * @param newProducer makes a producer with its settings
+     * @param mark the milliseconds by which the timeout of transactions is shorter than usual; 0 for a usual one
+     */
+    TransactionalProducers(
+            String prefix,
+            Map<String, Object> settings,
+            Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer,
+            int mark) {
+        this.prefix = prefix;
+        this.settings = settings;
+        this.newProducer = newProducer;
+        this.mark = mark;
+    }
+
+    /** Makes a producer of brokers. */
+    static Producer<byte[], byte[]> ofBrokers(Map<String, Object> settings) {
+        return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    /** Opens the producer with a number. An earlier one with this id cannot write any more. */
+    Producer<byte[], byte[]> open(int number) {
+        Map<String, Object> all = new HashMap<>(settings);
+        all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, prefix + number);
+        Object timeout = settings.get(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG);
+        if (timeout != null) {
+            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(Integer.parseInt(timeout.toString())));
+            return initialized(all);
+        }
+        for (int timeoutMs : TIMEOUTS_MS) {
+            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(timeoutMs));
+            try {
+                return initialized(all);
+            } catch (KafkaException failed) {
+                if (!isTooLong(failed)) {
+                    throw failed;
+                }
+            }
+        }
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, 1_000);
+        return initialized(all);
+    }
+
+    private int marked(int timeoutMs) {
+        return timeoutMs < LEAST_MARKED_MS ? timeoutMs : timeoutMs - mark;
+    }
+
+    /** Whether the brokers allow only shorter transactions. The client throws this error as a message. */
+    private static boolean isTooLong(KafkaException failed) {
+        return failed instanceof InvalidTxnTimeoutException
+                || String.valueOf(failed.getMessage()).endsWith(Errors.INVALID_TRANSACTION_TIMEOUT.message());
+    }
+
+    private Producer<byte[], byte[]> initialized(Map<String, Object> settings) {
+        Producer<byte[], byte[]> producer = newProducer.apply(settings);
+        try {
+            producer.initTransactions();
+            return producer;
+        } catch (RuntimeException failed) {
+            producer.close(Duration.ZERO);
+            throw failed;
+        }
+    }
+}

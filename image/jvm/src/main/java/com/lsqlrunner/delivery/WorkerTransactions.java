@@ -1,0 +1,124 @@
+package com.lsqlrunner.delivery;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.apache.kafka.clients.admin.TransactionDescription;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ProducerFencedException;
+
+/**
+ * What the driver knows about the transactional ids of a query whose tasks run on workers. Each number of a task has
+ * one.
+ *
+ * <p>The driver opens a producer for each id before a task does. Producers of an earlier process cannot write any more,
+ * and the brokers know the id with a timeout that only this process uses: a worker of another process, which was
+ * suspended until this one took its place, sees it and takes no id back.
+ */
+final class WorkerTransactions {
+    private static final int MARKS = 1_000;
+
+    private final TransactionalOutput.Settings settings;
+    private final TransactionRecovery recovery;
+    private final TransactionalProducers producers;
+    private final Map<Integer, ProducerOwner> owners = new HashMap<>();
+    private long timeoutMs;
+    private EarlierRecords earlier;
+
+    /** The number of those that were not left out yet. */
+    private long earlierRemaining;
+
+    /** @param timeoutsMs of the transactions of earlier processes */
+    WorkerTransactions(TransactionalOutput.Settings settings, TransactionRecovery recovery, Set<Long> timeoutsMs) {
+        this.settings = settings;
+        this.recovery = recovery;
+        this.producers = new TransactionalProducers(
+                settings.writer(), settings.producer(), TransactionalProducers::ofBrokers, mark(timeoutsMs));
+    }
+
+    /** The milliseconds by which the timeout is shorter than a whole number of seconds. */
+    static int mark(Set<Long> timeoutsMs) {
+        int mark = 0;
+        while (mark == 0 || isUsed(mark, timeoutsMs)) {
+            mark = ThreadLocalRandom.current().nextInt(1, MARKS);
+        }
+        return mark;
+    }
+
+    private static boolean isUsed(int mark, Set<Long> timeoutsMs) {
+        return timeoutsMs.stream().anyMatch(timeoutMs -> (timeoutMs + mark) % MARKS == 0);
+    }
+
+    /**
+     * Takes the ids of so many tasks, unless this process has them.
+     *
+     * @throws ProducerFencedException another process has taken the place of this one
+     */
+    void take(int tasks) {
+        int first = owners.size();
+        if (tasks <= first) {
+            return;
+        }
+        for (int number = first; number < tasks; number++) {
+            producers.open(number).close(Duration.ZERO);
+        }
+        Map<Integer, TransactionDescription> taken = recovery.describe(first, tasks);
+        if (first == 0) {
+            timeoutMs = taken.get(0).transactionTimeoutMs();
+        } else if (isReplaced()) {
+            // The successor does not know the new ids, but it has all older ones.
+            throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
+        }
+        taken.forEach(
+                (number, found) -> owners.put(number, new ProducerOwner(found.producerId(), found.producerEpoch())));
+    }
+
+    /** Lets tasks search the records of an earlier process, until all were found again. */
+    void leaveOut(EarlierRecords records, long count) {
+        earlier = records;
+        earlierRemaining = count;
+    }
+
+    /** Whether records of an earlier process may not have been written again yet. */
+    boolean hasEarlier() {
+        return earlier != null;
+    }
+
+    /** What the tasks of the next batch need. */
+    TaskTransactions tasks(Map<TopicPartition, Long> from) {
+        Map<String, Object> producer = new HashMap<>(settings.producer());
+        producer.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, (int) timeoutMs);
+        return new TaskTransactions(
+                settings.writer(),
+                List.copyOf(settings.targets()),
+                settings.connection(),
+                Map.copyOf(producer),
+                settings.commitInterval().toNanos(),
+                Map.copyOf(from),
+                earlier,
+                Map.copyOf(owners));
+    }
+
+    /** A batch has ended. */
+    void ended(Collection<TaskResult> results) {
+        for (TaskResult result : results) {
+            owners.put(result.number(), result.owner());
+            earlierRemaining -= result.left();
+        }
+        // With state, only the batch that ran again can have written them.
+        if (earlier != null && (earlier.replay().positions() == null || earlierRemaining <= 0)) {
+            earlier = null;
+        }
+    }
+
+    /** Whether another process has the ids now. */
+    boolean isReplaced() {
+        TransactionDescription first = recovery.describe(0);
+        return first != null && first.transactionTimeoutMs() != timeoutMs;
+    }
+}

@@ -1,0 +1,69 @@
+package com.lsqlrunner.delivery;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class WorkerTransactionsTest {
+    private static final TransactionalOutput.Settings SETTINGS = new TransactionalOutput.Settings(
+            "app/0123abcd/q/", List.of("t"), Path.of("unused"), Map.of(), Map.of(), Duration.ofMillis(100), 1, true);
+
+    private final WorkerTransactions transactions = new WorkerTransactions(SETTINGS, null, Set.of());
+
+    private static TaskResult left(long records) {
+        return new TaskResult(0, new ProducerOwner(1, 1), records);
+    }
+
+    private void leaveOut(Map<Integer, Long> positions, long count) {
+        transactions.leaveOut(new EarlierRecords(new Replay(7, true, positions), Map.of(), false), count);
+    }
+
+    @Test
+    void theNextBatchKnowsTheOwnersThatTasksHaveReported() {
+        transactions.ended(List.of(new TaskResult(0, new ProducerOwner(1, 5), 0)));
+        transactions.ended(List.of(new TaskResult(1, new ProducerOwner(2, 0), 0)));
+        assertEquals(
+                Map.of(0, new ProducerOwner(1, 5), 1, new ProducerOwner(2, 0)),
+                transactions.tasks(Map.of()).owners());
+    }
+
+    @Test
+    void withStateOnlyTheBatchThatRunsAgainSearchesRecordsOfAnEarlierProcess() {
+        leaveOut(null, 2);
+        transactions.ended(List.of(left(1)));
+        assertFalse(transactions.hasEarlier());
+        assertNull(transactions.tasks(Map.of()).earlier());
+    }
+
+    @Test
+    void withoutStateBatchesSearchUntilAllRecordsOfAnEarlierProcessWereLeftOut() {
+        leaveOut(Map.of(0, 10L), 3);
+        transactions.ended(List.of(left(1), left(1)));
+        assertTrue(transactions.hasEarlier());
+        transactions.ended(List.of(left(1)));
+        assertFalse(transactions.hasEarlier());
+    }
+
+    @Test
+    void eachProcessHasATimeoutThatEarlierOnesDoNotHave() {
+        Set<Long> used = new HashSet<>();
+        for (int mark = 1; mark < 999; mark++) {
+            used.add(900_000L - mark);
+        }
+        assertEquals(999, WorkerTransactions.mark(used));
+    }
+
+    @Test
+    void tasksHaveNoCredentialsInTheirName() {
+        assertFalse(transactions.tasks(Map.of()).toString().contains("{"));
+    }
+}
