@@ -21,7 +21,7 @@ def marked() -> set[str]:
 
 
 def test_the_classes_are_those_that_java_marks() -> None:
-    assert marked() == entries.CALLED | entries.SETTING_VALUES | {entries.BROKER_REQUESTS, entries.CONDITION_ENUM}
+    assert marked() == entries.CALLED | entries.SETTING_VALUES | entries.PROGRAMS | {entries.CONDITION_ENUM}
 
 
 def test_the_functions_are_those_that_the_extension_registers() -> None:

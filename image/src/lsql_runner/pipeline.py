@@ -22,14 +22,19 @@ class PlannedProgram:
     plan: Plan
 
 
-def plan_parsed(program: Program, catalog: Catalog) -> PlannedProgram:
+def plan_parsed(program: Program, catalog: Catalog, *, only_batches: bool = False) -> PlannedProgram:
     """Bind and plan a parsed program. The caller has read the topics from it to look up their schemas.
+
+    Args:
+        program: the parsed program.
+        catalog: its topics.
+        only_batches: see `plan_program`.
 
     Raises:
         LsqlError: the first error, with its position.
     """
     bound = bind_program(program, catalog)
-    return PlannedProgram(program, bound, plan_program(bound))
+    return PlannedProgram(program, bound, plan_program(bound, only_batches=only_batches))
 
 
 def plan_text(text: str, catalog: Catalog) -> PlannedProgram:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsql_runner.bind.settings import bind_settings
-from lsql_runner.config.log_levels import LEVELS
+from lsql_runner.config.jvm_options import jvm_options_for
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.budget import MemoryBudget, budget
 from lsql_runner.container.limits import memory_limit_mib
@@ -59,6 +59,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings.connection  # noqa: B018  # invalid addresses are refused before the port is opened
     settings.declared  # noqa: B018
     settings.actions_mode  # noqa: B018
+    settings.workers  # noqa: B018
     configure(settings.log_level, includes_values=settings.errors_include_values)
     open_until_exit = ExitStack()
 
@@ -103,7 +104,7 @@ def processor(
         jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.processor import SparkEngine
 
-        engine = SparkEngine(settings.app_id, jvm, settings.threads)  # a thread opens the session
+        engine = SparkEngine(settings.app_id, jvm, settings.threads, settings.workers)  # a thread opens the session
         from lsql_runner.observe.event_log import EventLog
         from lsql_runner.observe.metrics import Metrics
         from lsql_runner.runtime.connections import connections
@@ -184,18 +185,7 @@ def memory_budget(settings: Settings) -> MemoryBudget:
 
 def jvm_options(settings: Settings) -> JvmOptions:
     """The options of the JVM for a processor with these settings."""
-    memory = memory_budget(settings)
-    return JvmOptions(
-        jars=settings.jars_dir,
-        heap_mib=memory.heap_mib,
-        code_cache_mib=memory.code_cache_mib,
-        state_stores_mib=memory.state_stores_mib,
-        java_options=tuple(settings.java_options.split()),
-        udf_dir=settings.udf_dir,
-        class_archive=settings.class_archive,
-        log_level=LEVELS[settings.log_level].jvm,
-        includes_values=settings.errors_include_values,
-    )
+    return jvm_options_for(settings, memory_budget(settings))
 
 
 def _identity(settings: Settings, program: Program) -> Identity:

@@ -7,6 +7,7 @@ import pytest
 from lsql_runner.container.budget import (
     SECOND_JVM_MIB,
     SMALLEST_HEAP_MIB,
+    WORKER_JVM_MIB,
     MemoryBudget,
     NetworkBuffers,
     StoreMemory,
@@ -14,6 +15,7 @@ from lsql_runner.container.budget import (
     needed_limit_mib,
     network_buffers,
     store_memory,
+    worker_budget,
 )
 
 PROGRAMS = [(1, 0), (1, 2), (2, 4), (3, 4), (4, 8), (6, 24), (10, 40), (40, 0), (40, 160)]
@@ -114,3 +116,7 @@ def test_the_buffers_of_all_clients_are_a_quarter_of_the_heap_within_bounds(
     heap_mib: int, consumers: int, producers: int, expected: NetworkBuffers
 ) -> None:
     assert network_buffers(heap_mib, consumers, producers) == expected
+
+
+def test_the_executor_of_a_worker_shares_the_container_with_the_jvm_of_the_worker() -> None:
+    assert worker_budget(1024).heap_mib == budget(1024).heap_mib - WORKER_JVM_MIB

@@ -111,3 +111,20 @@ def test_missing_rights_are_refused(runtime: FakeRuntime) -> None:
 
     assert caught.value.code == "BROKER_REFUSED"
     assert f"{APP_ID}/validate" in str(caught.value.params["reason"])
+
+
+@pytest.mark.parametrize("mode", ["auto", "continuous"])
+@pytest.mark.parametrize("servers", [SERVERS, ""])
+def test_with_workers_all_queries_process_batches(runtime: FakeRuntime, mode: str, servers: str) -> None:
+    """A task of a continuous query never ends, so that a worker could not leave."""
+    environment = {
+        "SQL": f"SET autocreate=true; SET processing.mode={mode}; INSERT INTO o SELECT STREAM * FROM t",
+        "SQL_APP_ID": APP_ID,
+        "SQL_BOOTSTRAP_SERVERS": servers,
+        "SQL_STATE_STORE_DIR": str(runtime.folder),
+        "LSQL_TOPICS": '{"t": {"value": {"format": "JSON", "schema": {"g": "string"}}}}',
+    }
+    workers = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
+
+    assert dry_run.validate(environment).planned.plan.continuous
+    assert not dry_run.validate(environment | workers).planned.plan.continuous

@@ -77,6 +77,15 @@ def run(path: str | None) -> int:
 
 
 @cli.command()
+@_reports_errors
+def worker() -> int:
+    """Run tasks of the processor at LSQL_WORKERS_HOST until a signal, which lets running tasks end."""
+    from lsql_runner.worker import run as run_worker
+
+    return run_worker(os.environ)
+
+
+@cli.command()
 @_file
 @_reports_errors
 def validate(path: str | None) -> int:

@@ -17,6 +17,7 @@ from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
 from lsql_runner.config.value_types import (
+    SECRET_CHARS,
     TOKEN_CHARS,
     AppId,
     BindAddress,
@@ -26,7 +27,9 @@ from lsql_runner.config.value_types import (
     Networks,
     OptionalPath,
     Patterns,
+    Secret,
     Token,
+    WorkerHost,
 )
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
@@ -36,6 +39,7 @@ from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
+from lsql_runner.jvm.workers import Workers
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 
@@ -270,6 +274,31 @@ class Settings(BaseModel):
         description="Whether errors, logs, /stream and the headers of dead letters may contain values of records: "
         "`true` or `false`. Without them an error still names topic, partition, offset, field and type.",
     )
+    workers_secret: Secret = Field(
+        "",
+        alias="LSQL_WORKERS_SECRET",
+        description=f"Secret of at least {SECRET_CHARS} characters with which workers (`lsql worker`) log in to the "
+        "processor. If it is set, workers run the tasks, and all queries process batches.",
+    )
+    workers_host: WorkerHost = Field(
+        "",
+        alias="LSQL_WORKERS_HOST",
+        description="Host name or address by which workers reach the processor, and, of the processor, the address "
+        "on which it waits for them: an IP address, or for a name all addresses.",
+    )
+    workers_port: int = Field(
+        7077,
+        alias="LSQL_WORKERS_PORT",
+        ge=1,
+        le=65533,
+        description="Port of the processor for workers; it uses the next two as well.",
+    )
+    workers_encryption: bool = Field(
+        True,
+        alias="LSQL_WORKERS_ENCRYPTION",
+        description="Whether connections between processor and workers are encrypted: `true` or `false`, the same in "
+        "all of them.",
+    )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
@@ -323,6 +352,35 @@ class Settings(BaseModel):
         return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
 
     @property
+    def workers(self) -> Workers | None:
+        """Where workers register that run the tasks; None if the tasks run in the processor.
+
+        Raises:
+            LsqlError: ENV_MISSING.
+        """
+        if not self.workers_secret:
+            return None
+        if not self.workers_host:
+            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_HOST", example="processor.example.com")
+        return Workers(
+            host=self.workers_host,
+            port=self.workers_port,
+            secret=self.workers_secret,
+            encryption=self.workers_encryption,
+        )
+
+    @property
+    def of_worker(self) -> Workers:
+        """The processor of a worker.
+
+        Raises:
+            LsqlError: ENV_MISSING.
+        """
+        if self.workers is None:
+            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_SECRET", example="the secret of the processor")
+        return self.workers
+
+    @property
     def sink_kinds(self) -> dict[str, str]:
         """The kinds of the configured sinks, by name."""
         return {sink.name: sink.kind for sink in self.sinks}
@@ -359,13 +417,19 @@ FIELDS = {field.alias: name for name, field in Settings.model_fields.items() if 
 """By name of a variable: the field of Settings with its value."""
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
+def read_settings(environment: Mapping[str, str], *, needs_program: bool = True) -> Settings:
     """Read the environment. A variable with the suffix `_FILE` has the path of a file with the value, for secrets.
+
+    Args:
+        environment: all variables.
+        needs_program: whether a missing program is an error; it is empty otherwise.
 
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
     found = read_variables(environment, FIELDS)
+    if not needs_program:
+        found.settings.setdefault("SQL", "")
     if "SQL" not in found.settings:
         raise LsqlError(
             "ENV_MISSING",

@@ -17,14 +17,19 @@ from lsql_runner.errors import DetailError, DetailTable
 
 TOKEN_CHARS = 16
 """A token has at least this many characters."""
+SECRET_CHARS = 16
+"""The secret of workers has at least this many characters."""
 
 _APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
+_HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])\Z")
 _TOKEN = re.compile(r"[!-~]+\Z")
 _EXPECTED = DetailTable(
     {
         "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
         "HEAP": "0, or at least {least}",
+        "HOST": "a host name, an IPv4 address, or an IPv6 address in brackets",
         "MEMORY": "an amount of memory, such as 768Mi",
+        "SECRET": "at least {least} characters",
         "TOKEN": "at least {least} characters of ASCII without blanks",
     }
 )
@@ -64,6 +69,18 @@ def _token(value: str) -> str:
     return value
 
 
+def _secret(value: str) -> str:
+    if value and len(value) < SECRET_CHARS:
+        raise DetailError(_EXPECTED("SECRET", least=SECRET_CHARS))
+    return value
+
+
+def _worker_host(value: str) -> str:
+    if value and not _HOST.match(value):
+        raise DetailError(_EXPECTED("HOST"))
+    return value
+
+
 def _patterns(value: str) -> str:
     patterns(value)
     return value
@@ -75,7 +92,9 @@ HeapMib = Annotated[int, AfterValidator(_heap)]
 Hosts = Annotated[str, AfterValidator(_hosts)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]
+Secret = Annotated[str, AfterValidator(_secret)]
 Token = Annotated[str, AfterValidator(_token)]
+WorkerHost = Annotated[str, AfterValidator(_worker_host)]
 OptionalPath = Annotated[Path | None, BeforeValidator(lambda text: text or None)]
 """None for an empty text."""
 Patterns = Annotated[str, AfterValidator(_patterns)]

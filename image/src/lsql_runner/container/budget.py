@@ -12,6 +12,9 @@ SMALLEST_HEAP_MIB = 160
 SECOND_JVM_MIB = 128
 """The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
 
+WORKER_JVM_MIB = 128
+"""The memory of the JVM of a worker, beside that of its executor."""
+
 _PYTHON_MIB = 104
 _JVM_MIB = 208
 """Classes and their archive 86, stacks of 280 threads about 30, memory of the JVM's own code and of the network."""
@@ -85,6 +88,11 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
     )
     heap = limit - empty.outside_heap_mib - empty.reserve_mib
     return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
+
+
+def worker_budget(limit_mib: int | None) -> MemoryBudget:
+    """The budget of a worker in a container with a memory limit; the heap is that of its executor."""
+    return budget(limit_mib, WORKER_JVM_MIB)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,6 @@ def _context() -> SparkContext:
 
 
 def _jvm() -> Any:
-    jvm = _context()._jvm
+    jvm = SparkContext._jvm
     assert jvm is not None
     return jvm

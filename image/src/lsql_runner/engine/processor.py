@@ -42,6 +42,7 @@ from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.jvm.workers import Workers
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.stores import store_count
@@ -59,10 +60,12 @@ class SparkEngine:
     A thread opens the session when the object is created, while the program is planned. `close` ends the JVM.
     """
 
-    def __init__(self, app_id: str, jvm: SparkJvm, threads: int = 0) -> None:
+    def __init__(self, app_id: str, jvm: SparkJvm, threads: int = 0, workers: Workers | None = None) -> None:
         self._jvm = jvm
         self._state_stores_mib = jvm.state_stores_mib
-        self._options = SessionOptions(app_id=app_id, scratch=self._jvm.scratch, threads=threads or None)
+        self._options = SessionOptions(
+            app_id=app_id, scratch=self._jvm.scratch, threads=threads or None, workers=workers
+        )
         self._opened: Future[SparkSession] = Future()
         self._opener = Thread(target=self._open, name="session", daemon=True)
         self._opener.start()

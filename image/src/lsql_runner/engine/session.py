@@ -13,8 +13,10 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from lsql_runner.container.limits import cores
+from lsql_runner.engine.cluster import start_master
 from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
+from lsql_runner.jvm.workers import Workers, driver_settings
 from lsql_runner.plan.queries import MAX_CONTINUOUS_READS
 
 _FIXED = {
@@ -98,6 +100,8 @@ class SessionOptions:
     small_batches: bool = False
     """Whether all batches have few records: small steps of a query are interpreted, as in the small batches of a
     processor (TopicStream in the JVM), and not compiled."""
+    workers: Workers | None = None
+    """Where workers register that run the tasks; None if the tasks run in this JVM."""
 
 
 def open_session(options: SessionOptions) -> SparkSession:
@@ -107,6 +111,8 @@ def open_session(options: SessionOptions) -> SparkSession:
     # It prints a stack trace for each failed record. We report the failure once, without a trace.
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
+    if options.workers is not None:
+        start_master(options.workers)
     builder = SparkSession.builder.appName(options.app_id)
     for key, value in session_settings(options).items():
         builder = builder.config(key, value)
@@ -117,7 +123,7 @@ def session_settings(options: SessionOptions) -> dict[str, str]:
     """The settings of a session, by Spark's names."""
     threads = options.threads or cores()
     evaluation = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"} if options.small_batches else {}
-    return (
+    settings = (
         _FIXED
         | evaluation
         | {
@@ -131,6 +137,10 @@ def session_settings(options: SessionOptions) -> dict[str, str]:
             "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
         }
     )
+    if options.workers is None:
+        return settings
+    del settings["spark.default.parallelism"]  # it follows the number of workers
+    return settings | driver_settings(options.workers)
 
 
 def activate(session: SparkSession) -> None:

@@ -2,8 +2,8 @@
 
 Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
 returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in
-SETTING_VALUES are values of settings of Spark, Hadoop and Kafka, which load them. BROKER_REQUESTS is a program that is
-started with `java`. In Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py`
+SETTING_VALUES are values of settings of Spark, Hadoop and Kafka, which load them. PROGRAMS are started with `java`. In
+Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py`
 compares both lists.
 """
 
@@ -73,6 +73,7 @@ LOOKUP: Final = f"{PACKAGE}.state.Lookup"
 JVM_MEMORY: Final = f"{PACKAGE}.memory.JvmMemory"
 FULL_COLLECTIONS: Final = f"{PACKAGE}.memory.FullCollections"
 ERROR_CHAIN: Final = f"{PACKAGE}.errors.ErrorChain"
+CLUSTER: Final = f"{PACKAGE}.workers.Cluster"
 
 TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
 """Also the name of a data source, for `readStream.format`."""
@@ -82,7 +83,7 @@ CALLED: Final = frozenset(
         *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, CONTINUOUS_QUERY, SINK_WRITER, ERROR_CHAIN),
         TICK_SOURCE,
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
-        *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER),
+        *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER, CLUSTER),
     }
 )
 
@@ -105,9 +106,12 @@ SETTING_VALUES: Final = frozenset(
 INCLUDE_VALUES: Final = "lsql.errors.includeValues"
 """Whether error texts include values of records: `true` or `false`; com.lsqlrunner.errors.ShownValue reads it."""
 
-# --- the program ---
+# --- the programs ---
 
 BROKER_REQUESTS: Final = f"{PACKAGE}.kafka.BrokerRequests"
+WORKER_PROGRAM: Final = f"{PACKAGE}.workers.WorkerProgram"
+
+PROGRAMS: Final = frozenset({BROKER_REQUESTS, WORKER_PROGRAM})
 
 # --- conditions of errors; com.lsqlrunner.errors.Condition describes them and their parameters ---
 

@@ -115,7 +115,7 @@ class SparkJvm:
         self.scratch = self._folder.path
         self._info = self.scratch / "gateway"
         self.process = subprocess.Popen(
-            _command(options, self.scratch),
+            [java(), *jvm_arguments(options, self.scratch), _GATEWAY],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=None,
@@ -218,11 +218,15 @@ _EXCLUDED = "spark-mllib_"
 """MLlib registers functions in each session by Scala's reflection: 0.8 s of a start. The image has no such jar."""
 
 
-def _command(options: JvmOptions, scratch: Path) -> list[str]:
+def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
+    """The options of a JVM that runs tasks of Spark, with the class path at the end. Writes a file to `scratch`.
+
+    Raises:
+        LsqlError: JARS_MISSING.
+    """
     log_config = scratch / "log4j2.properties"
     log_config.write_text(log_configuration(options.log_level, options.includes_values), encoding="utf-8")
     return [
-        java(),
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
         "-XX:+ExitOnOutOfMemoryError",  # the JVM may be in any state after a failed allocation
@@ -241,7 +245,6 @@ def _command(options: JvmOptions, scratch: Path) -> list[str]:
         "-cp",
         # The last jars: a class archive fits only if the class path begins as that of its training.
         ":".join([*class_path(options.jars), *map(str, user_jars(options.udf_dir))]),
-        _GATEWAY,
     ]
 
 

@@ -36,8 +36,13 @@ from lsql_runner.plan.usage import narrowed, paths_into
 from lsql_runner.types import BYTES
 
 
-def plan_program(program: BoundProgram) -> Plan:
-    """The plan of a program, after all optimizer rules."""
+def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
+    """The plan of a program, after all optimizer rules.
+
+    Args:
+        program: the bound program.
+        only_batches: whether all queries process batches, whatever the program says about its mode.
+    """
     namer = _StoreNamer()
     errors = program.settings.errors
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
@@ -45,7 +50,7 @@ def plan_program(program: BoundProgram) -> Plan:
     for rule in RULES:
         plan = rule(plan)
     plan = with_dead_letters(plan)
-    return plan if program.settings.mode == "batch" else with_continuous_queries(plan)
+    return plan if only_batches or program.settings.mode == "batch" else with_continuous_queries(plan)
 
 
 def group_queries(writes: tuple[Write, ...]) -> Plan:

@@ -146,4 +146,5 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
 
 def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:
     check_topic_policies(program, settings)
-    return plan_parsed(program, Catalog(settings.declared, sinks=settings.sink_kinds, functions=settings.functions))
+    catalog = Catalog(settings.declared, sinks=settings.sink_kinds, functions=settings.functions)
+    return plan_parsed(program, catalog, only_batches=settings.workers is not None)

@@ -108,7 +108,8 @@ def plan_on_brokers(
         sinks=settings.sink_kinds,
         functions=settings.functions,
     )
-    return plan_parsed(program, resolve_catalog(program, brokers, known))
+    catalog = resolve_catalog(program, brokers, known)
+    return plan_parsed(program, catalog, only_batches=settings.workers is not None)
 
 
 def find_situation(

@@ -1,0 +1,23 @@
+"""The options of a JVM that runs tasks, from settings."""
+
+from __future__ import annotations
+
+from lsql_runner.config.log_levels import LEVELS
+from lsql_runner.config.settings import Settings
+from lsql_runner.container.budget import MemoryBudget
+from lsql_runner.jvm.spark_jvm import JvmOptions
+
+
+def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:
+    """The options of the JVM of a processor, or of the executor of a worker, with this budget."""
+    return JvmOptions(
+        jars=settings.jars_dir,
+        heap_mib=settings.heap_mib or memory.heap_mib,
+        code_cache_mib=memory.code_cache_mib,
+        state_stores_mib=memory.state_stores_mib,
+        java_options=tuple(settings.java_options.split()),
+        udf_dir=settings.udf_dir,
+        class_archive=settings.class_archive,
+        log_level=LEVELS[settings.log_level].jvm,
+        includes_values=settings.errors_include_values,
+    )
