@@ -51,18 +51,33 @@ def test_no_object_has_a_lenses_id(objects: list[Object]) -> None:
 
 
 def test_selectors_match_only_the_processor(objects: list[Object]) -> None:
-    workload = next(found for found in objects if found["kind"] in {"StatefulSet", "Deployment"})
+    workload = next(
+        found for found in objects if found["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(found)
+    )
     own = workload["spec"]["template"]["metadata"]["labels"]
     others = [
         found["metadata"]["labels"] if found["kind"] == "Pod" else found["spec"]["template"]["metadata"]["labels"]
         for found in objects
-        if found["kind"] in {"Pod", "Job"}
+        if found["kind"] in {"Pod", "Job"} or (found["kind"] == "Deployment" and _is_worker(found))
     ]
     services = [found["spec"]["selector"] for found in objects if found["kind"] == "Service"]
     for selector in [*services, workload["spec"]["selector"]["matchLabels"]]:
         assert selector.items() <= own.items()
         assert not any(selector.items() <= labels.items() for labels in others)
         assert not {"helm.sh/chart", "app.kubernetes.io/version"} & selector.keys()
+
+
+def test_selectors_of_workers_match_only_workers(objects: list[Object]) -> None:
+    workers = [found for found in objects if found["kind"] == "Deployment" and _is_worker(found)]
+    others = [
+        found["spec"]["template"]["metadata"]["labels"]
+        for found in objects
+        if found["kind"] in {"StatefulSet", "Deployment", "Job"} and not _is_worker(found)
+    ]
+    for found in workers:
+        selector = found["spec"]["selector"]["matchLabels"]
+        assert selector.items() <= found["spec"]["template"]["metadata"]["labels"].items()
+        assert not any(selector.items() <= labels.items() for labels in others)
 
 
 def test_pods_satisfy_the_restricted_level(objects: list[Object]) -> None:
@@ -92,7 +107,11 @@ def test_the_environment_is_valid_for_the_runner(objects: list[Object], tmp_path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("content of the Secret".replace(" ", "-"))
                 variables[name] = str(file)
-        settings = read_settings(variables)
+        is_worker = container.get("args") == ["lsql", "worker"]
+        settings = read_settings(variables, needs_program=not is_worker)
+        if is_worker:
+            assert settings.workers is not None
+            continue
         assert settings.connection.servers == variables["SQL_BOOTSTRAP_SERVERS"]
         assert settings.app_id == variables["SQL_APP_ID"]
         assert settings.declared or not settings.topics
@@ -104,8 +123,9 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
         return
     workload = specs.get("StatefulSet") or specs["Deployment"]
     processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
-    environment_of_api = [row for row in processor["env"] if row["name"].startswith("LSQL_API_")]
-    assert validation["env"] == [row for row in processor["env"] if row not in environment_of_api]
+    # Before an install, the Secrets with the token of the API and with the secret of the workers do not exist.
+    left_out = [row for row in processor["env"] if row["name"].startswith(("LSQL_API_", "LSQL_WORKERS_"))]
+    assert validation["env"] == [row for row in processor["env"] if row not in left_out]
     assert validation["image"] == processor["image"]
     mounts = [mount for mount in processor["volumeMounts"] if mount["name"] != "credentials"]
     assert [mount for mount in validation["volumeMounts"] if mount["name"] != "credentials"] == mounts
@@ -118,7 +138,11 @@ def test_values_files_for_a_cluster_need_no_custom_resources() -> None:
 
 
 def _has_random_token(found: Object) -> bool:
-    return found["kind"] == "Secret" and str(found["metadata"]["name"]).endswith("-api")
+    return found["kind"] == "Secret" and str(found["metadata"]["name"]).endswith(("-api", "-workers"))
+
+
+def _is_worker(found: Object) -> bool:
+    return bool(found["metadata"]["labels"]["app.kubernetes.io/component"] == "worker")
 
 
 def _key(found: Object) -> tuple[str, str]:

@@ -48,6 +48,12 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)
   (list "SECURITY_PROTOCOL" $protocol)
 -}}
+{{- if and (or .api .worker) $values.workers.replicas -}}
+{{- $set = concat $set (list
+  (list "LSQL_WORKERS_HOST" (printf "%s-headless.%s.svc" (include "lsql-runner.fullname" $root) $root.Release.Namespace))
+  (list "LSQL_WORKERS_PORT" "7077")
+  (list "LSQL_WORKERS_ENCRYPTION" $values.workers.encryption)) -}}
+{{- end -}}
 {{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
 {{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
@@ -109,9 +115,24 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- toJson $named -}}
 {{- end -}}
 
+{{/*
+The variables of a worker: those of the cluster and of its JVMs, and the files of credentials, whose paths are in the settings of
+Kafka's clients that it gets from the processor. Call like `lsql-runner.credentials`.
+*/}}
+{{- define "lsql-runner.workerVariables" -}}
+{{- $values := .root.Values -}}
+{{- $kept := list "ROOT_LOG_LEVEL" "JAVA_OPTS" "LSQL_ERRORS_INCLUDE_VALUES" "LSQL_UDF_DIR" "LSQL_WORKERS_HOST" "LSQL_WORKERS_PORT" "LSQL_WORKERS_ENCRYPTION" "LSQL_WORKERS_SECRET_FILE" -}}
+{{- $set := list (dict "name" "LSQL_THREADS" "value" $values.workers.threads) -}}
+{{- if $values.workers.heapMiB -}}{{- $set = append $set (dict "name" "LSQL_HEAP_MIB" "value" $values.workers.heapMiB) -}}{{- end -}}
+{{- range include "lsql-runner.variables" . | fromJsonArray -}}
+{{- if has .name $kept -}}{{- $set = append $set . -}}{{- end -}}
+{{- end -}}
+{{- toJson $set -}}
+{{- end -}}
+
 {{/* The container's env: variables of the chart, then those of `extraEnv`. Call like `lsql-runner.credentials`. */}}
 {{- define "lsql-runner.env" -}}
-{{- range include "lsql-runner.variables" . | fromJsonArray }}
+{{- range include (ternary "lsql-runner.workerVariables" "lsql-runner.variables" (default false .worker)) . | fromJsonArray }}
 - name: {{ .name }}
   value: {{ include "lsql-runner.literal" (include "lsql-runner.text" .value) }}
 {{- end }}

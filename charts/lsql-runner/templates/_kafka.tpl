@@ -87,7 +87,7 @@ The port in `host[:port]`, where an IPv6 address is in brackets. Call with (dict
 The credentials in use, as a JSON list of {variable, file, secret or configMap, key, inline}: `file` is the path below
 /etc/lsql-runner/credentials; `secret` (or `configMap`) and `key` are its source; `inline` (base64) is present for credentials in the values,
 which the chart stores in its own Secret `secret`. Call with (dict "root" $ "own" "<name of that Secret>"), and with "api"
-true for a container that serves the API.
+true for a container that serves the API, or "worker" true for one of a worker.
 */}}
 {{- define "lsql-runner.credentials" -}}
 {{- $own := .own -}}
@@ -149,6 +149,9 @@ true for a container that serves the API.
 {{- end -}}
 {{- if and .api (eq .root.Values.api.actions "token") -}}
 {{- $rows = append $rows (dict "file" "api/token" "variable" "LSQL_API_TOKEN_FILE" "secret" (include "lsql-runner.apiSecretName" .root) "key" .root.Values.api.token.key) -}}
+{{- end -}}
+{{- if and (or .api .worker) .root.Values.workers.replicas -}}
+{{- $rows = append $rows (dict "file" "workers/secret" "variable" "LSQL_WORKERS_SECRET_FILE" "secret" (include "lsql-runner.workersSecretName" .root) "key" .root.Values.workers.secret.key) -}}
 {{- end -}}
 {{- $used := list -}}
 {{- range $rows -}}

@@ -58,6 +58,16 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- default (printf "%s-api" (include "lsql-runner.fullname" .)) .Values.api.token.existingSecret -}}
 {{- end -}}
 
+{{/* The Secret with which workers log in to the processor. */}}
+{{- define "lsql-runner.workersSecretName" -}}
+{{- default (printf "%s-workers" (include "lsql-runner.fullname" .)) .Values.workers.secret.existingSecret -}}
+{{- end -}}
+
+{{/* The labels that select the pods of the workers. */}}
+{{- define "lsql-runner.workerSelectorLabels" -}}
+{{- mergeOverwrite (include "lsql-runner.selectorLabels" . | fromYaml) (dict "app.kubernetes.io/component" "worker") | toYaml -}}
+{{- end -}}
+
 {{- define "lsql-runner.image" -}}
 {{- with .Values.image -}}
 {{- if .registry }}{{ .registry }}/{{ end -}}

@@ -159,6 +159,14 @@ spec:
       ports:
         - name: http
           containerPort: 8083
+        {{- if .Values.workers.replicas }}
+        - name: workers
+          containerPort: 7077
+        - name: driver
+          containerPort: 7078
+        - name: blocks
+          containerPort: 7079
+        {{- end }}
       startupProbe:
         {{- include "lsql-runner.probe" (dict "path" "/health/startup" "timing" .Values.probes.startup) | nindent 8 }}
       livenessProbe:
