@@ -14,6 +14,7 @@ from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
+from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.queries import Query
 
@@ -48,6 +49,7 @@ class FakeEngine:
         jvm: how the JVM ended; None while it runs.
         heap_mib: the size of the heap.
         jvm_memory: the result of `memory` while the JVM runs.
+        known_workers, refused_workers: the result of `workers`; the refused ones are returned once.
         late: the late records of each batch, and the result of `count_late`.
         newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
@@ -63,6 +65,8 @@ class FakeEngine:
         self.jvm: str | None = None
         self.heap_mib = 304
         self.jvm_memory: JvmMemory | None = MEMORY
+        self.known_workers: tuple[JoinedWorker, ...] | None = None
+        self.refused_workers: tuple[RefusedWorker, ...] = ()
         self.shrunk: list[int] = []
         self.late = 0
         self.newest: dict[str, int] = {}
@@ -128,6 +132,10 @@ class FakeEngine:
 
     def memory(self) -> JvmMemory | None:
         return None if self.jvm else self.jvm_memory
+
+    def workers(self) -> tuple[tuple[JoinedWorker, ...], tuple[RefusedWorker, ...]] | None:
+        refused, self.refused_workers = self.refused_workers, ()
+        return None if self.known_workers is None else (self.known_workers, refused)
 
     def shrink_heap(self, grown_bytes: int) -> None:
         self.shrunk.append(grown_bytes)

@@ -123,8 +123,8 @@ def test_a_worker_that_joins_is_used_and_one_that_ends_fails_no_task(cluster: Cl
         assert [job["failed"] for job in jobs] == [0] * len(jobs)
         until(lambda: len(driver.job()["places"]) == 1, "tasks on one worker")
 
-        states = sorted(worker["state"] for worker in driver.ask("workers")["workers"])
-        assert states == ["ALIVE", "DEAD"]
+        (left,) = driver.ask("workers")["workers"]
+        assert (left["cores"], left["leaving"]) == (1, False)
         assert second.running
 
 

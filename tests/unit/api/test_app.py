@@ -16,7 +16,8 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.config.networks import networks
 from lsql_runner.config.settings import read_settings
 from lsql_runner.container.budget import budget
-from lsql_runner.events.processor import LagMeasured
+from lsql_runner.events.processor import LagMeasured, WorkersChanged
+from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.lifecycle import Cause
 
 TOKEN = "0123456789abcdef"
@@ -124,6 +125,21 @@ class TestStream:
             "recordsOutPerSecond": status.records_out_per_s,
         }
         assert status.records_in_per_s > status.records_out_per_s > 0
+
+
+class TestWorkers:
+    def test_a_processor_that_runs_its_tasks_itself_has_none(self) -> None:
+        assert body_of(client_in("running").get("/stream"))["workers"] is None
+
+    def test_each_has_its_address_its_cores_and_whether_it_leaves(self) -> None:
+        processor = SCENARIOS["running"]()
+        workers = (JoinedWorker("10.0.0.1:4000", 2), JoinedWorker("10.0.0.2:4000", 4, leaving=True))
+        processor.emit(WorkersChanged(processor.now_ms, workers))
+
+        assert body_of(client_of(processor).get("/stream"))["workers"] == [
+            {"address": "10.0.0.1:4000", "cores": 2, "leaving": False},
+            {"address": "10.0.0.2:4000", "cores": 4, "leaving": True},
+        ]
 
 
 class TestMemory:

@@ -16,7 +16,8 @@ from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events import processor as events
 from lsql_runner.events.audit import Audited
-from lsql_runner.events.processor import AuditRecorded, BrokerFound, BrokerLost, LateRecordsDropped
+from lsql_runner.events.processor import AuditRecorded, BrokerFound, BrokerLost, LateRecordsDropped, WorkersChanged
+from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.lifecycle import Cause
@@ -271,6 +272,21 @@ class TestEvents:
             ["fast-vehicles"],
         )
         assert (warning["level"], warning["text"]) == ("warning", WARNING)
+
+    def test_workers_that_join_and_leave_are_logged(self) -> None:
+        processor = SCENARIOS["running"]()
+        stream = log_of(processor)
+
+        workers = (JoinedWorker("10.0.0.1:4000", 2), JoinedWorker("10.0.0.2:4000", 4, leaving=True))
+        processor.emit(WorkersChanged(0, workers, joined=("10.0.0.1:4000",), left=("10.0.0.3:4000",)))
+
+        (line,) = lines(stream)
+        assert (line["message"], line["workers"], line["slots"]) == ("workers changed", 2, 6)
+        assert (line["joined"], line["left"], line["leaving"]) == (
+            ["10.0.0.1:4000"],
+            ["10.0.0.3:4000"],
+            ["10.0.0.2:4000"],
+        )
 
     def test_late_records_are_summed_up_and_logged_once_a_minute(self) -> None:
         processor = SCENARIOS["running"]()

@@ -9,8 +9,9 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.errors import LsqlError, report
-from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied
+from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied, WorkersChanged
 from lsql_runner.events.state import State
+from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.observe.metrics import Metrics
 from lsql_runner.runtime.lifecycle import Cause
@@ -144,6 +145,18 @@ def test_the_volume_of_the_state_reports_its_size_and_free_space() -> None:
     assert value(metrics, "lsql_state_volume_free_bytes") == 900 << 20
 
 
+def test_workers_and_their_slots_are_counted_where_a_processor_has_workers() -> None:
+    processor, metrics = metrics_of("running")
+    assert {name for name, _ in scrape(metrics)}.isdisjoint({"lsql_workers", "lsql_worker_slots"})
+
+    processor.emit(
+        WorkersChanged(processor.now_ms, (JoinedWorker("10.0.0.1:4000", 2), JoinedWorker("10.0.0.2:4000", 4)))
+    )
+
+    assert value(metrics, "lsql_workers") == 2
+    assert value(metrics, "lsql_worker_slots") == 6
+
+
 def test_memory_that_was_not_measured_has_no_sample() -> None:
     _, metrics = metrics_of("starting")
     names = {name for name, _ in scrape(metrics)}
@@ -228,7 +241,20 @@ def test_two_processors_in_one_process_have_separate_metrics() -> None:
 
 
 def test_names_end_in_a_unit_and_counters_in_total() -> None:
-    units = ("_seconds", "_bytes", "_records", "_offset", "_rows", "_per_second", "_info", "_state", "_up", "_threads")
+    units = (
+        "_seconds",
+        "_bytes",
+        "_records",
+        "_offset",
+        "_rows",
+        "_per_second",
+        "_info",
+        "_state",
+        "_up",
+        "_threads",
+        "_workers",
+        "_slots",
+    )
 
     for m in METRICS:
         assert m.name.startswith("lsql_")

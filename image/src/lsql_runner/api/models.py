@@ -171,6 +171,14 @@ class Memory(Model):
     threads: Count | None = Field(description="Threads of the Spark JVM.")
 
 
+class WorkerReport(Model):
+    """A process that runs tasks of the processor."""
+
+    address: str = Field(description="Host and port.")
+    cores: Count = Field(description="Tasks that it runs at the same time.")
+    leaving: bool = Field(description="Whether it ends when its tasks have ended.")
+
+
 class StreamReport(Model):
     """The processor: its program, position, lag, health and errors."""
 
@@ -214,6 +222,9 @@ class StreamReport(Model):
     )
     failed_records: list[FailedRecords] = Field(description="Dead letters and skipped records by topic and error code.")
     memory: Memory
+    workers: list[WorkerReport] | None = Field(
+        description="The workers that run the tasks; null if the processor runs them itself."
+    )
 
 
 class HistorySample(Model):

@@ -28,6 +28,7 @@ from lsql_runner.api.models import (
     StreamReport,
     Topic,
     Topology,
+    WorkerReport,
     topology_model,
 )
 from lsql_runner.errors import ErrorReport, LsqlError
@@ -86,6 +87,9 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
             for (action, topic, code), records in sorted(status.failed_records.items())
         ],
         memory=_memory(identity, status),
+        workers=None
+        if status.workers is None
+        else [WorkerReport(address=w.address, cores=w.cores, leaving=w.leaving) for w in status.workers],
     )
 
 

@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from importlib.metadata import version
 
 from pyspark import SparkContext
 
 from lsql_runner.engine.call import java_class
+from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.jvm.java_entries import CLUSTER
 from lsql_runner.jvm.workers import Workers, master_settings
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedWorker:
-    """A worker that has joined."""
-
-    address: str
-    """Host and port."""
-    cores: int
-    state: str
-    """`ALIVE`, `DECOMMISSIONED` while its tasks end, or `DEAD`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedWorker:
-    """A worker of another version."""
-
-    address: str
-    version: str
 
 
 def start_master(workers: Workers) -> None:
@@ -40,7 +21,18 @@ def start_master(workers: Workers) -> None:
 
 
 def read_cluster() -> tuple[tuple[JoinedWorker, ...], tuple[RefusedWorker, ...]]:
-    """The workers, and those that were refused since the last call."""
+    """The workers, by address, and those that were refused since the last call."""
     found = json.loads(java_class(CLUSTER).json())
-    workers = tuple(JoinedWorker(**worker) for worker in found["workers"])
-    return workers, tuple(RefusedWorker(**refused) for refused in found["refused"])
+    workers = sorted(
+        (
+            JoinedWorker(worker["address"], worker["cores"], leaving=worker["state"] == _LEAVING)
+            for worker in found["workers"]
+            if worker["state"] in (_ALIVE, _LEAVING)
+        ),
+        key=lambda worker: worker.address,
+    )
+    return tuple(workers), tuple(RefusedWorker(**refused) for refused in found["refused"])
+
+
+_ALIVE, _LEAVING = "ALIVE", "DECOMMISSIONED"
+"""States of a worker in Spark's master. It keeps those that have ended, as DEAD, for a while."""

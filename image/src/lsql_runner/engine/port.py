@@ -15,6 +15,7 @@ from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
+from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
@@ -126,6 +127,10 @@ class Engine(Protocol):
 
     def memory(self) -> JvmMemory | None:
         """The memory that the JVM uses now; None before it has started, and if it does not respond."""
+
+    def workers(self) -> tuple[tuple[JoinedWorker, ...], tuple[RefusedWorker, ...]] | None:
+        """The workers, by address, and those that were refused since the last call. None without workers, before the
+        session is open, and if the JVM does not respond."""
 
     def shrink_heap(self, grown_bytes: int) -> None:
         """Return unused memory of the heap to the kernel, if its old objects have grown since the last time.

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
+from lsql_runner.engine.cluster import read_cluster
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.event_time import WINDOW_END
 from lsql_runner.engine.failures import OF_A_RECORD, classify, classify_errors, query_error
@@ -40,6 +41,7 @@ from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
+from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.jvm.workers import Workers
@@ -103,6 +105,13 @@ class SparkEngine:
             collectors = tuple(GarbageCollector(**found) for found in measured.pop("collectors"))
             private = private_bytes([self._jvm.pid])
             return JvmMemory(**measured, collectors=collectors, private_bytes=private)
+        return None
+
+    def workers(self) -> tuple[tuple[JoinedWorker, ...], tuple[RefusedWorker, ...]] | None:
+        if self._options.workers is None or not self._opened.done() or not self._jvm.is_alive():
+            return None
+        with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
+            return read_cluster()
         return None
 
     def shrink_heap(self, grown_bytes: int) -> None:

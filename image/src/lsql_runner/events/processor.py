@@ -10,8 +10,9 @@ from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
+from lsql_runner.events.workers import WorkersChanged
 
-__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport", "VolumeMeasured"]
+__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport", "VolumeMeasured", "WorkersChanged"]
 """Types of other modules that listeners import from here."""
 
 
@@ -157,6 +158,7 @@ Event = (
     | ProgramPlanned
     | MemoryMeasured
     | VolumeMeasured
+    | WorkersChanged
     | WarningRaised
     | AuditRecorded
 )

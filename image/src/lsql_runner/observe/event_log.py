@@ -23,6 +23,7 @@ from lsql_runner.events.processor import (
     QueryDied,
     StateChanged,
     WarningRaised,
+    WorkersChanged,
 )
 from lsql_runner.events.state import State
 
@@ -101,6 +102,17 @@ class EventLog:
     @_write.register
     def _(self, event: WarningRaised) -> None:
         self._log.warning("warning", text=event.text)
+
+    @_write.register
+    def _(self, event: WorkersChanged) -> None:
+        self._log.info(
+            "workers changed",
+            workers=len(event.workers),
+            slots=sum(worker.cores for worker in event.workers),
+            joined=list(event.joined),
+            left=list(event.left),
+            leaving=[worker.address for worker in event.workers if worker.leaving],
+        )
 
     @_write.register
     def _(self, event: BatchEnded) -> None:

@@ -186,6 +186,8 @@ METRICS: tuple[MetricSpec, ...] = (
         "gauge",
         "Free space of the volume with the state directory, for this processor and all others that use it.",
     ),
+    MetricSpec("lsql_workers", "gauge", "Workers that have joined the processor; absent if it runs its tasks itself."),
+    MetricSpec("lsql_worker_slots", "gauge", "Tasks that all workers together run at the same time."),
     MetricSpec(
         "lsql_jvm_heap_used_bytes", "gauge", "Objects in the heap, with those that the next collection removes."
     ),

@@ -24,6 +24,7 @@ from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.volume_reporter import VolumeReporter
+from lsql_runner.runtime.workers_reporter import WorkersReporter
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
@@ -46,6 +47,7 @@ class ControlLoop:
         self._run: PlanRun | None = None
         self._memory = MemoryReporter(dependencies, self.machine)
         self._volume = VolumeReporter(dependencies, self.machine)
+        self._workers = WorkersReporter(dependencies, self.machine)
         self._deaths = OutOfMemoryDeaths(dependencies)
         self._backoff = Backoff()
         self._retry_at_ms = 0
@@ -85,6 +87,7 @@ class ControlLoop:
                 self._jvm_gone()
             return False
         self._volume.report()
+        self._workers.report()
         if state is not State.STARTING:
             self._memory.report()
         if state is State.RUNNING:

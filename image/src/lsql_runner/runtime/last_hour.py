@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Lock
 
-from lsql_runner.events.processor import BatchEnded, Event, MemoryMeasured, VolumeMeasured
+from lsql_runner.events.processor import BatchEnded, Event, MemoryMeasured, VolumeMeasured, WorkersChanged
 from lsql_runner.runtime.rates import RecordsOverTime
 from lsql_runner.runtime.status import Status
 
@@ -59,7 +59,7 @@ class LastHour:
 
     def add(self, event: Event, status: Status) -> None:
         """Add an event. `status` is the status after it."""
-        if isinstance(event, MemoryMeasured | VolumeMeasured):
+        if isinstance(event, MemoryMeasured | VolumeMeasured | WorkersChanged):
             return  # a processor that was stopped has no lag, but its memory and its volume are measured
         with self._lock:
             interval = self._interval(event.at_ms // INTERVAL_MS)

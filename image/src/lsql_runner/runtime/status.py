@@ -27,8 +27,10 @@ from lsql_runner.events.processor import (
     TopicUse,
     VolumeMeasured,
     WarningRaised,
+    WorkersChanged,
 )
 from lsql_runner.events.state import State
+from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.rates import WINDOW_MS, Rates
 
 
@@ -79,6 +81,8 @@ class Status:
     """The last measurement; None before the first."""
     volume: VolumeMeasured | None = None
     """The last measurement of the volume with the state directory; None before the first."""
+    workers: tuple[JoinedWorker, ...] | None = None
+    """The workers that run the tasks; None if the tasks run in the processor, and before it knows."""
 
     @property
     def records_in_per_s(self) -> float:
@@ -251,6 +255,11 @@ def _(event: MemoryMeasured, status: Status) -> Status:
 @status_after.register
 def _(event: VolumeMeasured, status: Status) -> Status:
     return replace(status, volume=event)
+
+
+@status_after.register
+def _(event: WorkersChanged, status: Status) -> Status:
+    return replace(status, workers=event.workers)
 
 
 @status_after.register

@@ -1,0 +1,49 @@
+"""Watches which workers a processor has."""
+
+from __future__ import annotations
+
+from lsql_runner.events.processor import WarningRaised
+from lsql_runner.events.workers import JoinedWorker, WorkersChanged
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.state_machine import StateMachine
+
+PERIOD_MS = 2_000
+"""The time between two looks: one message within the JVM."""
+
+
+class WorkersReporter:
+    """Emits an event when workers have changed, and a warning for each one that was refused. Not thread-safe."""
+
+    def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
+        self._engine = dependencies.engine
+        self._version = dependencies.identity.version
+        self._now_ms = dependencies.now_ms
+        self._machine = machine
+        self._next_ms = 0
+        self._known: tuple[JoinedWorker, ...] | None = None
+
+    def report(self) -> None:
+        """Look for changes if it is time to."""
+        now_ms = self._now_ms()
+        if now_ms < self._next_ms:
+            return
+        self._next_ms = now_ms + PERIOD_MS
+        found = self._engine.workers()
+        if found is None:
+            return
+        workers, refused = found
+        for worker in refused:
+            text = (
+                f"A worker at {worker.address.rpartition(':')[0]} was refused: it has the version {worker.version}, "
+                f"and the processor {self._version}."
+            )
+            self._machine.emit(WarningRaised(now_ms, text))
+        if workers != self._known:
+            before = {worker.address for worker in self._known or ()}
+            after = {worker.address for worker in workers}
+            self._known = workers
+            self._machine.emit(
+                WorkersChanged(
+                    now_ms, workers, joined=tuple(sorted(after - before)), left=tuple(sorted(before - after))
+                )
+            )
