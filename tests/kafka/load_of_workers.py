@@ -1,0 +1,90 @@
+"""Records, a program without state and with windows, and a model of what it writes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+
+from devkit.broker import Broker
+from devkit.records import Record
+from tests.conftest import TopicFactory
+
+PARTITIONS = 4
+USERS = 50
+WINDOW_MS = 10_000
+BEGIN_MS = 1_600_000_000_000
+POLL_S = 0.05
+DEADLINE_S = 120
+
+
+class Load:
+    """Records of some users, and what a program without state and one with windows make of them."""
+
+    def __init__(self, broker: Broker, topic: TopicFactory, guarantee: str = "exactly_once_v2") -> None:
+        self._broker = broker
+        self.source, self.copies, self.counts, self.overlapping = (topic(partitions=PARTITIONS) for _ in range(4))
+        counts = f"SELECT STREAM user, COUNT(*) AS n FROM {self.source} WINDOW BY"
+        self.sql = (
+            f"SET processing.mode=batch; SET processing.guarantee='{guarantee}';"
+            f"INSERT INTO {self.copies} SELECT STREAM n, user FROM {self.source};"
+            f"INSERT INTO {self.counts} {counts} TUMBLE 10s GROUP BY user;"
+            f"INSERT INTO {self.overlapping} {counts} HOP 10s, 5s GROUP BY user"
+        )
+        self.produced = 0
+
+    def produce(self, count: int) -> None:
+        records = [self._record(n) for n in range(self.produced, self.produced + count)]
+        self._broker.produce(self.source, records)
+        self.produced += count
+
+    @staticmethod
+    def _user(n: int) -> str:
+        return f"u{n % USERS}"
+
+    @staticmethod
+    def _at_ms(n: int) -> int:
+        return BEGIN_MS + n
+
+    def _record(self, n: int) -> Record:
+        value = json.dumps({"n": n, "user": self._user(n)}).encode()
+        return Record(self._user(n).encode(), value, timestamp_ms=self._at_ms(n))
+
+    def written(self, topic: str) -> int:
+        """The number of records and of the markers of transactions."""
+        return sum(self._broker.end_offsets(topic).values())
+
+    def wait_for_written(self, topic: str, count: int) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while self.written(topic) < count:
+            assert time.monotonic() < deadline, self.written(topic)
+            time.sleep(POLL_S)
+
+    def copied(self) -> Counter[int]:
+        """How often each record was copied, for consumers of uncommitted records."""
+        return Counter(json.loads(record.value or b"")["n"] for record in self._broker.consume_all(self.copies))
+
+    def counted(self, topic: str) -> Counter[tuple[bytes | None, int]]:
+        """How often each count of a user and window was written, for consumers of uncommitted records."""
+        records = self._broker.consume_all(topic)
+        return Counter((record.key, json.loads(record.value or b"")["n"]) for record in records)
+
+    def check_nothing_lost(self) -> None:
+        """Each record is copied, and the largest counts are those of the model."""
+        assert len(self.copied()) == self.produced
+        windows = Counter((self._user(n), n // WINDOW_MS) for n in range(self.produced))
+        assert self._largest(self.counts) == Counter(windows.values())
+        halves = [(self._user(n), n // (WINDOW_MS // 2) - back) for n in range(self.produced) for back in (0, 1)]
+        assert self._largest(self.overlapping) == Counter(Counter(halves).values())
+
+    def _largest(self, topic: str) -> Counter[int]:
+        largest: dict[bytes | None, int] = {}
+        for key, n in self.counted(topic):
+            largest[key] = max(n, largest.get(key, 0))
+        return Counter(largest.values())
+
+    def check(self) -> None:
+        """Nothing is lost, and nothing is there twice."""
+        self.check_nothing_lost()
+        for results in (self.copied(), self.counted(self.counts), self.counted(self.overlapping)):
+            assert not {result: times for result, times in results.items() if times > 1}
