@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.check import check
 from bench.command import add_mode, add_variables, end_on_signals, say
-from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
+from bench.engines import ENGINES, FLINK_SQL, KAFKA_STREAMS, ComparedEngine, build, on_workers
 from bench.expected import BenchFailed, Expected
 from bench.machine import machine, versions
 from bench.measures import line, measures_of
@@ -27,6 +27,7 @@ from devkit.broker import Broker
 from devkit.process import ProcessFailed
 from devkit.registry import Registry
 
+_PEERS = (KAFKA_STREAMS, FLINK_SQL)
 BROKER_HEAP = ("-Xms1g", "-Xmx1g", "-XX:TieredStopAtLevel=4")
 
 
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     end_on_signals()
     try:
-        build()
+        if set(options.engine or ENGINES) - {"lsql"}:
+            build()
         with Broker(jvm_options=BROKER_HEAP) as broker, Registry() as registry:
             return _bench(broker, registry, options)
     except (BenchFailed, ProcessFailed) as error:
@@ -67,6 +69,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workload", choices=sorted(WORKLOADS), action="append", help="only this workload")
     parser.add_argument("--engine", choices=sorted(ENGINES), action="append", help="only this engine")
     parser.add_argument(
+        "--workers", type=int, action="append", default=[], help="also lsql-runner with so many workers on this machine"
+    )
+    parser.add_argument(
         "--guarantee",
         type=Guarantee,
         choices=sorted(Guarantee),
@@ -79,12 +84,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name in ("records", "runs", "partitions", "threads"):
         if getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
+    if min(options.workers, default=1) < 1:
+        parser.error("--workers must be at least 1")
     return options
 
 
 def _bench(broker: Broker, registry: Registry, options: argparse.Namespace) -> int:
     workloads = [WORKLOADS[name] for name in options.workload or WORKLOADS]
     engines = [engine for name, engine in ENGINES.items() if name in (options.engine or ENGINES)]
+    engines += map(on_workers, options.workers)
     say(f"writing {options.records:,} reports")
     inputs = preload(broker, registry, workloads, options.records, options.partitions)
     document: dict[str, Any] = {"kind": THROUGHPUT, "conditions": _conditions(options), "runs": []}
@@ -170,7 +178,7 @@ def _task(
         threads=options.threads,
         heap_mib=options.heap_mib,
         registry=inputs.registry.url if workload.is_avro else "",
-        schema_id=register_results(inputs.registry, name) if workload.is_avro and engine is not LSQL_RUNNER else 0,
+        schema_id=register_results(inputs.registry, name) if workload.is_avro and engine in _PEERS else 0,
         engine_env=tuple(options.set),
         guarantee=options.guarantee,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -18,11 +19,39 @@ from ci.tools.ports import free_port
 from devkit.broker import write_properties
 from devkit.jars import jar_folder
 from devkit.process import Process
+from devkit.workers import SECRET, free_ports
+
+_LSQL = Path(sys.prefix, "bin", "lsql")
 
 
 def lsql_runner(task: Task) -> Process:
     """`lsql run` with its defaults, except heap and threads."""
-    settings = {
+    return Process([_LSQL, "run"], name="lsql", probe=lambda: True, env=_settings(task), grace_s=30)
+
+
+def on_workers(count: int) -> ComparedEngine:
+    """`lsql run` with workers on this machine, which divide the threads of the task, rounded up, among them."""
+
+    def start(task: Task) -> Process:
+        workers = {
+            "LSQL_WORKERS_HOST": "127.0.0.1",
+            "LSQL_WORKERS_PORT": str(free_ports()),
+            "LSQL_WORKERS_SECRET": SECRET,
+        }
+        env = _settings(task) | workers | {"LSQL_THREADS": str(threads_of_worker(task.threads, count))}
+        command = [sys.executable, "-m", "bench.with_workers", str(count)]
+        return Process(command, name="workers", probe=lambda: True, env=env, grace_s=90)
+
+    return ComparedEngine("1 worker" if count == 1 else f"{count} workers", start)
+
+
+def threads_of_worker(threads: int, workers: int) -> int:
+    """The threads of each of these workers, which have at least `threads` together."""
+    return math.ceil(threads / workers)
+
+
+def _settings(task: Task) -> dict[str, str]:
+    return {
         "SQL": task.sql,
         "SQL_APP_ID": task.group,
         "SQL_BOOTSTRAP_SERVERS": task.bootstrap,
@@ -36,8 +65,6 @@ def lsql_runner(task: Task) -> Process:
         **({"SQL_SCHEMA_REGISTRY_URL": task.registry} if task.registry else {}),
         **dict(task.engine_env),
     }
-    lsql = Path(sys.prefix, "bin", "lsql")
-    return Process([lsql, "run"], name="lsql", probe=lambda: True, env=settings, grace_s=30)
 
 
 def kafka_streams(task: Task) -> Process:
