@@ -2,6 +2,7 @@
 
 import socket
 from contextlib import closing
+from pathlib import Path
 
 from ci.tools.ports import free_port
 from devkit.process import Process
@@ -51,6 +52,19 @@ def _is_free(port: int) -> bool:
         return True
 
 
+def executor_of(worker: Process) -> int:
+    """The process id of the executor of a worker, a child of the worker's JVM; 0 while there is none."""
+    for jvm in _children(worker.pid):
+        for executor in _children(jvm):
+            return executor
+    return 0
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return sorted(int(child) for task in tasks for child in task.read_text().split())
+
+
 class WorkerProcess(Process):
     """`lsql worker` with folders of its own; it is ready when it runs tasks of the processor at a port.
 
@@ -61,6 +75,7 @@ class WorkerProcess(Process):
     """
 
     def __init__(self, port: int, *, ready: bool = True, **env: str) -> None:
+        self.workers_port = port
         variables = {"JAVA_OPTS": FAST_COMPILER, "LSQL_HEAP_MIB": "200", "LSQL_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
         super().__init__(
             [LSQL, "worker"],

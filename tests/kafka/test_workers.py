@@ -1,6 +1,7 @@
-"""Programs whose tasks run in executors of a Spark cluster: what the targets contain when executors die or pause.
+"""`lsql run` with `lsql worker` in processes of their own: the targets when workers join, leave, die or pause.
 
-Only real executors show it: they are other JVMs, which keep their producers when the driver gives their tasks away.
+Only real executors show it: they are other JVMs, which keep their producers when the driver gives their tasks away. The
+processor is a process too, because a Python process has one session of Spark.
 """
 
 from __future__ import annotations
@@ -9,82 +10,78 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from devkit.avro import encoded
 from devkit.broker import Broker
-from devkit.engines import quick_jvm
-from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.spark_cluster import SparkCluster
-from lsql_runner.engine import session
-from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.engine.session import SessionOptions, session_settings
-from lsql_runner.jvm.spark_jvm import SparkJvm
+from devkit.runner import Runner
+from devkit.workers import WorkerProcess, executor_of, free_ports, worker_environment
 from tests.conftest import TopicFactory
-from tests.kafka.load_of_workers import Load
+from tests.kafka.load_of_workers import DEADLINE_S, Load
 
 pytestmark = pytest.mark.timeout(600)
 
 POLL_S = 0.05
-DEADLINE_S = 120
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SparkCluster]:
-    with SparkCluster() as running:
-        yield running
+@contextmanager
+def with_workers(
+    broker: Broker, sql: str, app: str, folder: Path, **env: str
+) -> Iterator[tuple[Runner, WorkerProcess, WorkerProcess]]:
+    """A processor with two workers, both of which have joined."""
+    port = free_ports()
+    runner = Runner(broker.bootstrap, sql, app, folder, **worker_environment(port), **env)
+    with runner, WorkerProcess(port) as first, WorkerProcess(port) as second:
+        await_workers(runner, 2)
+        yield runner, first, second
 
 
-@pytest.fixture(scope="module")
-def on_workers(cluster: SparkCluster) -> Iterator[SparkEngine]:
-    def settings(options: SessionOptions) -> dict[str, str]:
-        usual = session_settings(options)
-        del usual["spark.default.parallelism"]  # it follows the workers
-        return usual | cluster.settings
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "session_settings", settings)
-        running = SparkEngine("workers", SparkJvm(quick_jvm()), threads=2)
-        _ = running.session
-    yield running
-    running.close()
+def await_workers(runner: Runner, count: int) -> None:
+    runner.wait_for(lambda s: len(s["workers"] or []) == count, DEADLINE_S, f"{count} workers")
 
 
-def run_to_end(running: InProcess, load: Load) -> None:
-    running.wait_for(lambda s: sum(s.committed.values()) >= load.produced, DEADLINE_S)
-
-
-def wait_until_lost(engine: SparkEngine, executors: int) -> None:
-    """Wait until the driver knows so many executors."""
-    tracker = engine.session.sparkContext._jsc.sc().statusTracker()
+def until(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + DEADLINE_S
-    while len(tracker.getExecutorInfos()) - 1 > executors:  # the driver is one of them
-        assert time.monotonic() < deadline
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} not within {DEADLINE_S} s"
         time.sleep(POLL_S)
 
 
-def test_executors_write_each_result_once(
-    broker: Broker, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
-) -> None:
+def test_workers_and_the_processor_join_leave_and_die(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
     load = Load(broker, topic)
-    load.produce(5_000)
+    load.produce(4_000)
+    limit = {"LSQL_MAX_RECORDS_PER_BATCH": "2000"}
+    with with_workers(broker, load.sql, f"app-{load.source}", tmp_path, **limit) as (runner, first, second):
+        runner.read_to(load.produced, DEADLINE_S)
 
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path) as running:
-        run_to_end(running, load)
-        for _ in range(5):
-            load.produce(300)
-            run_to_end(running, load)
+        first.kill()
+        load.produce(4_000)
+        runner.read_to(load.produced, DEADLINE_S)
+
+        with WorkerProcess(second.workers_port):
+            await_workers(runner, 2)
+            load.produce(4_000)
+            second.stop()
+            runner.read_to(load.produced, DEADLINE_S)
+            await_workers(runner, 1)
+
+            runner.kill()
+            load.produce(4_000)
+            runner.start()
+            runner.read_to(load.produced, DEADLINE_S)
+            assert runner.stream()["state"] == "running"
 
     load.check()
 
 
-def test_executors_read_schemas_of_the_registry_and_write_dead_letters(
-    broker: Broker, registry: Registry, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
+def test_workers_read_schemas_of_the_registry_and_write_dead_letters(
+    broker: Broker, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
     source, target, dead = topic(), topic(), topic()
     schema = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]})
@@ -92,82 +89,75 @@ def test_executors_read_schemas_of_the_registry_and_write_dead_letters(
     valid = Record(b"k", encoded(schema, schema_id, {"id": 7}))
     malformed = Record(b"k", encoded(schema, schema_id, {"id": 8})[:-1])
     broker.produce(source, [valid, malformed])
-    sql = f"""SET processing.mode=batch; SET error.policy=dlq; SET dead.letter.queue='{dead}';
+    sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
         INSERT INTO {target} STORE VALUE AS JSON SELECT STREAM id + 1 AS id FROM {source}"""
 
-    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
-    with in_process(on_workers, broker.bootstrap, sql, f"app-{source}", tmp_path, **env) as running:
-        running.wait_for(lambda s: sum(s.committed.values()) >= 2, DEADLINE_S)
+    with with_workers(broker, sql, f"app-{source}", tmp_path, SQL_SCHEMA_REGISTRY_URL=registry.url) as (runner, _, _):
+        runner.read_to(2, DEADLINE_S)
 
     assert [json.loads(record.value or b"") for record in broker.consume_all(target)] == [{"id": 8}]
     assert [record.value for record in broker.consume_all(dead)] == [malformed.value]
 
 
-def test_a_batch_that_runs_again_after_a_start_leaves_out_what_is_written(
-    broker: Broker, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
-) -> None:
-    load = Load(broker, topic)
-    load.produce(5_000)
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path) as running:
-        run_to_end(running, load)
-
-    # As if the driver had been killed when the tasks of the last batches had written everything.
-    for commits in tmp_path.rglob("commits"):
-        newest = max(int(entry.name) for entry in commits.iterdir() if entry.name.isdecimal())
-        (commits / str(newest)).unlink()
-    load.produce(1_000)
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path) as running:
-        run_to_end(running, load)
-
-    load.check()
-
-
-def test_killed_executors_lose_and_repeat_nothing(
-    broker: Broker, cluster: SparkCluster, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
+def test_a_killed_executor_and_a_batch_that_runs_again_lose_and_repeat_nothing(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
     load = Load(broker, topic)
     load.produce(40_000)
-
+    app = f"app-{load.source}"
     limit = {"LSQL_MAX_RECORDS_PER_BATCH": "10000"}
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path, **limit) as running:
+    with with_workers(broker, load.sql, app, tmp_path, **limit) as (runner, first, _):
         load.wait_for_written(load.copies, 12_000)
-        for executor in cluster.executors():  # one of them at least is writing
-            os.kill(executor, signal.SIGKILL)
-        run_to_end(running, load)
+        os.kill(executor_of(first), signal.SIGKILL)
+        runner.read_to(load.produced, DEADLINE_S)
+        runner.stop()
+
+        # As if the processor had been killed when the tasks of the last batches had written everything.
+        for commits in tmp_path.rglob("commits"):
+            newest = max(int(entry.name) for entry in commits.iterdir() if entry.name.isdecimal())
+            (commits / str(newest)).unlink()
+        load.produce(1_000)
+        runner.start()
+        runner.read_to(load.produced, DEADLINE_S)
 
     load.check()
 
 
-def test_at_least_once_loses_nothing_of_a_killed_executor(
-    broker: Broker, cluster: SparkCluster, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
+def test_a_suspended_worker_that_continues_writes_nothing_of_tasks_that_were_given_to_others(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
+    load = Load(broker, topic)
+    load.produce(40_000)
+    limit = {"LSQL_MAX_RECORDS_PER_BATCH": "10000"}
+    with with_workers(broker, load.sql, f"app-{load.source}", tmp_path, **limit) as (runner, first, _):
+        load.wait_for_written(load.copies, 12_000)
+        zombie = executor_of(first)
+        jvms = (parent(zombie), zombie)  # as if its node was suspended: the other JVM would end the executor
+        for pid in jvms:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            runner.read_to(load.produced, DEADLINE_S)  # its tasks ran again on the other worker
+        finally:
+            for pid in jvms:
+                os.kill(pid, signal.SIGCONT)
+        load.produce(1_000)
+        runner.read_to(load.produced, DEADLINE_S)
+        until(lambda: executor_of(first) != zombie, "the end of the executor")
+
+    load.check()
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_at_least_once_loses_nothing_of_a_killed_executor(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
     load = Load(broker, topic, "at_least_once")
     load.produce(20_000)
-
     limit = {"LSQL_MAX_RECORDS_PER_BATCH": "5000"}
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path, **limit) as running:
+    with with_workers(broker, load.sql, f"app-{load.source}", tmp_path, **limit) as (runner, first, _):
         load.wait_for_written(load.copies, 6_000)
-        os.kill(cluster.executors()[0], signal.SIGKILL)
-        run_to_end(running, load)
+        os.kill(executor_of(first), signal.SIGKILL)
+        runner.read_to(load.produced, DEADLINE_S)
 
     load.check_nothing_lost()
-
-
-def test_a_suspended_executor_that_continues_writes_nothing_of_tasks_that_were_given_to_others(
-    broker: Broker, cluster: SparkCluster, on_workers: SparkEngine, topic: TopicFactory, tmp_path: Path
-) -> None:
-    load = Load(broker, topic)
-    load.produce(40_000)
-
-    limit = {"LSQL_MAX_RECORDS_PER_BATCH": "10000"}
-    with in_process(on_workers, broker.bootstrap, load.sql, f"app-{load.source}", tmp_path, **limit) as running:
-        load.wait_for_written(load.copies, 12_000)
-        zombie = cluster.executors()[0]
-        os.kill(zombie, signal.SIGSTOP)
-        try:
-            wait_until_lost(on_workers, 1)
-        finally:
-            os.kill(zombie, signal.SIGCONT)
-        run_to_end(running, load)
-
-    load.check()

@@ -22,7 +22,7 @@ import pytest
 from devkit.engines import quick_jvm
 from devkit.listening import listening
 from devkit.runner import has_ended
-from devkit.workers import WorkerProcess, free_ports, workers_at
+from devkit.workers import WorkerProcess, executor_of, free_ports, workers_at
 from lsql_runner.jvm import worker_jvm
 from lsql_runner.jvm.worker_jvm import WorkerJvm
 
@@ -90,17 +90,6 @@ def until(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{what} not within {DEADLINE_S} s"
         time.sleep(0.05)
-
-
-def executor_of(worker: WorkerProcess) -> int:
-    (jvm,) = children(worker.pid)
-    (executor,) = children(jvm)
-    return executor
-
-
-def children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def test_the_driver_listens_at_its_three_ports_and_serves_no_page(cluster: Cluster) -> None:
