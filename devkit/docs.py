@@ -222,7 +222,7 @@ def _plain(value: object) -> object:
 def command_line() -> str:
     """The help of `lsql` and `lsql-console` and all their commands."""
     lines = [
-        GENERATED.format(source="image/src/lsql_runner/cli/lsql.py and cli/console.py"),
+        GENERATED.format(source="image/src/lsql_runner/cli"),
         "# Command line",
         "",
         "Exit codes: 0 ok, 1 wrong SQL or configuration, 2 wrong usage, 3 failure at run time.",

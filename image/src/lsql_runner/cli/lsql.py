@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lsql_runner.bind.settings import MAX_PARTITIONS
+from lsql_runner.cli.autoscale import autoscale
 from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
@@ -46,6 +47,8 @@ def _program_text(environment: Mapping[str, str]) -> str | None:
             return None
     return text
 
+
+cli.add_command(autoscale)
 
 _reports_errors = exits_with_code(lambda error: render(error, _program_text(os.environ)))
 

@@ -1,0 +1,98 @@
+"""Compares the policy with a plain HorizontalPodAutoscaler on loads, as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from lsql_runner.scaling.hpa import HpaPolicy, decide_as_hpa
+from lsql_runner.scaling.load import Load
+from lsql_runner.scaling.policy import CatchUp, Policy, decide
+from lsql_runner.scaling.simulate import SimulatedWorkers, SimulationResult, simulate
+
+_HEADER = (
+    *("load", "policy", "reaction, s", "overshoot", "scalings", "worker-hours", "mean delay, s"),
+    *("largest lag", "at, s"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A row of the comparison: a load, `lag` for the policy or `hpa`, and what was measured."""
+
+    load: str
+    policy: str
+    outcome: SimulationResult
+
+
+def compare(loads: Iterable[Load], workers: SimulatedWorkers, policy: Policy) -> list[Compared]:
+    """Two rows for each load: the policy, and a HorizontalPodAutoscaler with the same target and limits.
+
+    The target of the latter is the lag that a worker processes in the time to catch up, if the policy has one.
+    """
+    target = policy.target
+    records = target.seconds * policy.worker_rate if isinstance(target, CatchUp) else target.records
+    plain = HpaPolicy(target=records, limits=policy.limits)
+    rows = []
+    for load in loads:
+        rows.append(Compared(load.name, "lag", simulate(load, workers, partial(decide, policy))))
+        rows.append(Compared(load.name, "hpa", simulate(load, workers, partial(decide_as_hpa, plain))))
+    return rows
+
+
+def as_text(rows: Sequence[Compared]) -> str:
+    """A table with a header; names to the left, numbers to the right."""
+    table = [_HEADER, *(_cells(row) for row in rows)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(_HEADER))]
+    lines = []
+    for cells in table:
+        padded = [
+            text.ljust(width) if column < 2 else text.rjust(width)
+            for column, (text, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: Compared) -> tuple[str, ...]:
+    found = row.outcome
+    return (
+        *(row.load, row.policy, str(found.reaction_s), str(found.overshoot), str(found.scalings)),
+        *(f"{found.worker_hours:.2f}", f"{found.delay_s:.1f}", f"{found.max_lag:,.0f}", str(found.max_lag_at_s)),
+    )
+
+
+def as_document(rows: Sequence[Compared], workers: SimulatedWorkers, policy: Policy) -> dict[str, Any]:
+    """The settings and the rows as data for JSON; times are in seconds, lags in records."""
+    limits = policy.limits
+    return {
+        "settings": {
+            "workerRate": workers.rate,
+            "assumedRate": policy.worker_rate,
+            "target": asdict(policy.target),
+            "min": limits.minimum,
+            "max": limits.most,
+            "upWindow": policy.windows.up_s,
+            "downWindow": policy.windows.down_s,
+            "cooldown": policy.cooldown_s,
+            "tolerance": policy.tolerance,
+            "start": workers.start_s,
+            "interval": workers.interval_s,
+        },
+        "results": [{"load": row.load, "policy": row.policy, **_fields(row.outcome)} for row in rows],
+    }
+
+
+def _fields(found: SimulationResult) -> dict[str, Any]:
+    return {
+        "reaction": found.reaction_s,
+        "overshoot": found.overshoot,
+        "scalings": found.scalings,
+        "workerHours": round(found.worker_hours, 4),
+        "meanDelay": round(found.delay_s, 3),
+        "maxLag": round(found.max_lag),
+        "maxLagAt": found.max_lag_at_s,
+        "mostWorkers": found.most_workers,
+    }
