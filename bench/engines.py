@@ -39,7 +39,7 @@ def on_workers(count: int) -> ComparedEngine:
             "LSQL_WORKERS_SECRET": SECRET,
         }
         env = _settings(task) | workers | {"LSQL_THREADS": str(threads_of_worker(task.threads, count))}
-        command = [sys.executable, "-m", "bench.with_workers", str(count)]
+        command: list[str | Path] = [sys.executable, Path(__file__).with_name("with_workers.py"), str(count)]
         return Process(command, name="workers", probe=lambda: True, env=env, grace_s=90)
 
     return ComparedEngine("1 worker" if count == 1 else f"{count} workers", start)

@@ -1,4 +1,4 @@
-"""`python -m bench.with_workers COUNT`: `lsql run` and so many workers, as children of one process, which is measured.
+"""`python bench/with_workers.py COUNT`: `lsql run` and so many workers, as children of one process, which is measured.
 
 All have the environment of this process, so the workers share the heap and the threads of the processor's settings.
 SIGTERM ends all of them.
