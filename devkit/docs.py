@@ -240,8 +240,9 @@ def _contexts(context: click.Context) -> Iterator[click.Context]:
     """A command, and those below it by name."""
     yield context
     if isinstance(context.command, click.Group):
-        for name, command in sorted(context.command.commands.items()):
-            yield from _contexts(click.Context(command, context, name))
+        for name in sorted(context.command.list_commands(context)):
+            if (command := context.command.get_command(context, name)) is not None:
+                yield from _contexts(click.Context(command, context, name))
 
 
 _LIST = re.compile(r"(?<=<!-- unsupported -->\n).*?(?=<!-- /unsupported -->\n)", re.DOTALL)

@@ -58,3 +58,11 @@ def test_a_file_in_place_of_the_state_directory_starts_no_jvm(tmp_path: Path) ->
     (in_the_way := tmp_path / "state").touch()
 
     assert started(PROGRAM, in_the_way) == {"error": "STATE_DIR_UNWRITABLE"}
+
+
+def test_the_commands_import_neither_the_binder_nor_the_simulation() -> None:
+    code = "import json, sys, lsql_runner.cli.lsql; print(json.dumps(sorted(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=True)
+
+    modules = set(json.loads(found.stdout))
+    assert not {"lsql_runner.bind.settings", "lsql_runner.cli.autoscale", "lsql_runner.sql.parser"} & modules

@@ -22,6 +22,7 @@ from lsql_runner.bind.kafka_settings import (
     environment_name,
     expected_value,
 )
+from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.bind.setting_values import duration_ms, invalid, multiple_of, one_of, whole_number
 from lsql_runner.bind.topic_settings import LSQL_TOPIC_KEYS, TopicSettings, topic_override, with_override
@@ -41,9 +42,6 @@ Guarantee = Literal["at_least_once", "exactly_once"]
 
 DEFAULT_COMMIT_INTERVAL_MS = 100
 """That of Kafka Streams with exactly-once."""
-
-MAX_PARTITIONS = 256
-"""Of state. Each partition has a RocksDB store for each operator, and a file for each batch."""
 
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:

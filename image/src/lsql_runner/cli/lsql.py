@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lsql_runner.bind.settings import MAX_PARTITIONS
-from lsql_runner.cli.autoscale import autoscale
+from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.cli.exit_codes import exits_with_code
 from lsql_runner.errors import render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
@@ -26,7 +25,21 @@ def main() -> None:
     cli(prog_name="lsql")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Imports `autoscale` when it is used: its options need modules that no other command does."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), "autoscale"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "autoscale":
+            return super().get_command(ctx, cmd_name)
+        from lsql_runner.cli.autoscale import autoscale
+
+        return autoscale
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lsql-runner")
 def cli() -> None:
     """Runs one LSQL program as a processor of Kafka topics.
@@ -47,8 +60,6 @@ def _program_text(environment: Mapping[str, str]) -> str | None:
             return None
     return text
 
-
-cli.add_command(autoscale)
 
 _reports_errors = exits_with_code(lambda error: render(error, _program_text(os.environ)))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from lsql_runner.bind.settings import MAX_PARTITIONS
+from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.log_levels import level_name
