@@ -125,7 +125,7 @@ class SparkEngine:
     def start(self, job: Job) -> tuple[str, ...]:
         session = self.session
         activate(session)
-        if not str(session.sparkContext.master).startswith("local"):
+        if self._options.workers is not None:
             job = replace(job, output=replace(job.output, on_workers=True))
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
