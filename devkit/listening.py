@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
+from ci.tools.child_processes import children_of
+
 _LISTEN = "0A"
 
 
@@ -43,9 +45,7 @@ def listening(pid: int) -> set[Listening]:
 def _family(pid: int) -> list[int]:
     family = [pid]
     for process in family:
-        for task in Path(f"/proc/{process}/task").iterdir():
-            with suppress(OSError):  # the thread has ended
-                family += [int(child) for child in (task / "children").read_text().split()]
+        family += children_of(process)
     return family
 
 

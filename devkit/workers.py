@@ -2,8 +2,8 @@
 
 import socket
 from contextlib import closing
-from pathlib import Path
 
+from ci.tools.child_processes import children_of
 from ci.tools.ports import free_port
 from devkit.process import Process
 from devkit.runner import FAST_COMPILER, LSQL
@@ -52,17 +52,15 @@ def _is_free(port: int) -> bool:
         return True
 
 
+def jvms_of(worker: Process) -> tuple[int, int]:
+    """The process ids of a worker's JVM and of its child, the executor; 0 while there is none."""
+    jvm = next(iter(children_of(worker.pid)), 0)
+    return jvm, next(iter(children_of(jvm)), 0) if jvm else 0
+
+
 def executor_of(worker: Process) -> int:
-    """The process id of the executor of a worker, a child of the worker's JVM; 0 while there is none."""
-    for jvm in _children(worker.pid):
-        for executor in _children(jvm):
-            return executor
-    return 0
-
-
-def _children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return sorted(int(child) for task in tasks for child in task.read_text().split())
+    """The process id of the executor of a worker; 0 while there is none."""
+    return jvms_of(worker)[1]
 
 
 class WorkerProcess(Process):

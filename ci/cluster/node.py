@@ -23,6 +23,7 @@ from ci.cluster.layout import (
     containerd_socket,
 )
 from ci.cluster.processes import Executable, command, succeeds
+from ci.tools.child_processes import children_of
 
 CONTAINERD = Executable("containerd")
 KUBELET = Executable("kubelet")
@@ -105,7 +106,7 @@ def reboot_node() -> None:
 def kill_containers() -> None:
     """Kill every container with its shim."""
     for shim in shims():
-        for pid in [*_children(shim), shim]:
+        for pid in [*children_of(shim), shim]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -127,14 +128,6 @@ def _command_lines() -> list[tuple[int, bytes]]:
         if folder.name.isdigit():
             with suppress(OSError):
                 found.append((int(folder.name), folder.joinpath("cmdline").read_bytes()))
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    for task in Path("/proc", str(pid), "task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(child) for child in task.read_text().split()]
     return found
 
 

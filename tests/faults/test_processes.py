@@ -6,8 +6,7 @@ import json
 import os
 import shutil
 import signal
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,23 +17,18 @@ import pytest
 from devkit.broker import Broker
 from devkit.process import ProcessFailed
 from devkit.runner import Runner, has_ended
+from devkit.waiting import wait_until
 from tests.faults.points import POINTS, Guarantee, Point, Repeats, Rule
 from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
 from tests.faults.results import Group, Kind, every_one_of
-from tests.faults.scenario import ENDED, POLL_S, REQUIRED, Scenario
+from tests.faults.scenario import ENDED, REQUIRED, Scenario
 
 pytestmark = pytest.mark.timeout(300)
 
 BEFORE = 60
 BACKLOG = 100
+DEADLINE_S = 60
 SUITES = (STATELESS, CONTINUOUS, GROUPS, JOINS)
-
-
-def wait_until(condition: Callable[[], bool], deadline_s: float = 60) -> None:
-    deadline = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(POLL_S)
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
@@ -62,9 +56,9 @@ def test_a_processor_killed_before_its_first_batch(broker: Broker, tmp_path: Pat
         runner = scenario.prepare()
         starting = Thread(target=lambda: start_until_killed(runner))
         starting.start()
-        wait_until(lambda: runner.running and has_jvm(runner))
+        wait_until(lambda: runner.running and has_jvm(runner), "the JVM", DEADLINE_S)
         jvm, group = runner.jvm_pid(), runner.pid
-        wait_until((scenario.state / scenario.app_id / "program.json").exists)
+        wait_until((scenario.state / scenario.app_id / "program.json").exists, "program.json", DEADLINE_S)
         os.killpg(group, signal.SIGKILL)
         os.kill(jvm, signal.SIGKILL)
         starting.join()
@@ -97,7 +91,7 @@ def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker
         blocked = offsets.parent / "commits" / f".{batch}.new"
         os.mkfifo(blocked)  # opening it for writing waits for a reader
         scenario.feed(BACKLOG)
-        wait_until((offsets / str(batch)).exists)
+        wait_until((offsets / str(batch)).exists, "the planned batch", DEADLINE_S)
         jvm, worker = runner.jvm_pid(), runner.worker_pid()
         os.kill(jvm, signal.SIGKILL)
         os.kill(worker, signal.SIGKILL)
@@ -127,7 +121,7 @@ def test_a_kill_before_the_first_batch_of_one_query_and_after_that_of_another(
         agent = scenario.agent(point)
         agent.armed.touch()
         runner = scenario.start(agent)
-        wait_until(held.exists)
+        wait_until(held.exists, "the point of the test", DEADLINE_S)
         runner.wait_for(lambda stream: stream["recordsIn"] > 0)
         jvm = runner.jvm_pid()
         os.kill(jvm, signal.SIGKILL)
@@ -160,7 +154,11 @@ def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp
             os.kill(jvm, signal.SIGCONT)
             first.resume()
             read = first.stream()["recordsIn"]
-            wait_until(lambda: not continues(first) or first.stream()["recordsIn"] > read)
+            wait_until(
+                lambda: not continues(first) or first.stream()["recordsIn"] > read,
+                "more records, or the end",
+                DEADLINE_S,
+            )
             first.kill()
         scenario.catch_up()
 
@@ -191,7 +189,7 @@ def test_a_suspended_jvm_whose_worker_was_killed_continues_after_the_next_start(
             except ProcessFailed:
                 assert "STATE_DIR_IN_USE" in second.output()
             os.kill(jvm, signal.SIGCONT)
-            wait_until(lambda: has_ended(jvm))
+            wait_until(lambda: has_ended(jvm), "the end of the JVM", DEADLINE_S)
             if not second.running:
                 scenario.start()
         scenario.catch_up()
@@ -233,7 +231,7 @@ def test_a_stop_does_not_wait_for_a_batch_that_does_not_end(broker: Broker, tmp_
         scenario.catch_up()
         agent.armed.touch()
         scenario.feed(BACKLOG)
-        wait_until(held.exists)
+        wait_until(held.exists, "the point of the test", DEADLINE_S)
         runner.stop()
         scenario.start()
         scenario.catch_up()

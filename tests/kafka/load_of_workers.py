@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 
 from devkit.broker import Broker
 from devkit.records import Record
+from devkit.waiting import wait_until
 from tests.conftest import TopicFactory
 
 PARTITIONS = 4
 USERS = 50
 WINDOW_MS = 10_000
 BEGIN_MS = 1_600_000_000_000
-POLL_S = 0.05
 DEADLINE_S = 240
 
 
@@ -55,10 +54,7 @@ class Load:
         return sum(self._broker.end_offsets(topic).values())
 
     def wait_for_written(self, topic: str, count: int) -> None:
-        deadline = time.monotonic() + DEADLINE_S
-        while self.written(topic) < count:
-            assert time.monotonic() < deadline, self.written(topic)
-            time.sleep(POLL_S)
+        wait_until(lambda: self.written(topic) >= count, f"{count} records in {topic}", DEADLINE_S)
 
     def copied(self) -> Counter[int]:
         """How often each record was copied, for consumers of uncommitted records."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,13 +20,12 @@ from devkit.broker import Broker
 from devkit.records import Record
 from devkit.registry import Registry
 from devkit.runner import Runner
-from devkit.workers import WorkerProcess, executor_of, free_ports, worker_environment
+from devkit.waiting import wait_until
+from devkit.workers import WorkerProcess, executor_of, free_ports, jvms_of, worker_environment
 from tests.conftest import TopicFactory
 from tests.kafka.load_of_workers import DEADLINE_S, Load
 
 pytestmark = pytest.mark.timeout(600)
-
-POLL_S = 0.05
 
 
 @contextmanager
@@ -44,13 +42,6 @@ def with_workers(
 
 def await_workers(runner: Runner, count: int) -> None:
     runner.wait_for(lambda s: len(s["workers"] or []) == count, DEADLINE_S, f"{count} workers")
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} not within {DEADLINE_S} s"
-        time.sleep(POLL_S)
 
 
 def test_workers_and_the_processor_join_leave_and_die(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
@@ -131,8 +122,7 @@ def test_a_suspended_worker_that_continues_writes_nothing_of_tasks_that_were_giv
     limit = {"LSQL_MAX_RECORDS_PER_BATCH": "10000"}
     with with_workers(broker, load.sql, f"app-{load.source}", tmp_path, **limit) as (runner, first, _):
         load.wait_for_written(load.copies, 12_000)
-        zombie = executor_of(first)
-        jvms = (parent(zombie), zombie)  # as if its node was suspended: the other JVM would end the executor
+        jvms = jvms_of(first)  # as if its node was suspended: the worker's JVM would end the executor
         for pid in jvms:
             os.kill(pid, signal.SIGSTOP)
         try:
@@ -142,13 +132,9 @@ def test_a_suspended_worker_that_continues_writes_nothing_of_tasks_that_were_giv
                 os.kill(pid, signal.SIGCONT)
         load.produce(1_000)
         runner.read_to(load.produced, DEADLINE_S)
-        until(lambda: executor_of(first) != zombie, "the end of the executor")
+        wait_until(lambda: executor_of(first) != jvms[1], "the end of the executor", DEADLINE_S)
 
     load.check()
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_at_least_once_loses_nothing_of_a_killed_executor(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from devkit.postgres import Postgres
 from devkit.records import Record
 from devkit.redis import Redis
 from devkit.runner import Runner
+from devkit.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -62,13 +61,6 @@ def _record(number: int) -> Record:
     return Record(str(key).encode(), json.dumps({"n": number}).encode(), partition=key % 2)
 
 
-def wait_until(condition: Callable[[], bool], deadline_s: float = DEADLINE_S) -> None:
-    deadline = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.01)
-
-
 def pause_at_row(postgres: Postgres, table: str, n: int) -> None:
     """Make the server sleep when it inserts the row with `n`, so that the batch with this row cannot end."""
     postgres.sql(
@@ -110,7 +102,7 @@ def test_a_process_killed_during_a_batch_writes_each_row_once(
         pause_at_row(postgres, f"{source.table}_log", BACKLOG // 2)
         source.produce(BACKLOG)
         paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        wait_until(lambda: int(postgres.sql(paused)) > 0)
+        wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
         runner.kill()
         end_pause(postgres, f"{source.table}_log")
         assert len(postgres.rows(f"{source.table}_log")) < source.produced

@@ -11,8 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import pytest
 from devkit.engines import quick_jvm
 from devkit.listening import listening
 from devkit.runner import has_ended
+from devkit.waiting import wait_until
 from devkit.workers import WorkerProcess, executor_of, free_ports, workers_at
 from lsql_runner.jvm import worker_jvm
 from lsql_runner.jvm.worker_jvm import WorkerJvm
@@ -67,7 +67,7 @@ class Driver:
         """Kill the process; its JVM ends by itself."""
         with self._process:
             self._process.kill()
-        until(lambda: has_ended(self.jvm), "the end of the JVM")
+        wait_until(lambda: has_ended(self.jvm), "the end of the JVM", DEADLINE_S)
 
 
 class Cluster:
@@ -85,13 +85,6 @@ def cluster() -> Iterator[Cluster]:
     running.driver.close()
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} not within {DEADLINE_S} s"
-        time.sleep(0.05)
-
-
 def test_the_driver_listens_at_its_three_ports_and_serves_no_page(cluster: Cluster) -> None:
     found = {place.port for place in listening(cluster.driver.jvm)}
 
@@ -102,7 +95,7 @@ def test_the_driver_listens_at_its_three_ports_and_serves_no_page(cluster: Clust
 def test_a_worker_that_joins_is_used_and_one_that_ends_fails_no_task(cluster: Cluster) -> None:
     driver = cluster.driver
     with WorkerProcess(cluster.port) as first, WorkerProcess(cluster.port) as second:
-        until(lambda: len(driver.job()["places"]) == 2, "tasks on both workers")
+        wait_until(lambda: len(driver.job()["places"]) == 2, "tasks on both workers", DEADLINE_S)
 
         os.kill(first.pid, signal.SIGTERM)
         jobs = [driver.job()]
@@ -110,7 +103,7 @@ def test_a_worker_that_joins_is_used_and_one_that_ends_fails_no_task(cluster: Cl
             jobs.append(driver.job())
         assert first.exit_code == 0
         assert [job["failed"] for job in jobs] == [0] * len(jobs)
-        until(lambda: len(driver.job()["places"]) == 1, "tasks on one worker")
+        wait_until(lambda: len(driver.job()["places"]) == 1, "tasks on one worker", DEADLINE_S)
 
         (left,) = driver.ask("workers")["workers"]
         assert (left["cores"], left["leaving"]) == (1, False)
@@ -132,7 +125,7 @@ def test_a_worker_joins_a_driver_that_was_restarted(cluster: Cluster) -> None:
     with WorkerProcess(cluster.port) as worker:
         cluster.driver.job()
         cluster.driver.kill()
-        until(lambda: not worker.has_joined(), "the end of the old driver")
+        wait_until(lambda: not worker.has_joined(), "the end of the old driver", DEADLINE_S)
 
         cluster.driver = Driver(cluster.port)
 

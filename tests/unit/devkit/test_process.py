@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from ci.tools.ports import free_port
-from devkit.process import POLL_S, Process, ProcessFailed, accepts_connections
+from devkit.process import Process, ProcessFailed, accepts_connections
+from devkit.waiting import wait_until
+
+DEADLINE_S = 10
 
 SERVER = """
 import socket, sys
@@ -63,14 +65,6 @@ def is_running(pid: int) -> bool:
     """Whether a process runs; a zombie does not count."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for the effect of a signal; AssertionError after ten seconds."""
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, f"not in time: {what}"
-        time.sleep(POLL_S)
 
 
 def test_it_is_ready_inside_the_block_and_ended_after_it() -> None:
@@ -159,7 +153,7 @@ def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process],
     process = makes_file(PARENT, tmp_path).start()
     child = int((tmp_path / "ready").read_text())
     end(process)
-    wait_until(lambda: not is_running(child), "the child ends")
+    wait_until(lambda: not is_running(child), "the child ends", DEADLINE_S)
 
 
 def test_a_paused_program_does_not_respond_until_resumed() -> None:
@@ -225,15 +219,15 @@ raise SystemExit(1)
 def test_programs_end_with_their_interpreter(tmp_path: Path, end: signal.Signals | None) -> None:
     pid, folder = start_and_end(tmp_path, ["sleep", "600"], end)
 
-    wait_until(lambda: not is_running(pid), "the program ends")
-    wait_until(lambda: not folder.exists(), "its folder is removed")
+    wait_until(lambda: not is_running(pid), "the program ends", DEADLINE_S)
+    wait_until(lambda: not folder.exists(), "its folder is removed", DEADLINE_S)
 
 
 def test_programs_that_left_their_group_end_with_a_killed_interpreter(tmp_path: Path) -> None:
     _, folder = start_and_end(tmp_path, ["sh", "-c", "setsid sleep 600 & wait"], signal.SIGKILL)
 
-    wait_until(lambda: processes_with(folder) == [], "all programs end")
-    wait_until(lambda: not folder.exists(), "their folder is removed")
+    wait_until(lambda: processes_with(folder) == [], "all programs end", DEADLINE_S)
+    wait_until(lambda: not folder.exists(), "their folder is removed", DEADLINE_S)
 
 
 def start_and_end(tmp_path: Path, argv: list[str], end: signal.Signals | None) -> tuple[int, Path]:
