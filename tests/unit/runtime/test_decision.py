@@ -69,6 +69,8 @@ class Case:
     """LSQL_STATE_PARTITIONS."""
     needed_mib: int = 640
     container_mib: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    """More settings."""
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -87,7 +89,9 @@ def pinned(case: Case) -> Pinned | None:
 
 def decision_of(case: Case) -> StartDecision:
     environment = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
-    settings = read_settings({**environment, "LSQL_THREADS": "8", "LSQL_STATE_PARTITIONS": str(case.set_partitions)})
+    settings = read_settings(
+        {**environment, "LSQL_THREADS": "8", "LSQL_STATE_PARTITIONS": str(case.set_partitions), **case.env}
+    )
     planned = plan_text(case.sql, CATALOG)
     schemas = tuple(
         replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
@@ -111,6 +115,7 @@ def decision_of(case: Case) -> StartDecision:
 
 BEGUN = SavedCheckpoint()
 READ = SavedCheckpoint(planned={P0: 6, P1: 3}, ended={P0: 5, P1: 3})
+WITH_WORKERS = {"LSQL_WORKERS_SECRET": "secret-of-the-tests", "LSQL_WORKERS_HOST": "127.0.0.1"}
 HAD_STATE = Case(
     COUNT, old=COUNT, checkpoints={(1, "stateful-0"): READ}, generations=frozenset({1}), committed={P0: 5, P1: 3}
 )
@@ -426,3 +431,17 @@ def test_a_container_that_is_too_small_is_a_warning_while_the_processor_runs(
 
     assert len(decision.warnings) == warnings
     assert all("needs about 640 MiB" in warning for warning in decision.warnings)
+
+
+@pytest.mark.parametrize(
+    ("mode", "env", "expected"),
+    [
+        ("continuous", WITH_WORKERS, ["processing.mode is continuous"]),
+        ("auto", WITH_WORKERS, []),
+        ("continuous", {}, []),
+    ],
+)
+def test_the_continuous_mode_with_workers_is_a_warning(mode: str, env: Mapping[str, str], expected: list[str]) -> None:
+    decision = decision_of(Case(f"SET processing.mode='{mode}'; {FILTER}", env=env))
+
+    assert [warning.split(",")[0] for warning in decision.warnings] == expected

@@ -72,3 +72,19 @@ def test_a_refused_worker_is_a_warning_with_both_versions(runtime: FakeRuntime) 
         assert "10.0.0.3 " in text
         assert "99.0.0" in text
         assert [warning for warning in running.status.warnings if "refused" in warning] == [text]
+
+
+def test_more_workers_than_the_program_has_tasks_are_a_warning_once(runtime: FakeRuntime) -> None:
+    def idle() -> list[str]:
+        return [event.text for event in running.events_of(WarningRaised) if "run fewer workers" in event.text]
+
+    with runtime.process(LSQL_TOPICS='{"t": {"value": {"format": "STRING"}}}') as running:
+        runtime.engine.known_workers = (ONE,)  # two slots, for one partition
+        running.advance_s(2)
+        assert idle() == []
+        runtime.engine.known_workers = (ONE, OTHER)
+        running.advance_s(2)
+        running.advance_s(2)
+
+        (text,) = idle()
+        assert text.startswith("2 workers run up to 6 tasks at the same time, and the program never has more than 1,")

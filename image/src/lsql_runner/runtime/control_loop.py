@@ -13,6 +13,7 @@ from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied, WarningRaised
 from lsql_runner.events.state import State
+from lsql_runner.plan.queries import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
 from lsql_runner.runtime.lifecycle import Cause
@@ -125,6 +126,7 @@ class ControlLoop:
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies
             self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
+            self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
             marking = self._deaths.begin(prepared.positions, self._warn)
             self._run = PlanRun(prepared, d, self.machine, marking)
             self.machine.move(Cause.RUN)

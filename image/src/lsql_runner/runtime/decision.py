@@ -108,7 +108,12 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
         first_batches=frozenset(name for name in starts if not ended.get(name)),
-        warnings=(*warnings, *_restored(situation.committed, checkpoints), *_memory_warnings(situation)),
+        warnings=(
+            *warnings,
+            *_restored(situation.committed, checkpoints),
+            *_memory_warnings(situation),
+            *_mode_warnings(situation, settings),
+        ),
         actions=(
             *_missing_resources(situation),
             *_state_changes(
@@ -162,6 +167,13 @@ def _memory_warnings(situation: Situation) -> tuple[str, ...]:
         return ()
     need = f"The program needs about {situation.needed_mib} MiB of memory"
     return (f"{need}; the container has {situation.memory_limit_mib} MiB. Raise resources.limits.memory.",)
+
+
+def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
+    """A warning if the program demands a mode that it does not get. A new program is not needed to add workers."""
+    if settings.workers is None or situation.planned.bound.settings.mode != "continuous":
+        return ()
+    return ("processing.mode is continuous, which workers do not support: all queries process batches.",)
 
 
 def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:

@@ -12,7 +12,13 @@ PERIOD_MS = 2_000
 
 
 class WorkersReporter:
-    """Emits an event when workers have changed, and a warning for each one that was refused. Not thread-safe."""
+    """Emits an event when workers have changed, and warnings: of workers that were refused, of workers without work.
+
+    Not thread-safe.
+
+    Attributes:
+        most_tasks: how many tasks the program has at most at the same time; None before it is planned.
+    """
 
     def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
         self._engine = dependencies.engine
@@ -21,6 +27,8 @@ class WorkersReporter:
         self._machine = machine
         self._next_ms = 0
         self._known: tuple[JoinedWorker, ...] | None = None
+        self.most_tasks: int | None = None
+        self._warned_of = (0, 0)
 
     def report(self) -> None:
         """Look for changes if it is time to."""
@@ -47,3 +55,18 @@ class WorkersReporter:
                     now_ms, workers, joined=tuple(sorted(after - before)), left=tuple(sorted(before - after))
                 )
             )
+        self._warn_of_idle(now_ms, workers)
+
+    def _warn_of_idle(self, now_ms: int, workers: tuple[JoinedWorker, ...]) -> None:
+        slots = sum(worker.cores for worker in workers)
+        tasks = self.most_tasks
+        if tasks is None or slots - min((worker.cores for worker in workers), default=0) < tasks:
+            return  # each worker has a task at times
+        if (slots, tasks) == self._warned_of:
+            return
+        self._warned_of = (slots, tasks)
+        text = (
+            f"{len(workers)} workers run up to {slots} tasks at the same time, and the program never has more than "
+            f"{tasks}, one for each partition: run fewer workers, or add partitions to the source topics."
+        )
+        self._machine.emit(WarningRaised(now_ms, text))

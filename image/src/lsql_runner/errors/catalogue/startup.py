@@ -28,9 +28,9 @@ STARTUP: dict[str, ErrorKind] = {
         "Use the version that wrote it, set another SQL_APP_ID, or delete the directory and its state.",
     ),
     "STATE_INCOMPATIBLE": ErrorKind(
-        "The state in {path} belongs to another program: {change}.",
-        "Run that program, set another SQL_APP_ID, or discard the state with LSQL_STATE_ON_CHANGE=reset. "
-        "`lsql state repartition` changes the number of partitions.",
+        "The state in {path} does not fit the program: {change}.",
+        "Run the program that it belongs to, set another SQL_APP_ID, or discard the state with "
+        "LSQL_STATE_ON_CHANGE=reset. `lsql state repartition` changes the number of partitions.",
     ),
     "STATE_MISSING": ErrorKind(
         "{path} contains no state of a program.",
