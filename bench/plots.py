@@ -43,6 +43,9 @@ _CORES: VegaLite = {"title": "processor time (cores)"}
 _MINUTES: VegaLite = {"title": "time (min)", "axis": {"tickCount": 12, "grid": False}}
 _MEMORY: VegaLite = {"title": "median private memory (MiB)"}
 
+_WORKERS = "workers"
+"""A throughput of which runs are on workers: lsql-runner is compared with itself."""
+
 _Run = Mapping[str, Any]
 """The document of a run."""
 _Plots = dict[tuple[str, str, tuple[str, ...]], Values]
@@ -71,21 +74,48 @@ def plots(documents: Iterable[Mapping[str, Any]]) -> dict[str, VegaLite]:
     """The plots of documents of `bench.report.read`, by file name; none of a kind that no document has."""
     runs: dict[str, list[_Run]] = defaultdict(list)
     for document in documents:
-        runs[document["kind"]] += document["runs"]
-    return _throughput_plot(runs[THROUGHPUT]) | _load_plots(runs[LOAD]) | _memory_plots(runs[SOAK])
+        on_workers = any(run.get("engine") not in _ENGINES for run in document["runs"])
+        runs[_WORKERS if document["kind"] == THROUGHPUT and on_workers else document["kind"]] += document["runs"]
+    return (
+        _throughput_plot(runs[THROUGHPUT])
+        | _workers_plot(runs[_WORKERS])
+        | _load_plots(runs[LOAD])
+        | _memory_plots(runs[SOAK])
+    )
 
 
 def _throughput_plot(runs: Sequence[_Run]) -> dict[str, VegaLite]:
-    """The rate of each engine in each workload. Runs that are too short for a warm rate are left out."""
+    """The rate of each engine in each workload."""
+    rates = _warm_rates(runs)
+    if not rates:
+        return {}
+    return {"performance-throughput.svg": bar_chart("Throughput with a backlog", _THROUGHPUT, rates, _ENGINES)}
+
+
+def _workers_plot(runs: Sequence[_Run]) -> dict[str, VegaLite]:
+    """The rate of lsql-runner in one process, and with each number of workers."""
+    rates = _warm_rates(runs)
+    if not rates:
+        return {}
+    named = {
+        ("one process" if engine == LSQL_RUNNER.name else engine, ""): found for (engine, _), found in rates.items()
+    }
+    return {
+        "performance-workers.svg": bar_chart(
+            "Throughput with a backlog: one process and workers", _THROUGHPUT, named, ()
+        )
+    }
+
+
+def _warm_rates(runs: Sequence[_Run]) -> Values:
+    """Records per second of each engine in each workload. Runs that are too short for a warm rate are left out."""
     rates: Values = defaultdict(list)
     for comparison in comparisons(runs):
         for engine, found in comparison.runs.items():
             for run in found:
                 if run.warm_per_s is not None:
                     rates[engine, ""].append((comparison.workload, run.warm_per_s))
-    if not rates:
-        return {}
-    return {"performance-throughput.svg": bar_chart("Throughput with a backlog", _THROUGHPUT, rates, _ENGINES)}
+    return rates
 
 
 def _load_plots(runs: Sequence[_Run]) -> dict[str, VegaLite]:

@@ -20,12 +20,14 @@ DEADLINE_S = 240
 class Load:
     """Records of some users, and what a program without state and one with windows make of them."""
 
-    def __init__(self, broker: Broker, topic: TopicFactory, guarantee: str = "exactly_once_v2") -> None:
+    def __init__(
+        self, broker: Broker, topic: TopicFactory, guarantee: str = "exactly_once_v2", mode: str = "batch"
+    ) -> None:
         self._broker = broker
         self.source, self.copies, self.counts, self.overlapping = (topic(partitions=PARTITIONS) for _ in range(4))
         counts = f"SELECT STREAM user, COUNT(*) AS n FROM {self.source} WINDOW BY"
         self.sql = (
-            f"SET processing.mode=batch; SET processing.guarantee='{guarantee}';"
+            f"SET processing.mode={mode}; SET processing.guarantee='{guarantee}';"
             f"INSERT INTO {self.copies} SELECT STREAM n, user FROM {self.source};"
             f"INSERT INTO {self.counts} {counts} TUMBLE 10s GROUP BY user;"
             f"INSERT INTO {self.overlapping} {counts} HOP 10s, 5s GROUP BY user"

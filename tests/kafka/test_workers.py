@@ -71,6 +71,33 @@ def test_workers_and_the_processor_join_leave_and_die(broker: Broker, topic: Top
     load.check()
 
 
+def test_a_processor_moves_to_workers_and_back(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
+    load = Load(broker, topic, mode="auto")
+    app = f"app-{load.source}"
+
+    def alone() -> Runner:
+        return Runner(broker.bootstrap, load.sql, app, tmp_path, LSQL_MAX_RECORDS_PER_BATCH="1000")
+
+    with alone() as runner:  # the query without state is continuous
+        load.produce(2_000)
+        runner.read_to(load.produced, DEADLINE_S)
+        load.produce(20_000)
+        load.wait_for_written(load.counts, 200)
+        runner.kill()
+
+    with with_workers(broker, load.sql, app, tmp_path, LSQL_MAX_RECORDS_PER_BATCH="1000") as (runner, *_):
+        runner.read_to(load.produced, DEADLINE_S)
+        load.produce(20_000)
+        load.wait_for_written(load.copies, 23_000)
+        runner.kill()
+
+    with alone() as runner:
+        load.produce(2_000)
+        runner.read_to(load.produced, DEADLINE_S)
+
+    load.check()
+
+
 def test_workers_read_schemas_of_the_registry_and_write_dead_letters(
     broker: Broker, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:

@@ -167,6 +167,15 @@ def test_a_bar_is_the_median_of_the_runs_of_all_files() -> None:
     assert {"filter", "lsql-runner", "Kafka Streams", "300,000", "50,000"} <= texts(picture)
 
 
+def test_runs_on_workers_are_a_plot_of_their_own() -> None:
+    workers = document("throughput", throughput("lsql-runner", 300_000.0), throughput("2 workers", 200_000.0))
+
+    picture = drawn("workers", ALL[0], workers)
+
+    assert marks(picture, "bar") == [("300,000", "filter", "one process"), ("200,000", "filter", "2 workers")]
+    assert drawn("throughput", ALL[0], workers) == drawn("throughput", ALL[0])
+
+
 def test_a_run_that_is_too_short_has_no_bar() -> None:
     runs = [throughput("lsql-runner", None), throughput("lsql-runner", 1000.0, "other"), throughput("Flink SQL", 500.0)]
 
