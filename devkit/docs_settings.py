@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from devkit.markdown import GENERATED, cell, code, code_list
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_SUFFIXES
+from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 
@@ -28,19 +31,26 @@ def settings() -> str:
             "`LSQL_` and is not in this list is an error, which suggests similar names."
         ),
         "",
-        "| name | default | values | meaning |",
-        "|---|---|---|---|",
-    ]
-    for info in Settings.model_fields.values():
-        if info.alias:
-            default = "must be set" if info.is_required() else _default(info.default)
-            cells = (code(info.alias), default, _values(info.annotation), cell(info.description or ""))
-            lines.append("| " + " | ".join(cells) + " |")
-    lines += [
+        *_table(name for name in Settings.model_fields if name not in ScalingSettings.model_fields),
         (
             "| `SASL_*`, `SSL_*` | none | text | Keys of the Kafka client, in upper case and with `_` for `.`: "
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
         ),
+        "",
+        "## Workers",
+        "",
+        "Processor and [workers](../guides/operating.md#workers) have the same values.",
+        "",
+        *_table(WorkerSettings.model_fields),
+        "",
+        "## Scaling of workers",
+        "",
+        (
+            "See [scaling workers](../guides/scaling.md). `lsql autoscale simulate` has options with these names, and "
+            "shows what values do."
+        ),
+        "",
+        *_table(name for name in ScalingSettings.model_fields if name not in WorkerSettings.model_fields),
         "",
         "## Sinks",
         "",
@@ -99,6 +109,17 @@ def settings() -> str:
         *(f"| `{key}` | {cell(why)} |" for key, why in {**IGNORED_KEYS, **ROCKSDB_IGNORED}.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _table(names: Iterable[str]) -> Iterator[str]:
+    """A table of fields of Settings that are variables."""
+    yield "| name | default | values | meaning |"
+    yield "|---|---|---|---|"
+    for info in (Settings.model_fields[name] for name in names):
+        if info.alias:
+            default = "must be set" if info.is_required() else _default(info.default)
+            cells = (code(info.alias), default, _values(info.annotation), cell(info.description or ""))
+            yield "| " + " | ".join(cells) + " |"
 
 
 def _default(value: object) -> str:

@@ -33,7 +33,8 @@ READ = """() => {
   const text = (element) => element.innerText.trim().replace(/\\n{2,}/g, "\\n");
   const id = (name) => document.getElementById(name);
   const rows = (name) => [...id(name).tBodies[0].rows].map((row) => [...row.cells].map(text));
-  const facts = (name) => Object.fromEntries([...id(name).children].map((fact) => [...fact.children].map(text)));
+  const facts = (name) => Object.fromEntries([...id(name).children]
+    .filter((fact) => fact.checkVisibility()).map((fact) => [...fact.children].map(text)));
   return {
     "app": text(id("app-id")),
     "subtitle": text(id("subtitle")),
@@ -140,7 +141,17 @@ def _facts(stream: Json) -> dict[str, str]:
         "Restarts": _count(stream["restarts"]),
         "State": kept if stream["stateful"] or stream["topics"] else NONE,
         "Runners": _count(stream["runners"]),
+        **({} if stream["workers"] is None else {"Workers": _workers(stream)}),
     }
+
+
+def _workers(stream: Json) -> str:
+    scaling, words = stream["scaling"], [_count(len(stream["workers"]))]
+    if scaling:
+        wanted = scaling["wanted"]
+        words += ["wanted number not known" if wanted is None else f"{_count(wanted)} wanted"]
+        words += ["dry run"] if scaling["dryRun"] else []
+    return ", ".join(words)
 
 
 def _reason(stream: Json) -> str:

@@ -15,8 +15,9 @@ from devkit.page import expected, shown
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.container.budget import SECOND_JVM_MIB, budget
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.processor import MemoryMeasured
+from lsql_runner.events.processor import MemoryMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.state import State
+from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.spans import Span
 from tests.browser.conftest import Open
@@ -78,6 +79,26 @@ def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str)
         wanted = expected(stream, stores)
         expect(seen.page.locator("#since")).to_have_text(wanted["since"])
         assert shown(seen.page) == wanted
+
+
+@pytest.mark.parametrize(
+    ("wanted", "dry_run", "text"),
+    [(3, False, "2, 3 wanted"), (None, False, "2, wanted number not known"), (3, True, "2, 3 wanted, dry run")],
+)
+def test_workers_and_their_wanted_number_are_shown(visit: Open, wanted: int | None, dry_run: bool, text: str) -> None:
+    processor = running()
+    processor.emit(
+        WorkersChanged(processor.now_ms, (JoinedWorker("10.0.0.1:4000", 2), JoinedWorker("10.0.0.2:4000", 2)))
+    )
+    processor.emit(
+        ScalingDecided(
+            at_ms=processor.now_ms, wanted=wanted, current=2, minimum=1, maximum=6, dry_run=dry_run, reason="a reason"
+        )
+    )
+    seen = visit(processor)
+
+    assert shown(seen.page)["facts"]["Workers"] == text
+    assert shown(seen.page) == expected(seen.answers["stream"].json(), seen.answers["metadata"].json())
 
 
 def test_bars_show_what_is_used_of_each_part_of_the_memory(visit: Open) -> None:

@@ -60,6 +60,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings.declared  # noqa: B018
     settings.actions_mode  # noqa: B018
     settings.workers  # noqa: B018
+    settings.autoscaling  # noqa: B018
     configure(settings.log_level, includes_values=settings.errors_include_values)
     open_until_exit = ExitStack()
 

@@ -16,12 +16,25 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.config.networks import networks
 from lsql_runner.config.settings import read_settings
 from lsql_runner.container.budget import budget
-from lsql_runner.events.processor import LagMeasured, WorkersChanged
+from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.processor import BrokerLost, LagMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.lifecycle import Cause
 
 TOKEN = "0123456789abcdef"
 OPEN = ApiAccess("open")
+DECIDED = ScalingDecided(
+    at_ms=0,
+    wanted=3,
+    current=2,
+    minimum=1,
+    maximum=6,
+    dry_run=True,
+    reason="a reason",
+    lag_records=700,
+    arriving_per_s=20.5,
+    catch_up_s=12.5,
+)
 
 
 def client_of(processor: FakeProcessor, access: ApiAccess = OPEN) -> FlaskClient:
@@ -140,6 +153,49 @@ class TestWorkers:
             {"address": "10.0.0.1:4000", "cores": 2, "leaving": False},
             {"address": "10.0.0.2:4000", "cores": 4, "leaving": True},
         ]
+
+
+class TestScaling:
+    def test_a_processor_that_does_not_compute_it_has_none(self) -> None:
+        assert body_of(client_in("running").get("/stream"))["scaling"] is None
+
+    def test_has_the_last_decision_and_the_workers_of_now(self) -> None:
+        processor = SCENARIOS["running"]()
+        processor.emit(DECIDED)
+        workers = (JoinedWorker("10.0.0.1:4000", 2), JoinedWorker("10.0.0.2:4000", 4, leaving=True))
+        processor.emit(WorkersChanged(processor.now_ms, workers))
+
+        assert body_of(client_of(processor).get("/stream"))["scaling"] == {
+            "wanted": 3,
+            "current": 1,
+            "lagRecords": 700,
+            "arrivingPerSecond": 20.5,
+            "catchUpSeconds": 12.5,
+            "dryRun": True,
+            "minimum": 1,
+            "maximum": 6,
+            "reason": "a reason",
+        }
+
+    @pytest.mark.parametrize("cause", [Cause.STOP, Cause.FAILED_TEMPORARILY, Cause.FAILED_PERMANENTLY, Cause.END])
+    def test_has_no_number_as_soon_as_the_processor_does_not_run(self, cause: Cause) -> None:
+        processor = SCENARIOS["running"]()
+        processor.emit(DECIDED)
+        processor.transition(cause)
+        scaling = body_of(client_of(processor).get("/stream"))["scaling"]
+
+        numbers = ("wanted", "lagRecords", "arrivingPerSecond", "catchUpSeconds")
+        assert [scaling[name] for name in numbers] == [None] * 4
+        assert processor.status().state.value in scaling["reason"]
+        assert (scaling["dryRun"], scaling["minimum"], scaling["maximum"]) == (True, 1, 6)
+
+    def test_has_no_number_as_soon_as_a_request_to_the_brokers_fails(self) -> None:
+        processor = SCENARIOS["running"]()
+        processor.emit(DECIDED)
+        error = LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused")
+        processor.emit(BrokerLost(processor.now_ms, report(error)))
+
+        assert body_of(client_of(processor).get("/stream"))["scaling"]["wanted"] is None
 
 
 class TestMemory:

@@ -16,7 +16,14 @@ from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events import processor as events
 from lsql_runner.events.audit import Audited
-from lsql_runner.events.processor import AuditRecorded, BrokerFound, BrokerLost, LateRecordsDropped, WorkersChanged
+from lsql_runner.events.processor import (
+    AuditRecorded,
+    BrokerFound,
+    BrokerLost,
+    LateRecordsDropped,
+    ScalingDecided,
+    WorkersChanged,
+)
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import configure
@@ -287,6 +294,21 @@ class TestEvents:
             ["10.0.0.3:4000"],
             ["10.0.0.2:4000"],
         )
+
+    @pytest.mark.parametrize(("dry_run", "message"), [(False, "workers wanted"), (True, "would scale")])
+    def test_a_wanted_number_of_workers_is_logged_when_it_changes(self, dry_run: bool, message: str) -> None:
+        processor = SCENARIOS["running"]()
+        stream = log_of(processor)
+
+        first = ScalingDecided(
+            at_ms=0, wanted=2, current=1, minimum=1, maximum=6, dry_run=dry_run, reason="a reason", lag_records=700
+        )
+        for event in (first.unknown(0, "a reason"), first, first, replace(first, wanted=3), first.unknown(0, "no lag")):
+            processor.emit(event)
+
+        found = [(line["message"], line["wanted"], line["current"], line["lag"]) for line in lines(stream)]
+        assert found == [(message, 2, 1, 700), (message, 3, 1, 700), ("workers wanted", None, 1, None)]
+        assert lines(stream)[-1]["reason"] == "no lag"
 
     def test_late_records_are_summed_up_and_logged_once_a_minute(self) -> None:
         processor = SCENARIOS["running"]()

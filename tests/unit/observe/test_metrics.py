@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.errors import LsqlError, report
-from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied, WorkersChanged
+from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied, ScalingDecided, WorkersChanged
 from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.metric_table import METRICS
@@ -157,6 +157,20 @@ def test_workers_and_their_slots_are_counted_where_a_processor_has_workers() -> 
     assert value(metrics, "lsql_worker_slots") == 6
 
 
+def test_the_wanted_number_of_workers_is_absent_while_it_is_not_known() -> None:
+    processor, metrics = metrics_of("running")
+    assert "lsql_workers_wanted" not in {name for name, _ in scrape(metrics)}
+
+    decided = ScalingDecided(
+        at_ms=processor.now_ms, wanted=3, current=2, minimum=1, maximum=6, dry_run=False, reason="a reason"
+    )
+    processor.emit(decided)
+    assert value(metrics, "lsql_workers_wanted") == 3
+
+    processor.emit(decided.unknown(processor.now_ms, "a reason"))
+    assert "lsql_workers_wanted" not in {name for name, _ in scrape(metrics)}
+
+
 def test_memory_that_was_not_measured_has_no_sample() -> None:
     _, metrics = metrics_of("starting")
     names = {name for name, _ in scrape(metrics)}
@@ -253,6 +267,7 @@ def test_names_end_in_a_unit_and_counters_in_total() -> None:
         "_up",
         "_threads",
         "_workers",
+        "_workers_wanted",
         "_slots",
     )
 

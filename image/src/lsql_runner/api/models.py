@@ -6,17 +6,16 @@ Field names are camelCase in JSON, times are RFC 3339 in UTC. docs/reference/ope
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from lsql_runner.api.worker_models import Count, ScalingReport, WorkerReport
 from lsql_runner.events.state import State
 from lsql_runner.web.models import Model
 
 StateName = Literal["starting", "waiting", "running", "stopping", "stopped", "restarting", "failed", "ended"]
 assert set(StateName.__args__) == {state.value for state in State}  # type: ignore[attr-defined]  # typing's own
-
-Count = Annotated[int, Field(ge=0)]
 
 
 class Place(Model):
@@ -171,14 +170,6 @@ class Memory(Model):
     threads: Count | None = Field(description="Threads of the Spark JVM.")
 
 
-class WorkerReport(Model):
-    """A process that runs tasks of the processor."""
-
-    address: str = Field(description="Host and port.")
-    cores: Count = Field(description="Tasks that it runs at the same time.")
-    leaving: bool = Field(description="Whether it ends when its tasks have ended.")
-
-
 class StreamReport(Model):
     """The processor: its program, position, lag, health and errors."""
 
@@ -225,6 +216,7 @@ class StreamReport(Model):
     workers: list[WorkerReport] | None = Field(
         description="The workers that run the tasks; null if the processor runs them itself."
     )
+    scaling: ScalingReport | None = Field(description="null without LSQL_AUTOSCALING_ENABLED.")
 
 
 class HistorySample(Model):

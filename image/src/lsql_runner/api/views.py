@@ -28,9 +28,9 @@ from lsql_runner.api.models import (
     StreamReport,
     Topic,
     Topology,
-    WorkerReport,
     topology_model,
 )
+from lsql_runner.api.worker_views import scaling_report, worker_reports
 from lsql_runner.errors import ErrorReport, LsqlError
 from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
@@ -87,9 +87,8 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
             for (action, topic, code), records in sorted(status.failed_records.items())
         ],
         memory=_memory(identity, status),
-        workers=None
-        if status.workers is None
-        else [WorkerReport(address=w.address, cores=w.cores, leaving=w.leaving) for w in status.workers],
+        workers=worker_reports(status),
+        scaling=scaling_report(status),
     )
 
 

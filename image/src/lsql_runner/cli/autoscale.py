@@ -26,7 +26,7 @@ _AMOUNT = click.FloatRange(1e-3, 1e12)
 
 @click.group()
 def autoscale() -> None:
-    """Show how the number of workers would follow a load. Nothing scales workers by itself yet."""
+    """Show how the number of workers would follow a load."""
 
 
 @autoscale.command()

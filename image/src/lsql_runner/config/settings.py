@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
@@ -14,10 +14,10 @@ from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.config.quantity import mebibytes
+from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
 from lsql_runner.config.value_types import (
-    SECRET_CHARS,
     TOKEN_CHARS,
     AppId,
     BindAddress,
@@ -27,9 +27,7 @@ from lsql_runner.config.value_types import (
     Networks,
     OptionalPath,
     Patterns,
-    Secret,
     Token,
-    WorkerHost,
 )
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
@@ -39,17 +37,16 @@ from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
 from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
-from lsql_runner.jvm.workers import Workers
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
-class Settings(BaseModel):
-    """All settings of a processor."""
+class Settings(ScalingSettings):
+    """All settings of a processor, with those of its workers and of their scaling."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     sql: str = Field(alias="SQL", description="The program.")
     app_id: AppId = Field(
@@ -274,31 +271,6 @@ class Settings(BaseModel):
         description="Whether errors, logs, /stream and the headers of dead letters may contain values of records: "
         "`true` or `false`. Without them an error still names topic, partition, offset, field and type.",
     )
-    workers_secret: Secret = Field(
-        "",
-        alias="LSQL_WORKERS_SECRET",
-        description=f"Secret of at least {SECRET_CHARS} characters with which workers (`lsql worker`) log in to the "
-        "processor. If it is set, workers run the tasks, and all queries process batches.",
-    )
-    workers_host: WorkerHost = Field(
-        "",
-        alias="LSQL_WORKERS_HOST",
-        description="Host name or address by which workers reach the processor, and, of the processor, the address "
-        "on which it waits for them: an IP address, or for a name all addresses.",
-    )
-    workers_port: int = Field(
-        7077,
-        alias="LSQL_WORKERS_PORT",
-        ge=1,
-        le=65533,
-        description="Port of the processor for workers; it uses the next two as well.",
-    )
-    workers_encryption: bool = Field(
-        True,
-        alias="LSQL_WORKERS_ENCRYPTION",
-        description="Whether connections between processor and workers are encrypted: `true` or `false`, the same in "
-        "all of them.",
-    )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
@@ -350,35 +322,6 @@ class Settings(BaseModel):
         tls = RegistryTls(self.registry_ca, self.registry_certificate, self.registry_key, self.registry_key_password)
         urls = registry_urls(self.schema_registry_url)
         return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
-
-    @property
-    def workers(self) -> Workers | None:
-        """Where workers register that run the tasks; None if the tasks run in the processor.
-
-        Raises:
-            LsqlError: ENV_MISSING.
-        """
-        if not self.workers_secret:
-            return None
-        if not self.workers_host:
-            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_HOST", example="processor.example.com")
-        return Workers(
-            host=self.workers_host,
-            port=self.workers_port,
-            secret=self.workers_secret,
-            encryption=self.workers_encryption,
-        )
-
-    @property
-    def of_worker(self) -> Workers:
-        """The processor of a worker.
-
-        Raises:
-            LsqlError: ENV_MISSING.
-        """
-        if self.workers is None:
-            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_SECRET", example="the secret of the processor")
-        return self.workers
 
     @property
     def sink_kinds(self) -> dict[str, str]:

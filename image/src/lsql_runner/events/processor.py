@@ -10,9 +10,17 @@ from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
-from lsql_runner.events.workers import WorkersChanged
+from lsql_runner.events.workers import ScalingDecided, WorkersChanged
 
-__all__ = ["BatchEnded", "MemoryMeasured", "Partition", "StoreReport", "VolumeMeasured", "WorkersChanged"]
+__all__ = [
+    "BatchEnded",
+    "MemoryMeasured",
+    "Partition",
+    "ScalingDecided",
+    "StoreReport",
+    "VolumeMeasured",
+    "WorkersChanged",
+]
 """Types of other modules that listeners import from here."""
 
 
@@ -159,6 +167,7 @@ Event = (
     | MemoryMeasured
     | VolumeMeasured
     | WorkersChanged
+    | ScalingDecided
     | WarningRaised
     | AuditRecorded
 )

@@ -1,8 +1,8 @@
-"""The workers of a processor, as they are known to its master."""
+"""The workers of a processor, as they are known to its master, and how many there should be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +36,32 @@ class WorkersChanged:
     """Addresses."""
     left: tuple[str, ...] = ()
     """Addresses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingDecided:
+    """How many workers the processor should have was computed, or is not known any more."""
+
+    at_ms: int
+    wanted: int | None
+    """The number; None while it is not known, so that nobody scales on an old one."""
+    current: int
+    """The workers that run tasks, without those that are leaving."""
+    minimum: int
+    maximum: int
+    """The limits of `wanted`. The maximum is never more than what the partitions occupy, if those are known."""
+    dry_run: bool
+    """Whether nothing applies the number."""
+    reason: str
+    """A sentence for people: what the number follows from, or why it is not known."""
+    lag_records: int | None = None
+    arriving_per_s: float | None = None
+    """Records/s, the mean since the last decision."""
+    catch_up_s: float | None = None
+    """The seconds in which the current workers process the lag beside arriving records; None also if they never do."""
+
+    def unknown(self, at_ms: int, reason: str) -> ScalingDecided:
+        """The event when the number is not known any more."""
+        return replace(
+            self, at_ms=at_ms, wanted=None, reason=reason, lag_records=None, arriving_per_s=None, catch_up_s=None
+        )

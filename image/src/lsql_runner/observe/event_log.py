@@ -21,6 +21,7 @@ from lsql_runner.events.processor import (
     LateRecordsDropped,
     ProgramPlanned,
     QueryDied,
+    ScalingDecided,
     StateChanged,
     WarningRaised,
     WorkersChanged,
@@ -39,6 +40,7 @@ class EventLog:
         self._waiting_for: str | None = None
         self._lost: str | None = None
         """Codes of the last wait and of the last error of the brokers: repetitions are logged at DEBUG."""
+        self._wanted: int | None = None
         self._late: Counter[str] = Counter()
         self._late_logged_at_ms: dict[str, int] = {}
 
@@ -112,6 +114,20 @@ class EventLog:
             joined=list(event.joined),
             left=list(event.left),
             leaving=[worker.address for worker in event.workers if worker.leaving],
+        )
+
+    @_write.register
+    def _(self, event: ScalingDecided) -> None:
+        if event.wanted == self._wanted:
+            return
+        self._wanted = event.wanted
+        self._log.info(
+            "would scale" if event.dry_run and event.wanted is not None else "workers wanted",
+            wanted=event.wanted,
+            current=event.current,
+            lag=event.lag_records,
+            arriving_per_second=event.arriving_per_s,
+            reason=event.reason,
         )
 
     @_write.register

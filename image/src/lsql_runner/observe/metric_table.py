@@ -187,6 +187,12 @@ METRICS: tuple[MetricSpec, ...] = (
         "Free space of the volume with the state directory, for this processor and all others that use it.",
     ),
     MetricSpec("lsql_workers", "gauge", "Workers that have joined the processor; absent if it runs its tasks itself."),
+    MetricSpec(
+        "lsql_workers_wanted",
+        "gauge",
+        "Workers that the processor should have, by LSQL_AUTOSCALING_*; absent while this is not known: the processor "
+        "does not run, its brokers do not respond, or the lag was measured for less than 30 s.",
+    ),
     MetricSpec("lsql_worker_slots", "gauge", "Tasks that all workers together run at the same time."),
     MetricSpec(
         "lsql_jvm_heap_used_bytes", "gauge", "Objects in the heap, with those that the next collection removes."

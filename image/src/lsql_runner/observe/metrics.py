@@ -127,10 +127,16 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_state_volume_size_bytes": [((), status.volume.size_bytes)] if status.volume else [],
         "lsql_state_volume_free_bytes": [((), status.volume.free_bytes)] if status.volume else [],
         "lsql_workers": [] if status.workers is None else [((), len(status.workers))],
+        "lsql_workers_wanted": _workers_wanted(status),
         "lsql_worker_slots": [] if status.workers is None else [((), sum(w.cores for w in status.workers))],
         **_memory_samples(identity, status),
         **_jvm_samples(status.memory.jvm if status.memory else None),
     }
+
+
+def _workers_wanted(status: Status) -> Sequence[MetricSample]:
+    scaling = status.scaling
+    return [] if scaling is None or scaling.wanted is None else [((), scaling.wanted)]
 
 
 def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[MetricSample]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
@@ -26,6 +27,9 @@ from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
+
+if TYPE_CHECKING:
+    from lsql_runner.runtime.scaling_reporter import ScalingReporter
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
@@ -49,6 +53,7 @@ class ControlLoop:
         self._memory = MemoryReporter(dependencies, self.machine)
         self._volume = VolumeReporter(dependencies, self.machine)
         self._workers = WorkersReporter(dependencies, self.machine)
+        self._scaling = _scaling_reporter(dependencies, self.machine)
         self._deaths = OutOfMemoryDeaths(dependencies)
         self._backoff = Backoff()
         self._retry_at_ms = 0
@@ -89,6 +94,8 @@ class ControlLoop:
             return False
         self._volume.report()
         self._workers.report()
+        if self._scaling is not None:
+            self._scaling.report()
         if state is not State.STARTING:
             self._memory.report()
         if state is State.RUNNING:
@@ -231,3 +238,12 @@ class ControlLoop:
     def _after_event(self, event: Event) -> None:
         if isinstance(event, BatchEnded):
             self._backoff.reset()
+
+
+def _scaling_reporter(dependencies: RunDependencies, machine: StateMachine) -> ScalingReporter | None:
+    autoscaling = dependencies.settings.autoscaling
+    if autoscaling is None:
+        return None
+    from lsql_runner.runtime.scaling_reporter import ScalingReporter  # only a processor that scales needs it
+
+    return ScalingReporter(autoscaling, dependencies, machine)

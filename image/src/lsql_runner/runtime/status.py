@@ -21,6 +21,7 @@ from lsql_runner.events.processor import (
     Partition,
     ProgramPlanned,
     QueryDied,
+    ScalingDecided,
     SinkUse,
     StateChanged,
     StoreReport,
@@ -32,6 +33,9 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.rates import WINDOW_MS, Rates
+
+NO_BROKERS = "the brokers do not respond"
+"""Why the number of workers is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,13 @@ class Status:
     """The last measurement of the volume with the state directory; None before the first."""
     workers: tuple[JoinedWorker, ...] | None = None
     """The workers that run the tasks; None if the tasks run in the processor, and before it knows."""
+    scaling: ScalingDecided | None = None
+    """How many workers there should be; None if the processor does not compute it."""
+
+    @property
+    def present_workers(self) -> int:
+        """The number of workers that run tasks, without those that are leaving."""
+        return sum(not worker.leaving for worker in self.workers or ())
 
     @property
     def records_in_per_s(self) -> float:
@@ -143,6 +154,7 @@ def _(event: StateChanged, status: Status) -> Status:
         progress_at_ms=event.at_ms if running else status.progress_at_ms,
         lag_at_progress=status.lag if running else status.lag_at_progress,
         rates=status.rates if running else {},
+        scaling=status.scaling if running else _unknown(status, event.at_ms, f"the processor is {event.new.value}"),
     )
 
 
@@ -207,7 +219,7 @@ def _(event: LateRecordsDropped, status: Status) -> Status:
 
 @status_after.register
 def _(event: BrokerLost, status: Status) -> Status:
-    return replace(status, broker_error=event.error)
+    return replace(status, broker_error=event.error, scaling=_unknown(status, event.at_ms, NO_BROKERS))
 
 
 @status_after.register
@@ -260,6 +272,16 @@ def _(event: VolumeMeasured, status: Status) -> Status:
 @status_after.register
 def _(event: WorkersChanged, status: Status) -> Status:
     return replace(status, workers=event.workers)
+
+
+@status_after.register
+def _(event: ScalingDecided, status: Status) -> Status:
+    return replace(status, scaling=event)
+
+
+def _unknown(status: Status, at_ms: int, reason: str) -> ScalingDecided | None:
+    """At once, since the next decision may be late: a start waits for brokers, and a stop for running batches."""
+    return None if status.scaling is None else status.scaling.unknown(at_ms, reason)
 
 
 @status_after.register

@@ -1,6 +1,6 @@
 """The scaling policy: how many workers a processor should have, from its lag and the rate of arriving records.
 
-Nothing calls it in a cluster yet. `lsql autoscale simulate` shows what it would decide.
+`runtime.scaling_reporter` calls it in a processor; `lsql autoscale simulate` shows what it would decide.
 """
 
 from __future__ import annotations

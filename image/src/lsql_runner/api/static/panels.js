@@ -107,6 +107,13 @@ function processing(s) {
   return s.stateful ? "record by record; with state in batches" : "record by record";
 }
 
+function workers({ workers, scaling }) {
+  const words = [count(workers.length)];
+  if (scaling) words.push(scaling.wanted === null ? "wanted number not known" : `${count(scaling.wanted)} wanted`);
+  if (scaling?.dryRun) words.push("dry run");
+  return words.join(", ");
+}
+
 export function showFacts(s) {
   const behind = s.watermark && secondsBetween(s.watermark, s.at);
   const facts = [
@@ -118,16 +125,20 @@ export function showFacts(s) {
     ["Restarts", count(s.restarts)],
     ["State", s.stateful ? `generation ${count(s.generation)}` : s.topics.length ? "none kept" : NONE],
     ["Runners", count(s.runners)],
+    ["Workers", s.workers && workers(s)],
   ];
   renewFacts(byId("facts"), facts);
 }
 
-/** Updates a list of names and values; the names are always the same. */
+/** Updates a list of names and values; the names are always the same. One without a value is hidden. */
 export function renewFacts(list, facts) {
   if (!list.childElementCount) {
     list.append(...facts.map(([name]) => el("div", {}, el("dt", {}, name), el("dd"))));
   }
-  facts.forEach(([, value], index) => setText(list.children[index].lastChild, value));
+  facts.forEach(([, value], index) => {
+    list.children[index].hidden = value === null;
+    setText(list.children[index].lastChild, value ?? "");
+  });
 }
 
 export function showNotes(s) {

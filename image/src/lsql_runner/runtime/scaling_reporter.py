@@ -1,0 +1,159 @@
+"""Computes how many workers the processor should have. Imported only by a processor with LSQL_AUTOSCALING_ENABLED."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import ceil
+
+from lsql_runner.config.scaling_settings import Autoscaling
+from lsql_runner.events.processor import Event, LagMeasured, ScalingDecided, WarningRaised
+from lsql_runner.events.state import State
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.status import NO_BROKERS, Status
+from lsql_runner.scaling.policy import Lag, Policy, ScalingHistory, decide, needed
+from lsql_runner.scaling.window import Proposal, WorkerLimits
+
+INTERVAL_MS = 15_000
+"""The time between two decisions: that of a HorizontalPodAutoscaler."""
+
+FIRST_MS = 30_000
+"""The time from the first measurement of the lag to the first decision. Workers of a processor that was restarted join
+it again in this time, and are not taken for missing ones."""
+
+_MEASURING = f"the lag is measured for {FIRST_MS // 1000} s before the first number"
+_NOT_MEASURED = "the lag was not measured for too long"
+
+
+class ScalingReporter:
+    """Emits an event with the wanted number of workers every 15 s, and when the number is not known any more.
+
+    It uses the measurements of PositionReporter, and sends no requests. The number is known while the processor runs
+    and its brokers respond. Not thread-safe, but events may arrive in other threads.
+    """
+
+    def __init__(self, autoscaling: Autoscaling, dependencies: RunDependencies, machine: StateMachine) -> None:
+        self._policy = autoscaling.policy
+        self._dry_run = autoscaling.dry_run
+        self._now_ms = dependencies.now_ms
+        self._longest_ms = INTERVAL_MS + 2 * dependencies.settings.metric_frequency_ms
+        self._machine = machine
+        machine.listen(self._after_event)
+        self._measured: LagMeasured | None = None
+        self._begin: LagMeasured | None = None
+        """The measurement of the last decision; None while the number is not known."""
+        self._next_ms = 0
+        self._history = ScalingHistory()
+        self._wanted: int | None = None
+        """The last number. Workers that start or leave because of it have not joined or left yet, so the next decision
+        continues with it."""
+        self._cores = 1
+        self._said: str | None = None
+        self._warned = False
+
+    def _after_event(self, event: Event) -> None:
+        if isinstance(event, LagMeasured):
+            self._measured = event
+
+    def report(self) -> None:
+        """Decide if it is time to, or say once that the number is not known, and why."""
+        now_ms, status, measured = self._now_ms(), self._machine.status, self._measured
+        reason = self._why_unknown(status, measured, now_ms)
+        if reason is not None or measured is None:
+            self._begin = None
+        elif self._begin is None or measured.at_ms < self._begin.at_ms:
+            if self._begin is not None:  # the clock was set back, and the times of the history are in the future
+                self._history = ScalingHistory()
+            self._begin, self._next_ms, reason = measured, now_ms + FIRST_MS, _MEASURING
+        elif now_ms < self._next_ms or measured.at_ms == self._begin.at_ms:
+            return
+        else:
+            self._decide(status, self._begin, measured, now_ms)
+            self._begin, self._next_ms, self._said = measured, now_ms + INTERVAL_MS, None
+            return
+        if reason is not None and reason != self._said:
+            self._said = reason
+            self._machine.emit(self._event(status, self._policy.limits, now_ms, reason))
+
+    def _why_unknown(self, status: Status, measured: LagMeasured | None, now_ms: int) -> str | None:
+        """Why the lag is not known; None if it is."""
+        if status.state is not State.RUNNING:
+            return f"the processor is {status.state.value}"
+        if status.broker_error is not None:
+            return NO_BROKERS
+        if measured is None:
+            return _MEASURING
+        if abs(now_ms - measured.at_ms) > self._longest_ms:  # the clock may have been set back
+            return _NOT_MEASURED
+        return None if status.committed.keys() <= measured.ends.keys() else _MEASURING
+
+    def _decide(self, status: Status, begin: LagMeasured, measured: LagMeasured, now_ms: int) -> None:
+        limits = self._limits(status, now_ms)
+        policy = replace(self._policy, limits=limits)
+        arrived = sum(end - begin.ends[place] for place, end in measured.ends.items() if place in begin.ends)
+        arriving = max(0, arrived) * 1000 / (measured.at_ms - begin.at_ms)
+        lag = Lag(now_ms / 1000, status.lag, arriving)
+        present = status.present_workers
+        current = present if self._wanted is None else self._wanted
+        history = self._history
+        if not policy.windows.keep(history.proposals, lag.at_s):
+            # Without it, the first number after a pause would not wait for a window.
+            history = replace(history, proposals=(Proposal(lag.at_s, current),))
+        wanted, self._history = decide(policy, history, lag, current)
+        self._wanted = wanted
+        event = self._event(status, limits, now_ms, _reason(policy, lag, wanted))
+        self._machine.emit(
+            replace(
+                event,
+                wanted=wanted,
+                lag_records=status.lag,
+                arriving_per_s=arriving,
+                catch_up_s=_catch_up_s(status.lag, present * policy.worker_rate - arriving),
+            )
+        )
+
+    def _event(self, status: Status, limits: WorkerLimits, now_ms: int, reason: str) -> ScalingDecided:
+        """An event without a number."""
+        return ScalingDecided(
+            at_ms=now_ms,
+            wanted=None,
+            current=status.present_workers,
+            minimum=limits.minimum,
+            maximum=limits.most,
+            dry_run=self._dry_run,
+            reason=reason,
+        )
+
+    def _limits(self, status: Status, now_ms: int) -> WorkerLimits:
+        """The limits of the settings, and no more workers than the partitions of the largest source topic occupy."""
+        limits = self._policy.limits
+        self._cores = min((worker.cores for worker in status.workers or ()), default=self._cores)
+        partitions = max(Counter(place.topic for place in status.committed).values(), default=1)
+        occupied = ceil(partitions / self._cores)
+        if limits.minimum <= occupied:
+            return replace(limits, partitions=partitions, cores=self._cores)
+        if not self._warned:
+            self._warned = True
+            text = (
+                f"LSQL_AUTOSCALING_MIN is {limits.minimum}, and the largest source topic has {partitions} partitions: "
+                f"more than {occupied} workers with {self._cores} cores have nothing to read."
+            )
+            self._machine.emit(WarningRaised(now_ms, text))
+        return replace(limits, maximum=limits.minimum)
+
+
+def _catch_up_s(lag: int, spare: float) -> float | None:
+    """The seconds in which `spare` records/s process the lag; None for never."""
+    if not lag:
+        return 0.0
+    return lag / spare if spare > 0 else None
+
+
+def _reason(policy: Policy, lag: Lag, wanted: int) -> str:
+    workers = needed(policy, lag)
+    text = f"arriving records and lag need {workers:.1f} workers"
+    limits = policy.limits
+    if limits.clamp(ceil(workers)) != ceil(workers):
+        return f"{text}; {limits.minimum} to {limits.most} are allowed"
+    return text if wanted == ceil(workers) else f"{text}; tolerance, windows or cool-down keep {wanted}"
