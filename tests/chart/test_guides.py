@@ -12,7 +12,7 @@ from devkit.helm import CHART, ROOT, render
 
 NAMES = (
     *("install", "upgrade", "security", "gitops", "migration"),
-    *("alerts", "backup", "brokers-down", "sizing", "troubleshooting"),
+    *("alerts", "backup", "brokers-down", "scaling", "sizing", "troubleshooting"),
 )
 GUIDES = [ROOT / f"docs/guides/{name}.md" for name in NAMES]
 BLOCK = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

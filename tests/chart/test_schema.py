@@ -14,7 +14,14 @@ from lsql_runner.config.settings import Settings
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-OPEN = {"topics", "affinity", "podSecurityContext", "podSecurityContext.seccompProfile", "securityContext"} | {
+OPEN = {
+    "topics",
+    "autoscaling.behavior",
+    "affinity",
+    "podSecurityContext",
+    "podSecurityContext.seccompProfile",
+    "securityContext",
+} | {
     "securityContext.capabilities",
     "validation.resources",
     *(
@@ -32,6 +39,17 @@ DEFAULTS_OF_RUNNER = {
     "state.partitions": "state_partitions",
     "state.onLoss": "state_on_loss",
     "state.onChange": "state_on_change",
+    "autoscaling.enabled": "autoscaling_enabled",
+    "autoscaling.dryRun": "autoscaling_dry_run",
+    "autoscaling.minReplicas": "autoscaling_min",
+    "autoscaling.maxReplicas": "autoscaling_max",
+    "autoscaling.workerRate": "autoscaling_worker_rate",
+    "autoscaling.target.catchUpSeconds": "autoscaling_catch_up_s",
+    "autoscaling.target.lagRecords": "autoscaling_lag",
+    "autoscaling.tolerance": "autoscaling_tolerance",
+    "autoscaling.windows.upSeconds": "autoscaling_up_window_s",
+    "autoscaling.windows.downSeconds": "autoscaling_down_window_s",
+    "autoscaling.cooldownSeconds": "autoscaling_cooldown_s",
     "metricFrequencyMs": "metric_frequency_ms",
     "logLevel": "log_level",
 }

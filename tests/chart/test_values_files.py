@@ -112,6 +112,7 @@ def test_the_environment_is_valid_for_the_runner(objects: list[Object], tmp_path
         if is_worker:
             assert settings.workers is not None
             continue
+        assert (settings.autoscaling is None) == (variables.get("LSQL_AUTOSCALING_ENABLED") != "true")
         assert settings.connection.servers == variables["SQL_BOOTSTRAP_SERVERS"]
         assert settings.app_id == variables["SQL_APP_ID"]
         assert settings.declared or not settings.topics
@@ -124,7 +125,9 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
     workload = specs.get("StatefulSet") or specs["Deployment"]
     processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
     # Before an install, the Secrets with the token of the API and with the secret of the workers do not exist.
-    left_out = [row for row in processor["env"] if row["name"].startswith(("LSQL_API_", "LSQL_WORKERS_"))]
+    # It computes no number of workers either.
+    prefixes = ("LSQL_API_", "LSQL_WORKERS_", "LSQL_AUTOSCALING_")
+    left_out = [row for row in processor["env"] if row["name"].startswith(prefixes)]
     assert validation["env"] == [row for row in processor["env"] if row not in left_out]
     assert validation["image"] == processor["image"]
     mounts = [mount for mount in processor["volumeMounts"] if mount["name"] != "credentials"]

@@ -54,6 +54,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_WORKERS_PORT" "7077")
   (list "LSQL_WORKERS_ENCRYPTION" $values.workers.encryption)) -}}
 {{- end -}}
+{{- if .api -}}{{- $set = concat $set (include "lsql-runner.autoscalingVariables" $root | fromJsonArray) -}}{{- end -}}
 {{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
 {{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}
