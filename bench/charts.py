@@ -68,6 +68,18 @@ def time_chart(title: str, x: VegaLite, y: VegaLite, values: Values, rules: Mapp
     return _chart(title, values, {"layer": layers})
 
 
+def stacked(title: str, charts: Sequence[VegaLite]) -> VegaLite:
+    """Charts of the same series below each other, with one legend. Their own titles are left out."""
+    config = {name: value for name, value in _CONFIG.items() if name != "autosize"}
+    parts = [{name: value for name, value in chart.items() if name not in {"title", "config"}} for chart in charts]
+    return {
+        "title": title,
+        "config": config,
+        "resolve": {"scale": {"color": "shared", "strokeDash": "shared"}},
+        "vconcat": [{**part, "width": 700, "height": 200} for part in parts],
+    }
+
+
 def svg(chart: VegaLite) -> str:
     """The chart as SVG without scripts and links. Equal charts have equal bytes."""
     return vegalite_to_svg(chart, vl_version="6.4")

@@ -46,6 +46,20 @@ def test_a_simulation_measures_lag_workers_and_times() -> None:
     )
 
 
+def test_a_simulation_begins_with_the_lag_of_the_load() -> None:
+    seen: list[tuple[int, float, int]] = []
+    policy = Policy(worker_rate=RATE)
+    outcome = simulate(
+        Load("recorded", [(60, 500.0)], lag=6_000),
+        WORKERS,
+        partial(decide, policy),
+        lambda second, lag, workers: seen.append((second, lag, workers)),
+    )
+
+    assert seen == [(0, 6_000, 1), (15, 0, 1), (30, 0, 1), (45, 0, 1)]
+    assert (outcome.max_lag, outcome.max_lag_at_s) == (6_000, 0)
+
+
 def test_a_load_without_records_has_no_delay() -> None:
     outcome = simulate(Load("none", [(60, 0.0)]), WORKERS, partial(decide, Policy(worker_rate=RATE)))
 

@@ -108,7 +108,8 @@ def simulate(
     """Simulate the scaling policy on a load, beside a HorizontalPodAutoscaler with the lag as its metric.
 
     LOAD is a CSV file with the header `seconds,records_per_second`; without it, all built-in loads are simulated: step,
-    ramp, spikes, day. Times must be whole seconds that increase; a rate lasts until the next row.
+    ramp, spikes, day. Times must be whole seconds that increase; a rate lasts until the next row. Of a processor,
+    `seconds,end_offset` or `seconds,lag,processed_per_second` can be recorded instead: the sum over all partitions.
     """
     if load is not None and built_in is not None:
         raise click.UsageError("Give a file or --built-in, not both.")

@@ -19,10 +19,12 @@ class Load:
     Attributes:
         name: for people.
         rates: pairs of a length in whole seconds, above 0, and records/s in that time; one or more.
+        lag: records that wait when it begins.
     """
 
     name: str
     rates: Sequence[tuple[int, float]]
+    lag: float = 0.0
 
     @property
     def seconds(self) -> int:

@@ -28,18 +28,23 @@ class Compared:
 
 
 def compare(loads: Iterable[Load], workers: SimulatedWorkers, policy: Policy) -> list[Compared]:
-    """Two rows for each load: the policy, and a HorizontalPodAutoscaler with the same target and limits.
-
-    The target of the latter is the lag that a worker processes in the time to catch up, if the policy has one.
-    """
-    target = policy.target
-    records = target.seconds * policy.worker_rate if isinstance(target, CatchUp) else target.records
-    plain = HpaPolicy(target=records, limits=policy.limits)
+    """Two rows for each load: the policy, and its `plain_hpa`."""
+    plain = plain_hpa(policy)
     rows = []
     for load in loads:
         rows.append(Compared(load.name, "lag", simulate(load, workers, partial(decide, policy))))
         rows.append(Compared(load.name, "hpa", simulate(load, workers, partial(decide_as_hpa, plain))))
     return rows
+
+
+def plain_hpa(policy: Policy) -> HpaPolicy:
+    """A HorizontalPodAutoscaler with the target and the limits of a policy.
+
+    Its target is the lag that a worker processes in the time to catch up, if the policy has one.
+    """
+    target = policy.target
+    records = target.seconds * policy.worker_rate if isinstance(target, CatchUp) else target.records
+    return HpaPolicy(target=records, limits=policy.limits)
 
 
 def as_text(rows: Sequence[Compared]) -> str:

@@ -15,6 +15,9 @@ from lsql_runner.scaling.load import HOUR_S, Load
 from lsql_runner.scaling.policy import Lag, ScalingHistory
 from lsql_runner.scaling.window import WorkerLimits
 
+Observe = Callable[[int, float, int], None]
+"""Is told the second, the lag in records, and the number of workers, with those that are starting, at each decision."""
+
 Decide = Callable[[ScalingHistory, Lag, int], tuple[int, ScalingHistory]]
 """A policy: from its history, the lag and the number of workers to the desired number and the next history."""
 
@@ -80,10 +83,12 @@ class _Pool:
         return self._workers.rate * bisect_right(self._started_s, now_s)
 
 
-def simulate(load: Load, workers: SimulatedWorkers, decide: Decide) -> SimulationResult:
+def simulate(
+    load: Load, workers: SimulatedWorkers, decide: Decide, observe: Observe = lambda *_: None
+) -> SimulationResult:
     """Run a load through a queue whose workers a policy decides.
 
-    The simulation begins with as many started workers as the load needs, and without lag.
+    The simulation begins with as many started workers as the first rate of the load needs, and with its lag.
     """
 
     def needs(rate: float) -> int:
@@ -92,11 +97,14 @@ def simulate(load: Load, workers: SimulatedWorkers, decide: Decide) -> Simulatio
     pool = _Pool(workers, needs(load.rates[0][1]))
     history = ScalingHistory()
     most_needed = most_workers = len(pool)
-    lag = max_lag = arrived = arrived_before = lag_seconds = 0.0
+    lag = max_lag = load.lag
+    arrived = arrived_before = lag_seconds = 0.0
     now_s = max_lag_at_s = scalings = short_s = reaction_s = worker_seconds = 0
     for seconds, rate in load.rates:
         most_needed = max(most_needed, needs(rate))
         for _ in range(seconds):
+            if now_s % workers.interval_s == 0:
+                observe(now_s, lag, len(pool))
             if now_s and now_s % workers.interval_s == 0:
                 seen = Lag(now_s, lag, (arrived - arrived_before) / workers.interval_s)
                 arrived_before = arrived

@@ -51,7 +51,7 @@ SETTINGS: dict[str, ErrorKind] = {
     "FILE_NOT_UTF8": ErrorKind("The file {path} is not UTF-8 text.", "Save it as UTF-8."),
     "LOAD_FILE_INVALID": ErrorKind(
         "The load file {path} is invalid in line {line}: {reason}.",
-        "Correct that line. The file has the header seconds,records_per_second, and a row for each change of the rate: "
-        "whole seconds that increase, and records per second.",
+        "Correct that line. The file has the header seconds,records_per_second, or, for recorded values, "
+        "seconds,end_offset or seconds,lag,processed_per_second, and rows whose whole seconds increase.",
     ),
 }
