@@ -108,7 +108,7 @@ class ScalingReporter:
                 event,
                 wanted=wanted,
                 lag_records=status.lag,
-                arriving_per_s=arriving,
+                arriving_per_s=round(arriving, 1),
                 catch_up_s=_catch_up_s(status.lag, present * policy.worker_rate - arriving),
             )
         )
@@ -147,7 +147,7 @@ def _catch_up_s(lag: int, spare: float) -> float | None:
     """The seconds in which `spare` records/s process the lag; None for never."""
     if not lag:
         return 0.0
-    return lag / spare if spare > 0 else None
+    return round(lag / spare, 1) if spare > 0 else None
 
 
 def _reason(policy: Policy, lag: Lag, wanted: int) -> str:
