@@ -116,6 +116,7 @@ class FakeConsole:
             runners=self.runners,
             watch=self.watch,
             allowed=self.settings.actions,
+            maximum_workers=self.settings.workers.maximum,
             history=self.history,
             now=self.clock,
             listener=self.metrics,

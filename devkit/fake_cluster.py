@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsql_runner.console.cluster import ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
+from lsql_runner.console.cluster import Autoscaler, ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind, WorkloadKey
 
 SQL = "SET defaults.topic.autocreate=true;\nINSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10"
@@ -64,6 +64,25 @@ def workload(
     }
 
 
+def workers(processor: str, *, namespace: str = "streams", replicas: int = 2) -> dict[str, Any]:
+    """The manifest of the workers of a processor that `workload` has made, as this project's chart renders it."""
+    labels = {
+        "app.kubernetes.io/name": "lsql-runner",
+        "app.kubernetes.io/instance": processor,
+        "app.kubernetes.io/component": "worker",
+    }
+    container = {"name": "worker", "image": "lsql-runner:0.1.0", "args": ["lsql", "worker"]}
+    return {
+        "apiVersion": "apps/v1",
+        "metadata": {"name": f"{processor}-workers", "namespace": namespace, "labels": {"app": processor, **labels}},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+
+
 @dataclass
 class FakePod:
     """The labels of a pod, and the lines of its log."""
@@ -78,6 +97,7 @@ class FakeCluster:
     Attributes:
         down: requests raise ClusterError while it is set.
         pods_of: the pods by namespace and name, the oldest first.
+        autoscalers_of: the HorizontalPodAutoscalers by namespace.
     """
 
     def __init__(self) -> None:
@@ -88,6 +108,7 @@ class FakeCluster:
         self.down = False
         self.events: list[WorkloadEvent] = []
         self.pods_of: dict[tuple[str, str], FakePod] = {}
+        self.autoscalers_of: dict[str, list[Autoscaler]] = {}
         self._workloads: dict[WorkloadKey, dict[str, Any]] = {}
         self._config_maps: dict[tuple[str, str], ConfigMapData] = {}
         self.secrets: dict[tuple[str, str], dict[str, str]] = {}
@@ -140,6 +161,18 @@ class FakeCluster:
         if self._found(namespace, kind, name)["metadata"]["uid"] != uid:
             raise Conflict(f"{name} is another workload now")
         del self._workloads[namespace, kind, name]
+
+    def scale_deployment(self, namespace: str, name: str, uid: str, replicas: int) -> None:
+        self._allow("scale_deployment", namespace, name, str(replicas))
+        found = self._found(namespace, "Deployment", name)
+        if found["metadata"]["uid"] != uid:
+            raise Conflict(f"{name} is another Deployment now")
+        found["spec"]["replicas"] = replicas
+        found["metadata"]["resourceVersion"] = self._next()
+
+    def autoscalers(self, namespace: str) -> list[Autoscaler]:
+        self._allow("autoscalers", namespace)
+        return list(self.autoscalers_of.get(namespace, ()))
 
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         self._allow("config_map", namespace, name)

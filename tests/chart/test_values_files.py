@@ -8,6 +8,7 @@ import yaml
 
 from devkit.helm import CHART, HELMS, ROOT, Object, environment, pod_specs, render_file, values_files
 from lsql_runner.config.settings import read_settings
+from lsql_runner.console.workers import read_workers, without_component
 
 FILES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in values_files()]
 CREDENTIALS = "/etc/lsql-runner/credentials/"
@@ -78,6 +79,23 @@ def test_selectors_of_workers_match_only_workers(objects: list[Object]) -> None:
         selector = found["spec"]["selector"]["matchLabels"]
         assert selector.items() <= found["spec"]["template"]["metadata"]["labels"].items()
         assert not any(selector.items() <= labels.items() for labels in others)
+
+
+def test_the_console_finds_the_workers_of_a_processor_and_may_scale_them(objects: list[Object]) -> None:
+    processors = [
+        found for found in objects if found["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(found)
+    ]
+    for found in objects:
+        if found["kind"] == "Deployment" and _is_worker(found):
+            workers = read_workers(found)
+            assert workers is not None
+            assert workers.processor in [without_component(_selector(processor).items()) for processor in processors]
+            # The labels that the admission policy of the console requires of a Deployment that it scales.
+            assert {"app", "app.kubernetes.io/instance", "app.kubernetes.io/component"} <= _selector(found).keys()
+
+
+def _selector(workload: Object) -> dict[str, str]:
+    return dict(workload["spec"]["selector"]["matchLabels"])
 
 
 def test_pods_satisfy_the_restricted_level(objects: list[Object]) -> None:

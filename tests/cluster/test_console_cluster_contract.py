@@ -10,14 +10,23 @@ from typing import Any
 import msgspec
 import pytest
 from lightkube import Client, KubeConfig
+from lightkube.models.autoscaling_v2 import CrossVersionObjectReference, HorizontalPodAutoscalerSpec
 from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import Deployment, StatefulSet
+from lightkube.resources.autoscaling_v2 import HorizontalPodAutoscaler
 from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAccount
 
-from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
+from lsql_runner.console.cluster import MANAGER
+from lsql_runner.console.lightkube_cluster import LightkubeCluster
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigMapContract, PodContract, SecretContract, WorkloadContract
+from tests.contract.cluster_contract import (
+    ConfigMapContract,
+    PodContract,
+    ScaleContract,
+    SecretContract,
+    WorkloadContract,
+)
 
 
 class RealClusterUnderTest:
@@ -48,6 +57,12 @@ class RealClusterUnderTest:
         metadata = ObjectMeta(name=name, namespace=self.namespace)
         self._client.create(Secret(metadata=metadata, stringData=dict(values)))
 
+    def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
+        reference = CrossVersionObjectReference(kind=kind, name=target, apiVersion="apps/v1")
+        spec = HorizontalPodAutoscalerSpec(scaleTargetRef=reference, maxReplicas=2)
+        metadata = ObjectMeta(name=name, namespace=self.namespace)
+        self._client.create(HorizontalPodAutoscaler(metadata=metadata, spec=spec))
+
     def events(self) -> list[tuple[str, str, str]]:
         found = self._client.list(Event, namespace=self.namespace)
         ours = [event for event in found if event.reportingComponent == MANAGER]
@@ -66,6 +81,10 @@ def subject(kubeconfig: Path) -> Iterator[RealClusterUnderTest]:
 
 
 class TestWorkloads(WorkloadContract):
+    pass
+
+
+class TestScale(ScaleContract):
     pass
 
 

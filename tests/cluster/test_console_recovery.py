@@ -21,15 +21,16 @@ from devkit.cluster_release import Helm
 from devkit.console_fixtures import FakeRunners, settings
 from devkit.helm import ROOT
 from devkit.kubectl import Kubectl, KubectlFailed
-from lsql_runner.console.cluster import ClusterError, WorkloadEvent
+from lsql_runner.console.cluster import MANAGER, ClusterError, WorkloadEvent
 from lsql_runner.console.document import Document
-from lsql_runner.console.lightkube_cluster import MANAGER, LightkubeCluster
+from lsql_runner.console.lightkube_cluster import LightkubeCluster
 from lsql_runner.console.recover import RecoveryResult, recover
 from lsql_runner.console.storage import decode
 from tests.cluster.conftest import HelmFactory
 
 CONSOLE = ROOT / "charts/lsql-console"
 NAME = "fast-vehicles"
+WORKERS = f"{NAME}-workers"
 VALUES = {
     "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles WHERE speed > 10",
     "kafka": {"bootstrapServers": "kafka:9092"},
@@ -167,6 +168,8 @@ def test_the_console_has_only_read_permissions(release: Release, newest_helm: He
     for refused in (
         lambda: console.label(here, "StatefulSet", NAME, version, "lenses-id", "other"),
         lambda: console.delete_workload(here, "StatefulSet", NAME, uid),
+        lambda: console.scale_deployment(here, NAME, uid, 0),
+        lambda: console.autoscalers(here),
         lambda: console.write_config_map(here, "watch-processors", stored.version, {"a": b""}),
         lambda: console.config_map(here, "watch"),
         lambda: console.create_event(
@@ -211,6 +214,10 @@ def test_enabled_actions_are_permitted(release: Release, newest_helm: HelmFactor
             text="ada requested delete: done.",
         )
     )
+    release.kubectl.create(workers_deployment())
+    console.scale_deployment(here, WORKERS, release.kubectl.get("deployment", WORKERS)["metadata"]["uid"], 2)
+    assert release.kubectl.get("deployment", WORKERS)["spec"]["replicas"] == 2
+    assert console.autoscalers(here) == []
     assert console.pods(here, {"app": "nothing"}) == []
     assert len(console.secret_value(here, f"{NAME}-api", "token")) == 48
     with pytest.raises(ClusterError, match="cannot get"):
@@ -248,10 +255,18 @@ OTHER = {
 """A workload that is not a processor. It has no pods."""
 
 
+def workers_deployment(name: str = WORKERS, component: str = "worker") -> dict[str, Any]:
+    """A Deployment with the labels of workers, or of another component. It has no pods."""
+    labels = {"app": NAME, "app.kubernetes.io/instance": NAME, "app.kubernetes.io/component": component}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "worker", "image": "none"}]}}
+    spec = {"replicas": 0, "paused": True, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+
 def test_the_admission_policy_limits_the_accounts_to_what_they_do(release: Release, newest_helm: HelmFactory) -> None:
     chart_helm = newest_helm(release.kubectl)
     tokens = {"mode": "token", "token": {"existingSecret": "tokens"}}
-    install_console(chart_helm, admissionPolicy={"enabled": True}, actions={"delete": True}, auth=tokens)
+    install_console(chart_helm, admissionPolicy={"enabled": True}, actions={"delete": True, "scale": True}, auth=tokens)
     try:
         deploy(chart_helm, "install")
         release.kubectl.create(OTHER)
@@ -293,5 +308,13 @@ def test_the_admission_policy_limits_the_accounts_to_what_they_do(release: Relea
             )
         console.delete_workload(here, "StatefulSet", NAME, metadata(release.kubectl)["uid"])
         assert release.kubectl.find("statefulset", NAME) is None
+
+        release.kubectl.create(workers_deployment())
+        release.kubectl.create(workers_deployment("web", component="web"))
+        uids = {name: release.kubectl.get("deployment", name)["metadata"]["uid"] for name in (WORKERS, "web")}
+        console.scale_deployment(here, WORKERS, uids[WORKERS], 1)
+        assert release.kubectl.get("deployment", WORKERS)["spec"]["replicas"] == 1
+        with pytest.raises(ClusterError, match="does not run the workers of a processor"):
+            console.scale_deployment(here, "web", uids["web"], 1)
     finally:
         chart_helm.run("uninstall", "watch")  # the policy is not in the namespace

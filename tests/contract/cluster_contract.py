@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from devkit.fake_cluster import SQL, workload
-from lsql_runner.console.cluster import Cluster, Conflict, Missing, WorkloadEvent
+from devkit.fake_cluster import SQL, workers, workload
+from lsql_runner.console.cluster import Autoscaler, Cluster, Conflict, Missing, WorkloadEvent
 from lsql_runner.console.workloads import Kind, read_processor
 
 ATTEMPTS = 10
@@ -33,6 +33,9 @@ class ClusterUnderTest(Protocol):
 
     def create_secret(self, name: str, values: Mapping[str, str]) -> None:
         """Create a Secret."""
+
+    def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
+        """Create a HorizontalPodAutoscaler of a workload."""
 
     def events(self) -> list[tuple[str, str, str]]:
         """Reason, name of the workload, and text of each Event of the namespace."""
@@ -118,6 +121,40 @@ class WorkloadContract:
             subject.cluster.label(subject.namespace, kind, "nobody", "1", "lenses-id", "a")
         with pytest.raises(Missing):
             subject.cluster.delete_workload(subject.namespace, kind, "nobody", "a")
+
+
+class ScaleContract:
+    def test_a_deployment_is_scaled_and_nothing_else_of_it_changes(self, subject: ClusterUnderTest) -> None:
+        subject.create(workers("fast-vehicles", namespace=subject.namespace, replicas=0), "Deployment")
+        before = subject.cluster.workload(subject.namespace, "Deployment", "fast-vehicles-workers")
+
+        subject.cluster.scale_deployment(
+            subject.namespace, "fast-vehicles-workers", before["metadata"]["uid"], replicas=3
+        )
+
+        after = subject.cluster.workload(subject.namespace, "Deployment", "fast-vehicles-workers")
+        assert after["spec"] == {**before["spec"], "replicas": 3}
+        assert after["metadata"].get("labels") == before["metadata"]["labels"]
+
+    def test_only_the_deployment_with_the_uid_is_scaled(self, subject: ClusterUnderTest) -> None:
+        subject.create(workers("fast-vehicles", namespace=subject.namespace, replicas=0), "Deployment")
+
+        with pytest.raises(Conflict):
+            subject.cluster.scale_deployment(subject.namespace, "fast-vehicles-workers", "another-uid", replicas=3)
+        with pytest.raises(Missing):
+            subject.cluster.scale_deployment(subject.namespace, "nobody", "another-uid", replicas=3)
+
+        after = subject.cluster.workload(subject.namespace, "Deployment", "fast-vehicles-workers")
+        assert after["spec"]["replicas"] == 0
+
+    def test_autoscalers_are_listed_with_what_they_scale(self, subject: ClusterUnderTest) -> None:
+        assert subject.cluster.autoscalers(subject.namespace) == []
+
+        subject.create_autoscaler("one", "Deployment", "fast-vehicles-workers")
+
+        assert subject.cluster.autoscalers(subject.namespace) == [
+            Autoscaler("one", "Deployment", "fast-vehicles-workers", owner="")
+        ]
 
 
 class ConfigMapContract:

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from devkit.fake_cluster import FakeCluster, FakePod
+from lsql_runner.console.cluster import Autoscaler
 from lsql_runner.console.workloads import Kind
-from tests.contract.cluster_contract import ConfigMapContract, PodContract, SecretContract, WorkloadContract
+from tests.contract.cluster_contract import (
+    ConfigMapContract,
+    PodContract,
+    ScaleContract,
+    SecretContract,
+    WorkloadContract,
+)
 
 
 class FakeClusterUnderTest:
@@ -27,6 +34,9 @@ class FakeClusterUnderTest:
     def create_secret(self, name: str, values: Mapping[str, str]) -> None:
         self.cluster.secrets[self.namespace, name] = dict(values)
 
+    def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
+        self.cluster.autoscalers_of.setdefault(self.namespace, []).append(Autoscaler(name, kind, target, owner=""))
+
     def events(self) -> list[tuple[str, str, str]]:
         return [(event.reason, event.name, event.text) for event in self.cluster.events]
 
@@ -37,6 +47,10 @@ def subject() -> FakeClusterUnderTest:
 
 
 class TestWorkloads(WorkloadContract):
+    pass
+
+
+class TestScale(ScaleContract):
     pass
 
 

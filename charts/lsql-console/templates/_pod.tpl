@@ -20,6 +20,7 @@
   "pollSeconds" .Values.console.pollSeconds
   "auth" $auth
   "actions" .Values.actions
+  "workers" .Values.workers
   "logs" .Values.logs
   "logLevel" .Values.logLevel
   | toYaml -}}

@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Request
 
 from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
-from devkit.fake_cluster import FakePod, workload
+from devkit.fake_cluster import FakePod, workers, workload
 from devkit.fake_program import DESCRIPTION, SQL
 from devkit.fake_runner_server import stream
 from tests.browser.site import WATCH
@@ -33,6 +33,7 @@ def populate(console: FakeConsole) -> None:
         console.cluster.add(workload(name, namespace=namespace, sql=SQL))
         reason = FAILED if states[number] == "failed" else None
         console.runners.streams[name] = stream(state=states[number], reason=reason, lag=number * 1200)
+    console.cluster.add(workers("fast-vehicles"))
     console.cluster.add(workload("by-hand", labels={"lenses": "lenses-processor"}, annotations={}))
     console.cluster.add(workload("of-old", namespace="more", labels={"lenses.io/app.type": "sql"}), "StatefulSet")
     console.cluster.add(workload("at-rest", replicas=0))

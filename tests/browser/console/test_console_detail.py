@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from devkit.console_fixtures import FakeConsole, token_settings
 from devkit.fake_program import DESCRIPTION, SQL
 from devkit.fake_runner_server import stream
+from lsql_runner.console.cluster import Autoscaler
 from tests.browser.console.conftest import Open
 from tests.browser.console.site import FAILED, Visit, populate
 
@@ -154,16 +155,56 @@ class TestActions:
         expect(seen.page.locator("#stop")).to_be_focused()
         assert console.runners.posted == []
 
-    def test_scale_is_refused_in_the_dialog_with_the_reason(self, console: FakeConsole, visit: Open) -> None:
+    def test_the_number_of_workers_is_set_in_steps_by_keyboard(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console)
+        page = seen.page
+        expect(page.locator("#scale")).to_be_visible()  # the button appears after all else
+        page.locator("#scale").press("Enter")
+        expect(page.get_by_role("dialog", name="Scale fast-vehicles")).to_be_visible()
+        expect(page.get_by_label("Workers", exact=True)).to_have_value("2")
+
+        page.get_by_role("button", name="One more").press("Enter")
+        page.get_by_role("button", name="One more").press("Enter")
+        page.get_by_role("button", name="One less").press("Enter")
+        with page.expect_response("**/scale/3"):
+            page.get_by_label("Workers", exact=True).press("Enter")
+
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        console.refresh()
+        seen.poll()
+        expect(page.locator("#facts div", has_text="Workers").locator("dd")).to_have_text("3")
+        expect(page.locator("#events")).to_contain_text("ada requested scale: 2 to 3 workers.")
+
+    def test_a_warning_about_the_number_stays_in_the_dialog(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)
         seen.page.locator("#scale").click()
-        seen.page.get_by_label("Runners").fill("3")
+        seen.page.get_by_label("Workers", exact=True).fill("0")
+        expect(seen.page.get_by_role("button", name="One less")).to_be_disabled()
 
         seen.page.get_by_role("button", name="Scale it").click()
 
-        expect(seen.page.get_by_role("alert")).to_contain_text("its release has no workers")
+        expect(seen.page.get_by_role("alert")).to_contain_text("without workers, fast-vehicles processes no records")
+        expect(seen.page.get_by_role("button", name="Scale it")).to_be_hidden()
+        seen.page.get_by_role("button", name="Close").click()
+        expect(seen.page.get_by_role("dialog")).to_be_hidden()
+
+    def test_scaling_against_an_autoscaler_is_refused_in_the_dialog(self, console: FakeConsole, visit: Open) -> None:
+        by_lag = Autoscaler("by-lag", "Deployment", "fast-vehicles-workers", owner="")
+        console.cluster.autoscalers_of["streams"] = [by_lag]
+        seen = opened(visit, console)
+        seen.page.locator("#scale").click()
+
+        seen.page.get_by_role("button", name="Scale it").click()
+
+        expect(seen.page.get_by_role("alert")).to_contain_text("HorizontalPodAutoscaler/by-lag scales its workers")
         assert any("409" in complaint for complaint in seen.complaints)
         seen.complaints.clear()
+
+    def test_a_processor_without_workers_has_no_button_to_scale(self, console: FakeConsole, visit: Open) -> None:
+        seen = opened(visit, console, "large-payments")
+
+        expect(seen.page.locator("#stop")).to_be_visible()
+        expect(seen.page.locator("#scale")).to_be_hidden()
 
     def test_delete_needs_the_name(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)

@@ -60,7 +60,7 @@ def test_every_route_of_the_table_is_served_and_no_other_but_the_files_of_the_pa
 
 @pytest.mark.parametrize("route", [r for r in ROUTES if r.access != "anyone"], ids=lambda r: f"{r.method} {r.path}")
 def test_a_token_is_required(console: FakeConsole, route: Any) -> None:
-    path = route.path.replace("<id>", console.id_of("a")).replace("<int:runners>", "2")
+    path = route.path.replace("<id>", console.id_of("a")).replace("<int:workers>", "2")
 
     response = client(console, "").open(path, method=route.method)
 

@@ -58,7 +58,7 @@ PROCESSOR_ROUTES = [route for route in ROUTES if "<id>" in route.path]
 def test_routes_of_an_existing_processor_respond_as_documented(route: Route) -> None:
     console = full_console()
     path = path_of(route)
-    values: dict[str, Any] = {"id": console.id_of("a")} | ({"runners": 2} if "runners" in path else {})
+    values: dict[str, Any] = {"id": console.id_of("a")} | ({"workers": 2} if "workers" in path else {})
 
     asked = schema_of(console.app, 502, 503)[path][route.method].Case(path_parameters=values)
     response = asked.call_and_validate(headers=HEADERS)

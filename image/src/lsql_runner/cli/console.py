@@ -149,6 +149,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
         runners=runners,
         watch=watch,
         allowed=settings.actions,
+        maximum_workers=settings.workers.maximum,
         history=history,
         now=_now,
         listener=metrics,

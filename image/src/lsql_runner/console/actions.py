@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from lsql_runner.console.audit import write_audit
 from lsql_runner.console.auth import Caller
 from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refused
 from lsql_runner.console.history import History, HistoryEvent
+from lsql_runner.console.scaling import RunnerStreams, ScaleResult, scale_workers
 from lsql_runner.console.settings import Action, Actions
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload
@@ -20,6 +21,7 @@ from lsql_runner.events.audit import DONE, Audited
 from lsql_runner.events.console import ActionEnded, ConsoleListener
 
 LOG = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
 
 _AFTER: dict[Action, Mapping[str, Any] | None] = {
     "stop": {"state": "stopped"},
@@ -27,11 +29,11 @@ _AFTER: dict[Action, Mapping[str, Any] | None] = {
     "scale": None,
     "delete": None,
 }
-"""What the action changes the processor to."""
+"""What the action changes the processor to; of a scaling, the result has it."""
 _DONE: dict[Action, str] = {"stop": "Stopped", "start": "Started", "scale": "Scaled", "delete": "Deleted"}
 
 
-class RunnerActions(Protocol):
+class RunnerActions(RunnerStreams, Protocol):
     def post(self, processor: ProcessorWorkload, action: str, by: str, token: str) -> None:
         """Stop or start; see Runners.post."""
 
@@ -54,6 +56,7 @@ class Operations:
         runners: RunnerActions,
         watch: ClusterWatch,
         allowed: Actions,
+        maximum_workers: int,
         history: History,
         now: Callable[[], datetime],
         listener: ConsoleListener,
@@ -62,28 +65,29 @@ class Operations:
         self._runners = runners
         self._watch = watch
         self._allowed = allowed
+        self._maximum_workers = maximum_workers
         self._history = history
         self._now = now
         self._listener = listener
 
     def stop(self, requester: Requester, identifier: str) -> ProcessorWorkload:
         """Stop after the running batch; position and state are kept. Raises the errors of `_perform`."""
-        return self._perform(requester, "stop", identifier, lambda p: self._post(p, "stop", requester))
+        return self._perform(requester, "stop", identifier, lambda p: self._post(p, "stop", requester))[0]
 
     def start(self, requester: Requester, identifier: str) -> ProcessorWorkload:
-        return self._perform(requester, "start", identifier, lambda p: self._post(p, "start", requester))
+        return self._perform(requester, "start", identifier, lambda p: self._post(p, "start", requester))[0]
 
     def delete(self, requester: Requester, identifier: str) -> ProcessorWorkload:
         """Delete the workload and its pods; the rest of the release stays."""
-        return self._perform(requester, "delete", identifier, self._delete)
+        return self._perform(requester, "delete", identifier, self._delete)[0]
 
-    def scale(self, requester: Requester, identifier: str, runners: int) -> ProcessorWorkload:
-        """Always fails, with SCALE_REFUSED or an error of `_perform`: a processor has one process."""
+    def scale(self, requester: Requester, identifier: str, workers: int) -> tuple[ProcessorWorkload, ScaleResult]:
+        """Set the number of workers. Raises the errors of `scale_workers` and `_perform`."""
 
-        def refuse(processor: ProcessorWorkload) -> None:
-            raise LsqlError("SCALE_REFUSED", name=processor.name, runners=runners)
+        def scale(processor: ProcessorWorkload) -> ScaleResult:
+            return scale_workers(self._cluster, self._runners, processor, workers, self._maximum_workers)
 
-        return self._perform(requester, "scale", identifier, refuse)
+        return self._perform(requester, "scale", identifier, scale)
 
     def _post(self, processor: ProcessorWorkload, action: str, requester: Requester) -> None:
         self._runners.post(processor, action, requester.caller.name, self._token(processor))
@@ -113,8 +117,8 @@ class Operations:
             raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
 
     def _perform(
-        self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], None]
-    ) -> ProcessorWorkload:
+        self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], _Result]
+    ) -> tuple[ProcessorWorkload, _Result]:
         """Check the permission, act, and write the audit record.
 
         Raises:
@@ -127,17 +131,21 @@ class Operations:
             if not self._allowed.allows(action):
                 raise LsqlError("ACTION_DISABLED", action=action, setting=f"actions.{action}")
             processor = self._watch.processor(identifier)
-            do(processor)
+            result = do(processor)
         except LsqlError as error:
             self._audit(requester, action, identifier, processor, error)
             raise
-        self._audit(requester, action, identifier, processor, None)
+        self._audit(requester, action, identifier, processor, None, result if isinstance(result, ScaleResult) else None)
         self._watch.refresh_soon()
-        return processor
+        return processor, result
 
-    def _before(self, action: Action, identifier: str, processor: ProcessorWorkload) -> Mapping[str, Any]:
+    def _before(
+        self, action: Action, identifier: str, processor: ProcessorWorkload, scaled: ScaleResult | None
+    ) -> Mapping[str, Any] | None:
+        if scaled is not None:
+            return {"workers": scaled.before}
         if action == "scale":
-            return {"runners": processor.runners}
+            return {"workers": processor.workers.replicas} if processor.workers else None
         return {"state": self._watch.entry(identifier).state}
 
     def _audit(
@@ -147,6 +155,7 @@ class Operations:
         identifier: str,
         processor: ProcessorWorkload | None,
         error: LsqlError | None,
+        scaled: ScaleResult | None = None,
     ) -> None:
         who = requester.caller.name
         result = error.code if error else DONE
@@ -157,8 +166,8 @@ class Operations:
                 processor=processor.name if processor else "",
                 user=who,
                 result=result,
-                before=None if processor is None else self._before(action, identifier, processor),
-                after=None if error or processor is None else _AFTER[action],
+                before=None if processor is None else self._before(action, identifier, processor, scaled),
+                after={"workers": scaled.after} if scaled else None if error else _AFTER[action],
                 namespace=processor.namespace if processor else None,
                 kind=processor.kind if processor else None,
                 id=identifier[:80],
@@ -168,7 +177,8 @@ class Operations:
         )
         if processor is None:
             return
-        text = f"{who} requested {action}: {error.message if error else 'done.'}"
+        done = f"{scaled.before} to {scaled.after} workers." if scaled else "done."
+        text = f"{who} requested {action}: {error.message if error else done}"
         self._history.add_event(identifier, HistoryEvent(at=self._now(), kind=action, text=text, by=who))
         event = WorkloadEvent(
             namespace=processor.namespace,

@@ -13,13 +13,12 @@ from flask import Flask, Response, g, request
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from lsql_runner.console import openapi, views
+from lsql_runner.console import models, openapi, views
 from lsql_runner.console.actions import Operations, Requester
 from lsql_runner.console.auth import COOKIE, SESSION_S, Authenticator, Caller, TokenAuthenticator
 from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
 from lsql_runner.console.document import bounded
 from lsql_runner.console.history import History
-from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
 from lsql_runner.console.routes import ROUTES, Route
 from lsql_runner.console.runners import UNAVAILABLE_REASONS, RunnerUnavailable
 from lsql_runner.console.settings import ACTIONS, ConsoleSettings
@@ -137,7 +136,7 @@ class _Views:
     def log_in(self) -> Response:
         authenticator = self._token_authenticator()
         try:
-            body = LoginRequest.model_validate_json(request.get_data())
+            body = models.LoginRequest.model_validate_json(request.get_data())
         except ValidationError:
             raise LsqlError("REQUEST_BODY_INVALID", expected='{"token": "..."}') from None
         session, caller = authenticator.log_in(body.token)
@@ -167,7 +166,7 @@ class _Views:
         found = views.matching(view.document.processors, request.args.to_dict())
         document = view.document
         response = _json(
-            StreamList(
+            models.StreamList(
                 at=document.at,
                 namespaces=document.namespaces,
                 failures=document.failures,
@@ -221,7 +220,7 @@ class _Views:
             lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
         except (ClusterError, Missing) as error:
             raise refused("read", f"pod/{pod}" if pod else "pods", error) from None
-        return _json(LogTail(pod=pod, lines=tuple(lines)))
+        return _json(models.LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
         return self._accepted(self._dependencies.operations.stop(_requester(), id))
@@ -229,8 +228,16 @@ class _Views:
     def start(self, id: str) -> Response:
         return self._accepted(self._dependencies.operations.start(_requester(), id))
 
-    def scale(self, id: str, runners: int) -> Response:
-        return self._accepted(self._dependencies.operations.scale(_requester(), id, runners))
+    def scale(self, id: str, workers: int) -> Response:
+        processor, result = self._dependencies.operations.scale(_requester(), id, workers)
+        accepted = models.ScaleAccepted(
+            name=processor.name,
+            namespace=processor.namespace,
+            workers=result.after,
+            workers_before=result.before,
+            warnings=result.warnings,
+        )
+        return _json(accepted, 202)
 
     def delete(self, id: str) -> Response:
         gone = self._dependencies.operations.delete(_requester(), id)
@@ -238,17 +245,17 @@ class _Views:
             rest = f"helm uninstall {gone.release} --namespace {gone.namespace}"
         else:
             rest = f"kubectl get all,pvc --namespace {gone.namespace} --selector app={gone.name}"
-        deleted = Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
+        deleted = models.Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
         return _json(deleted, 202)
 
     def _accepted(self, processor: ProcessorWorkload) -> Response:
-        return _json(Accepted(name=processor.name, namespace=processor.namespace), 202)
+        return _json(models.Accepted(name=processor.name, namespace=processor.namespace), 202)
 
     def _session(self, caller: Caller | None, why: str) -> Response:
         settings = self._dependencies.settings
         is_operator = caller is not None and caller.role == "operator"
         return _json(
-            Session(
+            models.Session(
                 mode=settings.auth.mode,
                 user=caller.name if caller else None,
                 role=caller.role if caller else None,
@@ -299,4 +306,4 @@ def _json(body: Model | Sequence[Model], status: int = 200) -> Response:
 
 
 def _health(ok: bool) -> Response:
-    return _json(ConsoleHealth(status="ok" if ok else "failing"), 200 if ok else 503)
+    return _json(models.ConsoleHealth(status="ok" if ok else "failing"), 200 if ok else 503)

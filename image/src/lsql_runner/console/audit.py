@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lsql_runner.console.cluster import MANAGER
 from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.console.workloads import ProcessorWorkload
 from lsql_runner.events.audit import AUDIT_LOGGER, DONE, UNKNOWN, Audited, AuditedAction, digest_of
@@ -47,6 +48,10 @@ def observed_changes(
             yield _record("deploy", entry, user, _deployed(former) if former else None, _deployed(entry))
         if former is not None and former.runners != entry.runners:
             yield _record("scale", entry, user, {"runners": former.runners}, {"runners": entry.runners})
+        scaler = workload.workers.scaled_by if workload and workload.workers else ""
+        # Its own changes were logged as actions of their users.
+        if former is not None and former.workers != entry.workers and scaler != MANAGER:
+            yield _record("scale", entry, scaler or UNKNOWN, {"workers": former.workers}, {"workers": entry.workers})
 
 
 def _deployed(entry: ProcessorEntry) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from typing import Any, Literal, Protocol
 from lsql_runner.console.workloads import Kind
 from lsql_runner.errors import LsqlError
 
+MANAGER = "lsql-console"
+"""The name under which Kubernetes records changes of the job and the console."""
+
 
 class Missing(Exception):
     """The Kubernetes object does not exist."""
@@ -48,6 +51,19 @@ class WorkloadEvent:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Autoscaler:
+    """A HorizontalPodAutoscaler, and what it scales."""
+
+    name: str
+    kind: str
+    """The kind of the scaled workload, such as `Deployment`."""
+    target: str
+    """The name of the scaled workload."""
+    owner: str
+    """What has created it, such as `ScaledObject/fast-vehicles`; empty if that is not known."""
+
+
 class Cluster(Protocol):
     """Every method may raise ClusterError. Methods on a named object may raise Missing."""
 
@@ -70,6 +86,16 @@ class Cluster(Protocol):
         Raises:
             Conflict: another workload has the name now.
         """
+
+    def scale_deployment(self, namespace: str, name: str, uid: str, replicas: int) -> None:
+        """Set the replicas of the Deployment whose uid is still `uid`, by its subresource `scale`.
+
+        Raises:
+            Conflict: another Deployment has the name now.
+        """
+
+    def autoscalers(self, namespace: str) -> list[Autoscaler]:
+        """All HorizontalPodAutoscalers. KEDA creates one for each ScaledObject."""
 
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         """Read a ConfigMap."""

@@ -15,6 +15,7 @@ from lsql_runner.console.cluster import Cluster, ClusterError, ConfigMapData, Mi
 from lsql_runner.console.document import SQL_CHARS, Document, RunnerReport, identity, merge
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.storage import decode
+from lsql_runner.console.workers import Selector, WorkersDeployment, read_workers, without_component
 from lsql_runner.console.workloads import (
     KINDS,
     ProcessorWorkload,
@@ -40,7 +41,9 @@ class ProcessorListing:
 
 
 def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorListing:
-    """All processors, by one list call for each namespace and kind. Programs are cut to the document's limit.
+    """All processors with their workers, by one list call for each namespace and kind.
+
+    Programs are cut to the limit of the document.
 
     The call has no label selector: the old chart set another label, and a selector cannot combine two labels with OR.
     """
@@ -48,16 +51,19 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorLis
     failures: dict[str, str] = {}
     for namespace in dict.fromkeys(namespaces):
         here: list[ProcessorWorkload] = []
+        workers: dict[Selector, WorkersDeployment] = {}
         try:
             for kind in KINDS:
                 for workload in cluster.workloads(namespace, kind):
                     if is_processor(workload):
                         here.append(read_processor(workload, kind).with_sql_limit(SQL_CHARS))
+                    elif kind == "Deployment" and (those := read_workers(workload)):
+                        workers[those.processor] = those
         except (ClusterError, Missing) as error:
             failures[namespace] = str(error)
             LOG.error("namespace cannot be read", extra={"namespace": namespace, "error": str(error)})
             continue
-        found += here
+        found += [p.with_workers(workers.get(without_component(p.pod_labels))) for p in here]
     return ProcessorListing(tuple(compare(found)), failures)
 
 

@@ -102,6 +102,9 @@ class ProcessorSummary(RunnerReport):
     legacy: bool = Field(default=False, description="A processor of the old public chart.")
     app_id: str = ""
     runners: int = Field(default=1, description="Replicas in the workload's spec.")
+    workers: int | None = Field(
+        default=None, description="Replicas of the Deployment of its workers; null if it has no workers."
+    )
     violations: tuple[ReportedViolation, ...] = ()
     first_seen_at: datetime
     seen_at: datetime
@@ -235,6 +238,7 @@ def _entry(
         app_id=p.app_id,
         bootstrap_servers=p.bootstrap_servers,
         runners=p.runners,
+        workers=p.workers.replicas if p.workers else None,
         violations=tuple(ReportedViolation(code=v.code, text=v.text) for v in p.violations),
         sql=sql,
         sql_chars=p.sql_chars,

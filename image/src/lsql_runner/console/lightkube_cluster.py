@@ -14,14 +14,23 @@ from lightkube.core.exceptions import ConfigError
 from lightkube.models.core_v1 import EventSource, ObjectReference
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import Deployment, StatefulSet
+from lightkube.resources.autoscaling_v2 import HorizontalPodAutoscaler
 from lightkube.resources.core_v1 import ConfigMap, Event, Pod, Secret
 from lightkube.types import PatchType
 
-from lsql_runner.console.cluster import ClusterError, ConfigMapData, Conflict, Missing, WorkloadEvent
+from lsql_runner.console.cluster import (
+    MANAGER,
+    Autoscaler,
+    ClusterError,
+    ConfigMapData,
+    Conflict,
+    Missing,
+    WorkloadEvent,
+)
+from lsql_runner.console.manifest import as_mapping, as_mappings, as_text
 from lsql_runner.console.workloads import Kind
 from lsql_runner.errors import DetailTable
 
-MANAGER = "lsql-console"
 PAGE = 100
 """Workloads in one response. A workload with a program of 100 kB has about 200 kB, so a response has at most 20 MB."""
 TIMEOUT_S = 15.0
@@ -68,6 +77,16 @@ class LightkubeCluster:
             raise Conflict(_REASONS("REPLACED", name=name))
         with _translated():
             self._client.delete(_RESOURCES[kind], name, namespace=namespace)
+
+    def scale_deployment(self, namespace: str, name: str, uid: str, replicas: int) -> None:
+        change = {"metadata": {"uid": uid}, "spec": {"replicas": replicas}}
+        with _translated():
+            self._client.patch(Deployment.Scale, name, change, namespace=namespace, patch_type=PatchType.MERGE)
+
+    def autoscalers(self, namespace: str) -> list[Autoscaler]:
+        with _translated():
+            found = self._client.list(HorizontalPodAutoscaler, namespace=namespace, chunk_size=PAGE)
+            return [_autoscaler(each.to_dict()) for each in found]
 
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         with _translated():
@@ -124,6 +143,18 @@ class LightkubeCluster:
         with _translated():
             found = self._client.log(pod, namespace=namespace, container=container, tail_lines=lines, newlines=False)
             return [line[:LOG_LINE_CHARS] for line in found]
+
+
+def _autoscaler(found: Mapping[str, Any]) -> Autoscaler:
+    metadata, spec = as_mapping(found.get("metadata")), as_mapping(found.get("spec"))
+    target = as_mapping(spec.get("scaleTargetRef"))
+    owners = as_mappings(metadata.get("ownerReferences"))
+    return Autoscaler(
+        name=as_text(metadata.get("name")),
+        kind=as_text(target.get("kind")),
+        target=as_text(target.get("name")),
+        owner=f"{owners[0].get('kind')}/{owners[0].get('name')}" if owners else "",
+    )
 
 
 @contextmanager

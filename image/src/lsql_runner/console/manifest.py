@@ -53,6 +53,27 @@ def image_version(image: str) -> str:
     return tag or digest
 
 
+def changed_by(metadata: Mapping[str, Any]) -> str:
+    """The manager of the newest change, apart from those of the status; empty if it is not known."""
+    changes = [
+        (at, as_text(entry.get("manager")))
+        for entry in as_mappings(metadata.get("managedFields"))
+        if not entry.get("subresource") and (at := as_time(entry.get("time"))) is not None
+    ]
+    return max(changes)[1] if changes else ""
+
+
+def scaled_by(metadata: Mapping[str, Any]) -> str:
+    """The manager of the number of replicas; empty if it is not known, as after a change by an autoscaler."""
+    owners = [
+        (at, as_text(entry.get("manager")))
+        for entry in as_mappings(metadata.get("managedFields"))
+        if "f:replicas" in as_mapping(as_mapping(entry.get("fieldsV1")).get("f:spec"))
+        and (at := as_time(entry.get("time"))) is not None
+    ]
+    return max(owners)[1] if owners else ""
+
+
 def as_time(value: object) -> datetime | None:
     """A time in UTC, from a datetime or from RFC 3339 text; None for any other value."""
     if isinstance(value, datetime):

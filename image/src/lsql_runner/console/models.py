@@ -56,6 +56,14 @@ class Accepted(Model):
     namespace: str
 
 
+class ScaleAccepted(Accepted):
+    """The number of workers was set. Pods are started or ended in the background."""
+
+    workers: int
+    workers_before: int
+    warnings: tuple[str, ...] = Field(description="What speaks against this number.")
+
+
 class Deleted(Model):
     """The workload is being deleted."""
 

@@ -10,7 +10,16 @@ from typing import Any, Literal
 
 from lsql_runner.console.document import Document, ProcessorEntry
 from lsql_runner.console.history import HistoryEvent, Point
-from lsql_runner.console.models import Accepted, ConsoleHealth, Deleted, LoginRequest, LogTail, Session, StreamList
+from lsql_runner.console.models import (
+    Accepted,
+    ConsoleHealth,
+    Deleted,
+    LoginRequest,
+    LogTail,
+    ScaleAccepted,
+    Session,
+    StreamList,
+)
 from lsql_runner.console.views import FILTERS, ConsoleStore, ConsoleTopology
 from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
@@ -155,7 +164,11 @@ ROUTES: tuple[Route, ...] = (
     ),
     _processor_route("/start", "start", "Start the processor at the position where it stopped.", Accepted, "PUT"),
     _processor_route(
-        "/scale/<int:runners>", "scale", "Scale the processor; this version always refuses.", Accepted, "PUT"
+        "/scale/<int:workers>",
+        "scale",
+        "Set the number of workers; refused if the processor has none, or if an autoscaler sets it.",
+        ScaleAccepted,
+        "PUT",
     ),
     _processor_route("", "delete", "Delete the workload; volumes and the Helm release stay.", Deleted, "DELETE"),
 )

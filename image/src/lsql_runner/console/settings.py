@@ -97,6 +97,10 @@ class Logs(_Section):
     lines: int = Field(default=200, ge=1, le=2000)
 
 
+class ScaleLimits(_Section):
+    maximum: int = Field(default=32, ge=1, le=999)
+
+
 class ConsoleSettings(_Section):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentConfigMap
@@ -107,6 +111,7 @@ class ConsoleSettings(_Section):
     poll_seconds: float = Field(default=10.0, ge=1, le=600)
     auth: Auth = Auth()
     actions: Actions = Actions()
+    workers: ScaleLimits = ScaleLimits()
     logs: Logs = Logs()
     log_level: Annotated[str, AfterValidator(level_name)] = "INFO"
 

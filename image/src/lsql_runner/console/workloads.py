@@ -18,10 +18,12 @@ from lsql_runner.console.manifest import (
     as_strings,
     as_text,
     as_time,
+    changed_by,
     image_version,
     labels_of,
 )
 from lsql_runner.console.runner_token import SecretKey, token_secret
+from lsql_runner.console.workers import WorkersDeployment
 
 Kind = Literal["Deployment", "StatefulSet"]
 KINDS: tuple[Kind, ...] = ("Deployment", "StatefulSet")
@@ -89,6 +91,8 @@ class ProcessorWorkload:
     container: str = ""
     token_secret: SecretKey | None = None
     """The Secret with the token for POST /stop and POST /start."""
+    workers: WorkersDeployment | None = None
+    """The Deployment of its workers; None if it has none."""
 
     @property
     def key(self) -> WorkloadKey:
@@ -97,6 +101,10 @@ class ProcessorWorkload:
     def with_violations(self, *added: Violation) -> ProcessorWorkload:
         """A copy with these violations added."""
         return replace(self, violations=(*self.violations, *added))
+
+    def with_workers(self, workers: WorkersDeployment | None) -> ProcessorWorkload:
+        """A copy with these workers."""
+        return replace(self, workers=workers)
 
     def with_sql_limit(self, chars: int) -> ProcessorWorkload:
         """A copy with at most the first `chars` characters of the program; `sql_chars` does not change."""
@@ -147,22 +155,12 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         created_at=as_time(metadata.get("creationTimestamp")),
         legacy=legacy,
         violations=(),
-        changed_by=_changed_by(metadata),
+        changed_by=changed_by(metadata),
         pod_labels=tuple(sorted(as_strings(as_mapping(spec.get("selector")).get("matchLabels")).items())),
         container=as_text(container.get("name")),
         token_secret=token_secret(container, as_mapping(template.get("spec")), variables),
     )
     return found.with_violations(*_violations(found, labels, container, variables))
-
-
-def _changed_by(metadata: Mapping[str, Any]) -> str:
-    """The manager of the newest change, apart from those of the status."""
-    changes = [
-        (at, as_text(entry.get("manager")))
-        for entry in as_mappings(metadata.get("managedFields"))
-        if not entry.get("subresource") and (at := as_time(entry.get("time"))) is not None
-    ]
-    return max(changes)[1] if changes else ""
 
 
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:

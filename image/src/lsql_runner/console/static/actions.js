@@ -22,11 +22,13 @@ const ACTIONS = {
     request: (path) => ["PUT", `${path}/stop`],
   },
   scale: {
-    states: ACTIVE,
+    states: [...ACTIVE, "stopping", "stopped", "unreachable"],
+    available: (stream) => stream.workers !== null,
     title: (name) => `Scale ${name}`,
-    text: () => "The number of runners that share the work.",
-    label: "Runners",
-    value: (stream) => String(stream.runners),
+    text: () => "The number of workers that run its tasks. To keep it, set workers.replicas in the values of the release as well.",
+    label: "Workers",
+    steps: true,
+    value: (stream) => String(stream.workers),
     fits: (value) => /^[0-9]{1,3}$/.test(value),
     yes: "Scale it",
     request: (path, value) => ["PUT", `${path}/scale/${value}`],
@@ -54,9 +56,14 @@ export function offer(stream) {
   shown = stream;
   const focused = document.activeElement;
   for (const [name, action] of Object.entries(ACTIONS)) {
-    byId(name).hidden = !stream || !session().actions[name] || !action.states.includes(stream.state);
+    byId(name).hidden = !stream || !session().actions[name] || !action.states.includes(stream.state) || action.available?.(stream) === false;
   }
   if (focused?.hidden) byId("main").focus();
+}
+
+function tell(text) {
+  setText(byId("confirm-problem"), text);
+  byId("confirm-problem").hidden = false;
 }
 
 /** Connects the buttons; `done` is called after each request. */
@@ -64,7 +71,10 @@ export function wireActions(done) {
   const dialog = byId("confirm");
   const value = byId("confirm-value");
   const allow = () => {
-    byId("confirm-yes").disabled = Boolean(chosen.label) && !chosen.fits(value.value.trim(), chosen.stream);
+    const text = value.value.trim();
+    byId("confirm-yes").disabled = Boolean(chosen.label) && !chosen.fits(text, chosen.stream);
+    byId("confirm-less").disabled = !/^[0-9]+$/.test(text) || Number(text) === 0;
+    byId("confirm-more").disabled = !/^[0-9]{1,3}$/.test(text) || text === "999";
   };
   for (const [name, action] of Object.entries(ACTIONS)) {
     byId(name).addEventListener("click", () => {
@@ -74,6 +84,9 @@ export function wireActions(done) {
       setText(byId("confirm-yes"), action.yes);
       setText(byId("confirm-label"), action.label ?? "");
       byId("confirm-ask").hidden = !action.label;
+      for (const id of ["confirm-less", "confirm-more"]) byId(id).hidden = !action.steps;
+      byId("confirm-yes").hidden = false;
+      setText(byId("confirm-no"), "Cancel");
       byId("confirm-problem").hidden = true;
       value.value = action.label ? action.value(shown) : "";
       allow();
@@ -81,17 +94,31 @@ export function wireActions(done) {
     });
   }
   value.addEventListener("input", allow);
-  value.addEventListener("keydown", (event) => event.key === "Enter" && byId("confirm-yes").click());
+  value.addEventListener("keydown", (event) => event.key === "Enter" && !byId("confirm-yes").hidden && byId("confirm-yes").click());
+  for (const [id, step] of [["confirm-less", -1], ["confirm-more", 1]]) {
+    byId(id).addEventListener("click", () => {
+      value.value = String(Number(value.value.trim()) + step);
+      allow();
+      if (byId(id).disabled) value.focus();
+    });
+  }
   byId("confirm-no").addEventListener("click", () => dialog.close());
   byId("confirm-yes").addEventListener("click", async () => {
     byId("confirm-yes").disabled = true;
     try {
-      await send(...chosen.request(`api/v1/streams/${encodeURIComponent(chosen.stream.id)}`, value.value.trim()));
-      dialog.close();
+      const path = `api/v1/streams/${encodeURIComponent(chosen.stream.id)}`;
+      const { warnings } = await send(...chosen.request(path, value.value.trim()));
+      if (warnings?.length) {
+        tell(`Done. ${warnings.map((text) => `Note: ${text}.`).join(" ")}`);
+        byId("confirm-yes").hidden = true;
+        setText(byId("confirm-no"), "Close");
+        byId("confirm-no").focus();
+      } else {
+        dialog.close();
+      }
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
-      setText(byId("confirm-problem"), [problem.message, problem.wayOut].filter(Boolean).join(" "));
-      byId("confirm-problem").hidden = false;
+      tell([problem.message, problem.wayOut].filter(Boolean).join(" "));
     }
     allow();
     done();

@@ -97,6 +97,7 @@ function showFacts(stream) {
     ["Image", stream.imageVersion || stream.image || NONE],
     ["Runner", stream.runnerVersion || NONE],
     ["Runners", count(stream.runners)],
+    ["Workers", stream.workers === null ? NONE : count(stream.workers)],
     ["Consumer group", stream.appId || NONE],
     ["Pipeline", stream.pipeline || NONE],
     ["Created", `${BY[stream.createdBy] ?? stream.createdBy}${stream.legacy ? " (legacy)" : ""}`],

@@ -91,9 +91,20 @@ CONSOLE: dict[str, ErrorKind] = {
         http_status=HTTPStatus.FORBIDDEN,
     ),
     "SCALE_REFUSED": ErrorKind(
-        "{name} cannot be scaled to {runners}: its release has no workers, and a second runner would process every "
+        "{name} cannot be scaled to {workers}: its release has no workers, and a second runner would process every "
         "record twice.",
-        "Give the runner more CPU, or split the program.",
+        "Set workers.replicas in the values of its release, give the runner more CPU, or split the program.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
+    "SCALE_OUT_OF_RANGE": ErrorKind(
+        "{name} cannot be scaled to {workers} workers; the largest number is {maximum}.",
+        "Set a number from 0 to {maximum}, or workers.maximum in the values of the console.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
+    "SCALED_BY_AUTOSCALER": ErrorKind(
+        "{name} cannot be scaled to {workers}: {autoscaler} scales its workers, and its next decision would undo the "
+        "change.",
+        "Change the minimum or the maximum of {autoscaler}, or disable autoscaling in the values of its release.",
         http_status=HTTPStatus.CONFLICT,
     ),
     "RUNNER_UNREACHABLE": ErrorKind(
