@@ -47,10 +47,12 @@ class ReleaseWithTraffic:
     broker: Broker
     image: str
     name: str = field(default_factory=lambda: f"load-{uuid.uuid4().hex[:6]}")
+    partitions: int = field(default=2, kw_only=True)
+    """Of the source topic."""
 
     def __post_init__(self) -> None:
         self.source, self.target = f"{self.name}-in", f"{self.name}-out"
-        self.broker.create_topic(self.source, 2)
+        self.broker.create_topic(self.source, self.partitions)
         self.broker.create_topic(self.target, 2)
         self.traffic = Traffic(self.broker, self.source)
         self.sql = program(self.source, self.target)

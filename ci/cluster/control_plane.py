@@ -97,6 +97,8 @@ def _controllers() -> list[str | Path]:
         "--allocate-node-cidrs=true",
         f"--cluster-cidr={POD_RANGE}",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
+        # The default of 15 s is most of the time of the tests of autoscaling.
+        "--horizontal-pod-autoscaler-sync-period=5s",
     ]
 
 

@@ -54,6 +54,7 @@ def up() -> bool:
     ports = Ports(api=free_port(), etcd=free_port(), etcd_peer=free_port())
     make_keys(ports.api_url)
     machine.add_address()
+    machine.reject_other_services()
     control_plane.start_api(ports)
     node.configure()
     node.start_containerd()

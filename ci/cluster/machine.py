@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ci.cluster.layout import CNI_NETWORK, NODE_IP, RUN, environment
+from ci.cluster.layout import CNI_NETWORK, NODE_IP, RUN, SERVICE_RANGE, environment
 from ci.cluster.processes import command, succeeds
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -21,6 +21,17 @@ def add_address() -> None:
     """Add the node's address to the machine."""
     if f" {NODE_IP}/32 " not in command(["ip", "-4", "addr", "show", "dev", "lo"]):
         command(["ip", "addr", "add", f"{NODE_IP}/32", "dev", "lo"])
+
+
+def reject_other_services() -> None:
+    """Reject packets to addresses of Services that kube-proxy forwards nowhere.
+
+    They would leave the machine, and some gateways answer every address: the API server would keep such a connection
+    in place of one to a pod. `clean_up` finds the rules by their comment.
+    """
+    comment = f"{CNI_NETWORK}: no endpoints"
+    for chain in ("OUTPUT", "FORWARD"):
+        command(["iptables", "-I", chain, "-d", SERVICE_RANGE, "-m", "comment", "--comment", comment, "-j", "REJECT"])
 
 
 def clean_up() -> None:

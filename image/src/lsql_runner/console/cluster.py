@@ -30,7 +30,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapData:
-    """A ConfigMap: its binary values, and the resourceVersion that a write must pass."""
+    """A ConfigMap: its values as bytes, and the resourceVersion that a write must pass."""
 
     version: str
     content: Mapping[str, bytes]
@@ -101,7 +101,7 @@ class Cluster(Protocol):
         """Read a ConfigMap."""
 
     def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
-        """Set values of a ConfigMap whose resourceVersion is still `version`; None creates the ConfigMap.
+        """Set binary values of a ConfigMap whose resourceVersion is still `version`; None creates the ConfigMap.
 
         Raises:
             Conflict: another client wrote or created it.

@@ -62,6 +62,20 @@ class RunnerError(StoredModel):
     at: datetime | None = None
 
 
+class ReportedScaling(StoredModel):
+    """What the processor decides about the number of its workers, from its lag."""
+
+    wanted: int | None = Field(default=None, ge=0, description="Null if it cannot decide; the reason says why.")
+    current: int | None = Field(default=None, ge=0, description="Workers that have joined.")
+    lag_records: int | None = Field(default=None, ge=0)
+    arriving_per_second: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    catch_up_seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    dry_run: bool = Field(default=False, description="Whether nothing is scaled.")
+    minimum: int | None = Field(default=None, ge=0)
+    maximum: int | None = Field(default=None, ge=0)
+    reason: str = ""
+
+
 class RunnerReport(StoredModel):
     """The report of a runner, or the reason why there is none."""
 
@@ -77,6 +91,7 @@ class RunnerReport(StoredModel):
     topics_out: tuple[Topic, ...] = ()
     last_error: RunnerError | None = None
     runner_version: str = ""
+    scaling: ReportedScaling | None = Field(default=None, description="Null if autoscaling is off.")
     unreachable: str | None = Field(default=None, description="Why the runner did not respond; null if it did.")
 
 
@@ -207,6 +222,7 @@ _NO_REPORT = {
     "lag": None,
     "records_in_per_second": None,
     "records_out_per_second": None,
+    "scaling": None,
 }
 """Fields that are unknown for a deleted processor."""
 

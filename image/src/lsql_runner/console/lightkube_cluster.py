@@ -91,7 +91,8 @@ class LightkubeCluster:
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         with _translated():
             found = self._client.get(ConfigMap, name, namespace=namespace)
-        content = {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
+        content = {key: text.encode() for key, text in (found.data or {}).items()}
+        content |= {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
         return ConfigMapData((found.metadata and found.metadata.resourceVersion) or "", content)
 
     def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:

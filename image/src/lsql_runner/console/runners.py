@@ -14,7 +14,7 @@ import httpx2
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from lsql_runner.console.document import TOPICS, RunnerError, RunnerReport, State
+from lsql_runner.console.document import TOPICS, ReportedScaling, RunnerError, RunnerReport, State
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.web.forwarded import USER_HEADER, user_value
@@ -28,6 +28,7 @@ REASONS = 20
 AddressOf = Callable[[ProcessorWorkload], str]
 
 _STATES: TypeAdapter[State] = TypeAdapter(State)
+_SCALING: TypeAdapter[ReportedScaling | None] = TypeAdapter(ReportedScaling | None)
 
 
 def service_address(processor: ProcessorWorkload) -> str:
@@ -221,6 +222,7 @@ class _Stream(_Lenient):
     topics: tuple[_Topic, ...] = ()
     lag: int | None = None
     rates: _Rates = _Rates()
+    scaling: object = None
 
 
 def read_report(stream: object, health: object) -> RunnerReport:
@@ -248,7 +250,17 @@ def read_report(stream: object, health: object) -> RunnerReport:
         topics_out=_topics(parsed, "target"),
         last_error=parsed.last_error.runner_error() if parsed.last_error else None,
         runner_version=parsed.version[:64],
+        scaling=_scaling(parsed.scaling),
     )
+
+
+def _scaling(value: object) -> ReportedScaling | None:
+    """The number of workers that the processor wants; None if it reports none, or one of another version."""
+    try:
+        found = _SCALING.validate_python(value)
+    except ValidationError:
+        return None
+    return found and found.model_copy(update={"reason": found.reason[:TEXT_CHARS]})
 
 
 def _topics(parsed: _Stream, role: str) -> tuple[str, ...]:

@@ -101,6 +101,15 @@ class ScaleLimits(_Section):
     maximum: int = Field(default=32, ge=1, le=999)
 
 
+class ExternalMetricsServer(_Section):
+    """The port for the API server, and the certificate of this server in files with PEM."""
+
+    enabled: bool = False
+    port: int = Field(default=8443, ge=1, le=65535)
+    certificate: Path = Path("/etc/lsql-external-metrics/tls.crt")
+    key: Path = Path("/etc/lsql-external-metrics/tls.key")
+
+
 class ConsoleSettings(_Section):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentConfigMap
@@ -113,6 +122,7 @@ class ConsoleSettings(_Section):
     actions: Actions = Actions()
     workers: ScaleLimits = ScaleLimits()
     logs: Logs = Logs()
+    external_metrics: ExternalMetricsServer = ExternalMetricsServer()
     log_level: Annotated[str, AfterValidator(level_name)] = "INFO"
 
     @model_validator(mode="after")
