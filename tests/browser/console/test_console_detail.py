@@ -175,6 +175,14 @@ class TestActions:
         expect(page.locator("#facts div", has_text="Workers").locator("dd")).to_have_text("3")
         expect(page.locator("#events")).to_contain_text("ada requested scale: 2 to 3 workers.")
 
+    def test_the_wanted_number_of_workers_is_shown(self, console: FakeConsole, visit: Open) -> None:
+        console.runners.streams["fast-vehicles"] = stream(scaling={"wanted": 4, "dryRun": True, "reason": "a lag"})
+        console.refresh()
+        seen = opened(visit, console)
+
+        facts = seen.page.locator("#facts div", has_text="Workers").locator("dd")
+        expect(facts).to_have_text("2, 4 wanted (dry run)")
+
     def test_a_warning_about_the_number_stays_in_the_dialog(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)
         seen.page.locator("#scale").click()

@@ -128,6 +128,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     from lsql_runner.console.actions import Operations
     from lsql_runner.console.app import ConsoleDependencies, create_app
     from lsql_runner.console.auth import open_authenticator
+    from lsql_runner.console.dry_run_events import DryRunEvents
     from lsql_runner.console.history import History
     from lsql_runner.console.runners import Runners
     from lsql_runner.console.watch import ClusterWatch
@@ -146,6 +147,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
         history=history,
         now=_now,
         listener=metrics,
+        after_refresh=DryRunEvents(cluster) if settings.dry_run_events else None,
     )
     operations = Operations(
         cluster=cluster,

@@ -122,6 +122,7 @@ class ConsoleSettings(_Section):
     actions: Actions = Actions()
     workers: ScaleLimits = ScaleLimits()
     logs: Logs = Logs()
+    dry_run_events: bool = False
     external_metrics: ExternalMetricsServer = ExternalMetricsServer()
     log_level: Annotated[str, AfterValidator(level_name)] = "INFO"
 

@@ -54,6 +54,7 @@ class ClusterWatch:
         history: History,
         now: Callable[[], datetime],
         listener: ConsoleListener,
+        after_refresh: Callable[[ClusterView], None] | None = None,
     ) -> None:
         self._cluster = cluster
         self._fetch_reports = fetch_reports
@@ -61,6 +62,7 @@ class ClusterWatch:
         self._history = history
         self._now = now
         self._listener = listener
+        self._after_refresh = after_refresh
         self._view: ClusterView | None = None
         self._refreshing = threading.Lock()
         self._wake = threading.Event()
@@ -136,6 +138,8 @@ class ClusterWatch:
             self._view = ClusterView(number=number, document=document, entries=entries, processors=living)
             self._history.add_document(document)
             self._listener(_read_event(document, published))
+            if self._after_refresh:
+                self._after_refresh(self._view)
 
     def _run(self) -> None:
         while not self._ended:

@@ -97,7 +97,7 @@ function showFacts(stream) {
     ["Image", stream.imageVersion || stream.image || NONE],
     ["Runner", stream.runnerVersion || NONE],
     ["Runners", count(stream.runners)],
-    ["Workers", stream.workers === null ? NONE : count(stream.workers)],
+    ["Workers", workersText(stream)],
     ["Consumer group", stream.appId || NONE],
     ["Pipeline", stream.pipeline || NONE],
     ["Created", `${BY[stream.createdBy] ?? stream.createdBy}${stream.legacy ? " (legacy)" : ""}`],
@@ -108,6 +108,13 @@ function showFacts(stream) {
   const error = stream.lastError;
   if (error) facts.push(["Last error", `${error.at ? `${moment(error.at)}: ` : ""}${error.message}`]);
   renew(byId("facts"), facts, () => facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function workersText({ workers, scaling }) {
+  if (workers === null) return NONE;
+  const wanted = scaling?.wanted ?? null;
+  if (wanted === null) return count(workers);
+  return `${count(workers)}, ${count(wanted)} wanted${scaling.dryRun ? " (dry run)" : ""}`;
 }
 
 function showEvents(events) {
