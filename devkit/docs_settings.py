@@ -10,11 +10,14 @@ from typing import Any, Literal, get_args, get_origin
 from devkit.markdown import GENERATED, cell, code, code_list
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.config.lease_settings import LeaseSettings
 from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_SUFFIXES
 from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
+
+_OTHER_TABLES = {**ScalingSettings.model_fields, **LeaseSettings.model_fields}
 
 
 def settings() -> str:
@@ -31,7 +34,7 @@ def settings() -> str:
             "`LSQL_` and is not in this list is an error, which suggests similar names."
         ),
         "",
-        *_table(name for name in Settings.model_fields if name not in ScalingSettings.model_fields),
+        *_table(name for name in Settings.model_fields if name not in _OTHER_TABLES),
         (
             "| `SASL_*`, `SSL_*` | none | text | Keys of the Kafka client, in upper case and with `_` for `.`: "
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
@@ -51,6 +54,12 @@ def settings() -> str:
         ),
         "",
         *_table(name for name in ScalingSettings.model_fields if name not in WorkerSettings.model_fields),
+        "",
+        "## Standby",
+        "",
+        "Several processes, of which one runs the program and the others [stand by](../guides/operating.md#standby).",
+        "",
+        *_table(LeaseSettings.model_fields),
         "",
         "## Sinks",
         "",

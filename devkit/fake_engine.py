@@ -42,6 +42,7 @@ class FakeEngine:
 
     Attributes:
         jobs: every job that was started.
+        warmed: every job of `warm_up`.
         running: the job that runs now.
         start_error: the next starts raise it.
         warnings: the result of the next starts.
@@ -58,6 +59,7 @@ class FakeEngine:
     def __init__(self, brokers: FakeBrokers) -> None:
         self._brokers = brokers
         self.jobs: list[Job] = []
+        self.warmed: list[Job] = []
         self.running: Job | None = None
         self.start_error: Exception | None = None
         self.warnings: tuple[str, ...] = ()
@@ -151,6 +153,9 @@ class FakeEngine:
         self.jobs.append(job)
         self.running, self.error = job, None
         return self.warnings
+
+    def warm_up(self, job: Job) -> None:
+        self.warmed.append(job)
 
     def death(
         self, positions: Mapping[Partition, int], ends: Callable[[], Mapping[Partition, int]]

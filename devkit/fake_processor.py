@@ -13,6 +13,7 @@ from devkit.fake_engine import MEMORY
 from devkit.fake_program import DESCRIPTION, SQL, TOPICS, WARNING
 from lsql_runner.container.budget import budget
 from lsql_runner.errors import LsqlError, report
+from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 from lsql_runner.events.processor import (
     BatchEnded,
     BrokerLost,
@@ -258,7 +259,16 @@ def jvm_gone() -> FakeProcessor:
     return processor
 
 
+def standby() -> FakeProcessor:
+    """Another process leads."""
+    processor = FakeProcessor()
+    view = LeadershipView(leads=False, holder="pod-1_7f", address="127.0.0.1:1", term=3)
+    processor.emit(LeadershipChanged(processor.now_ms, view))
+    processor.transition(Cause.STAND_BY)
+    return processor
+
+
 SCENARIOS: dict[str, Callable[[], FakeProcessor]] = {
     scenario.__name__.replace("_", "-"): scenario
-    for scenario in (starting, running, waiting, restarting, failed, stopped, broker_lost, jvm_gone)
+    for scenario in (starting, running, waiting, restarting, failed, stopped, broker_lost, jvm_gone, standby)
 }

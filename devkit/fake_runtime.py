@@ -14,6 +14,7 @@ from devkit.fake_registry import FakeRegistry
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.events.processor import Event, QueryDied
 from lsql_runner.events.state import State
+from lsql_runner.lease.ports import Leadership
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.health import assess
@@ -32,6 +33,7 @@ BEGIN_MS = 1_795_252_980_000
 class FakeRuntime:
     """What outlives a process: the data of brokers and registry, the state directory, and a clock.
 
+    With `leadership`, processes run at the same time.
     `jvm_gone` counts the reports that the JVM has ended. A turn of the loop waits for nothing, so tests may repeat it.
     """
 
@@ -45,6 +47,7 @@ class FakeRuntime:
         self.now_ms = BEGIN_MS
         self.jvm_gone = 0
         self.reporting: InlineReporting | None = None
+        self.leadership: Leadership | None = None
 
     def settings(self, **env: str) -> Settings:
         return read_settings(
@@ -67,7 +70,8 @@ class FakeRuntime:
         """
         settings = self.settings(**env)
         identity = Identity(app_id=APP_ID, sql=settings.sql, user="", version="0", guarantee="at_least_once")
-        with closing(StateDir(settings.state_dir, settings.app_id)) as state:
+        shared = self.leadership is not None
+        with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0, shared=shared)) as state:
             loop = ControlLoop(
                 RunDependencies(
                     settings=settings,
@@ -79,6 +83,7 @@ class FakeRuntime:
                     state=state,
                     python_pids=(os.getpid(),),
                     on_jvm_gone=self._on_jvm_gone,
+                    leadership=self.leadership,
                     start_reporting=self._start_reporting,
                     now_ms=lambda: self.now_ms,
                 )

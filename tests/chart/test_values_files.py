@@ -110,8 +110,13 @@ def test_pods_satisfy_the_restricted_level(objects: list[Object]) -> None:
             assert rights["capabilities"] == {"drop": ["ALL"]}, name
 
 
-def test_no_cluster_permission_is_granted(objects: list[Object]) -> None:
-    assert [found["kind"] for found in objects if "rbac" in found["apiVersion"]] == []
+def test_no_permission_is_granted_but_that_for_one_lease_with_a_standby(objects: list[Object]) -> None:
+    granted = {found["kind"]: found for found in objects if "rbac" in found["apiVersion"]}
+    leases = [found["metadata"]["name"] for found in objects if found["kind"] == "Lease"]
+    assert set(granted) == ({"Role", "RoleBinding"} if leases else set())
+    if leases:
+        rule = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "update"]}
+        assert granted["Role"]["rules"] == [{**rule, "resourceNames": leases}]
 
 
 def test_the_environment_is_valid_for_the_runner(objects: list[Object], tmp_path: Path) -> None:
@@ -143,12 +148,12 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
     workload = specs.get("StatefulSet") or specs["Deployment"]
     processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
     # Before an install, the Secrets with the token of the API and with the secret of the workers do not exist.
-    # It computes no number of workers either.
-    prefixes = ("LSQL_API_", "LSQL_WORKERS_", "LSQL_AUTOSCALING_")
+    # It computes no number of workers either, and does not use the Lease.
+    prefixes = ("LSQL_API_", "LSQL_WORKERS_", "LSQL_AUTOSCALING_", "LSQL_LEASE")
     left_out = [row for row in processor["env"] if row["name"].startswith(prefixes)]
     assert validation["env"] == [row for row in processor["env"] if row not in left_out]
     assert validation["image"] == processor["image"]
-    mounts = [mount for mount in processor["volumeMounts"] if mount["name"] != "credentials"]
+    mounts = [mount for mount in processor["volumeMounts"] if mount["name"] not in ("credentials", "lease")]
     assert [mount for mount in validation["volumeMounts"] if mount["name"] != "credentials"] == mounts
 
 

@@ -55,6 +55,12 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_WORKERS_ENCRYPTION" $values.workers.encryption)) -}}
 {{- end -}}
 {{- if .api -}}{{- $set = concat $set (include "lsql-runner.autoscalingVariables" $root | fromJsonArray) -}}{{- end -}}
+{{- if and .api $values.standby.replicas -}}
+{{- $set = concat $set (list
+  (list "LSQL_LEASE" (printf "%s/%s" $root.Release.Namespace (include "lsql-runner.fullname" $root)))
+  (list "LSQL_LEASE_SECONDS" $values.standby.leaseSeconds)
+  (list "LSQL_LEASE_RENEW_SECONDS" $values.standby.renewSeconds)) -}}
+{{- end -}}
 {{- with (default dict $values.resources.limits).memory -}}{{- $set = append $set (list "LSQL_MEMORY_LIMIT" .) -}}{{- end -}}
 {{- if $values.processing.heapMiB -}}{{- $set = append $set (list "LSQL_HEAP_MIB" $values.processing.heapMiB) -}}{{- end -}}
 {{- if $values.topics -}}{{- $set = append $set (list "LSQL_TOPICS" (toJson $values.topics)) -}}{{- end -}}

@@ -38,12 +38,21 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- default (printf "%s-state" (include "lsql-runner.fullname" .)) .Values.persistence.existingClaim -}}
 {{- end -}}
 
+{{/* The number of pods that run the program or stand by. */}}
+{{- define "lsql-runner.pods" -}}
+{{- ternary (add 1 .Values.standby.replicas) 0 (gt (int .Values.replicas) 0) -}}
+{{- end -}}
+
 {{/* The host names of the API, as a JSON list: those of the Services, of the Ingress, of the HTTPRoute, and more in the values. */}}
 {{- define "lsql-runner.allowedHosts" -}}
 {{- $name := include "lsql-runner.fullname" . -}}
 {{- $headless := printf "%s-headless" $name -}}
 {{- $hosts := list -}}
-{{- range list $name $headless (printf "%s-0.%s" $name $headless) -}}
+{{- $names := list $name $headless -}}
+{{- range $number := until (int (add 1 .Values.standby.replicas)) -}}
+{{- $names = append $names (printf "%s-%d.%s" $name $number $headless) -}}
+{{- end -}}
+{{- range $names -}}
 {{- $hosts = append $hosts . -}}
 {{- $hosts = append $hosts (printf "%s.%s" . $.Release.Namespace) -}}
 {{- $hosts = append $hosts (printf "%s.%s.svc" . $.Release.Namespace) -}}

@@ -60,6 +60,11 @@ volumeMounts:
     readOnly: true
   {{- end }}
   {{- end }}
+  {{- if and .api .root.Values.standby.replicas }}
+  - name: lease
+    mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+    readOnly: true
+  {{- end }}
   {{- if or .root.Values.userFunctions.existingConfigMap .root.Values.userFunctions.existingClaim }}
   - name: functions
     mountPath: /etc/lsql-runner/functions
@@ -95,6 +100,21 @@ that a certificate and its key always match. Call like `lsql-runner.credentials`
             - key: {{ .key | quote }}
               path: {{ .file }}
       {{- end }}
+{{- end }}
+{{- if and .api .root.Values.standby.replicas }}
+# A token for the Lease, which the kubelet renews.
+- name: lease
+  projected:
+    defaultMode: 0440
+    sources:
+      - serviceAccountToken:
+          path: token
+          expirationSeconds: 600
+      - configMap:
+          name: kube-root-ca.crt
+          items:
+            - key: ca.crt
+              path: ca.crt
 {{- end }}
 {{- with .root.Values.userFunctions }}
 {{- if .existingConfigMap }}
@@ -144,9 +164,19 @@ metadata:
 spec:
   serviceAccountName: {{ include "lsql-runner.serviceAccountName" . }}
   {{- include "lsql-runner.podBase" . | nindent 2 }}
-  {{- with .Values.topologySpreadConstraints }}
+  {{- if or .Values.topologySpreadConstraints .Values.standby.replicas }}
   topologySpreadConstraints:
+    {{- with .Values.topologySpreadConstraints }}
     {{- toYaml . | nindent 4 }}
+    {{- else }}
+    # A standby on the node of the leader is lost with it.
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "lsql-runner.selectorLabels" . | nindent 10 }}
+    {{- end }}
   {{- end }}
   terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
   {{- with .Values.initContainers }}

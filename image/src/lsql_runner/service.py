@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from lsql_runner.engine.port import Engine
+    from lsql_runner.lease.leadership import LeaseLeadership
     from lsql_runner.observe.metrics import Metrics
     from lsql_runner.runtime.port import Identity
     from lsql_runner.runtime.supervisor import Supervisor
@@ -61,6 +65,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings.actions_mode  # noqa: B018
     settings.workers  # noqa: B018
     settings.autoscaling  # noqa: B018
+    settings.lease  # noqa: B018
     configure(settings.log_level, includes_values=settings.errors_include_values)
     open_until_exit = ExitStack()
 
@@ -80,7 +85,13 @@ def run(environment: Mapping[str, str]) -> int:
 
         open_until_exit.callback(FileWatch(settings.files, _stop_for_restart).close)
         hosts = AllowedHosts(with_own_names(host_patterns(settings.allowed_hosts)))
-        return create_app(supervisor, metrics.render, access_of(settings), hosts=hosts)
+        access = access_of(settings)
+        app = create_app(supervisor, metrics.render, access, hosts=hosts)
+        if settings.lease is not None:
+            from lsql_runner.api.forwarding import install
+
+            install(app, supervisor, access)
+        return app
 
     return serve(make_app, settings.port, open_until_exit.close, address=settings.bind_address)
 
@@ -101,7 +112,8 @@ def processor(
     """
     program = parse(settings.sql)
     bind_settings(program.settings)
-    with closing(StateDir(settings.state_dir, settings.app_id)) as state:
+    has_lease = settings.lease is not None
+    with closing(StateDir(settings.state_dir, settings.app_id, shared=has_lease)) as state, ExitStack() as until_end:
         jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.processor import SparkEngine
 
@@ -115,6 +127,9 @@ def processor(
         with closing(engine), connections(settings) as (brokers, registry):
             memory = None if options else memory_budget(settings)
             identity = replace(_identity(settings, program), memory=memory)
+            leadership = _leadership(settings, jvm)
+            if leadership is not None:
+                until_end.callback(leadership.close)
             supervisor = Supervisor(
                 RunDependencies(
                     settings=settings,
@@ -126,6 +141,7 @@ def processor(
                     state=state,
                     python_pids=python_pids,
                     on_jvm_gone=_end_with_the_jvm,
+                    leadership=leadership,
                 )
             )
             metrics = Metrics(identity, supervisor.status)
@@ -200,6 +216,32 @@ def _identity(settings: Settings, program: Program) -> Identity:
         guarantee=bind_settings(program.settings).guarantee or settings.guarantee,
         started_at_ms=now_ms(),
     )
+
+
+def _leadership(settings: Settings, jvm: SparkJvm) -> LeaseLeadership | None:
+    """The part of this process in the election of a leader; None without a Lease."""
+    if settings.lease is None:
+        return None
+    from lsql_runner.lease.api import RestLeaseApi
+    from lsql_runner.lease.election import Candidate
+    from lsql_runner.lease.leadership import LeaseLeadership, own_host
+
+    machine = socket.gethostname()
+    host = settings.lease_host or own_host(machine)
+    holder = f"{machine}_{uuid.uuid4()}"
+    candidate = Candidate(holder, f"{host}:{settings.port}", settings.lease_seconds)
+    return LeaseLeadership(
+        RestLeaseApi(settings.lease), candidate, settings.lease_renew_seconds, partial(_end_replaced, settings, jvm)
+    )
+
+
+def _end_replaced(settings: Settings, jvm: SparkJvm) -> None:
+    """End the process at once, because another one leads: it must not write any more."""
+    jvm.process.kill()
+    error = LsqlError("PROCESSOR_REPLACED", app=settings.app_id)
+    LOG.critical("another process leads", extra={"code": error.code, "error": error.message})
+    sys.stderr.flush()
+    os._exit(EXIT_RUNTIME)
 
 
 def _stop_for_restart(changed: Path) -> None:

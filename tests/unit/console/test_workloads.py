@@ -153,6 +153,9 @@ class TestViolations:
     def test_more_than_one_replica(self) -> None:
         assert codes(workload("fast-vehicles", replicas=2)) == ["replicas"]
 
+    def test_pods_with_a_lease_do_not_do_everything_twice(self) -> None:
+        assert codes(workload("fast-vehicles", replicas=2, env={"LSQL_LEASE": "fleet/fast-vehicles"})) == []
+
     def test_an_id_that_is_not_a_valid_label(self) -> None:
         manifest = workload("fast-vehicles")
         manifest["metadata"]["labels"]["lenses-id"] = "no/id"

@@ -269,6 +269,7 @@ def test_names_end_in_a_unit_and_counters_in_total() -> None:
         "_workers",
         "_workers_wanted",
         "_slots",
+        "_leader",
     )
 
     for m in METRICS:

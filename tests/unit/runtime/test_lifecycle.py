@@ -19,6 +19,8 @@ def model(state: State, cause: Cause) -> State | None:
         return State.ENDED if cause is Cause.END else None
     query = state in WITH_QUERY
     stopping = state is State.STOPPING
+    if state is State.STANDBY:  # requests go to the process that leads
+        return {Cause.END: State.ENDED, Cause.LEAD: State.STARTING}.get(cause)
     match cause:
         case Cause.END:
             return State.ENDED
@@ -34,6 +36,8 @@ def model(state: State, cause: Cause) -> State | None:
             return State.STOPPED if stopping else State.FAILED
         case Cause.HALTED if stopping:
             return State.STOPPED
+        case Cause.STAND_BY if state is State.STARTING:
+            return State.STANDBY
         case Cause.RUN if state is State.STARTING:
             return State.RUNNING
         case Cause.WAIT if state in (State.STARTING, State.WAITING):

@@ -14,7 +14,7 @@ from lsql_runner.api.worker_models import Count, ScalingReport, WorkerReport
 from lsql_runner.events.state import State
 from lsql_runner.web.models import Model
 
-StateName = Literal["starting", "waiting", "running", "stopping", "stopped", "restarting", "failed", "ended"]
+StateName = Literal["starting", "waiting", "standby", "running", "stopping", "stopped", "restarting", "failed", "ended"]
 assert set(StateName.__args__) == {state.value for state in State}  # type: ignore[attr-defined]  # typing's own
 
 
@@ -170,6 +170,16 @@ class Memory(Model):
     threads: Count | None = Field(description="Threads of the Spark JVM.")
 
 
+class StandbyReport(Model):
+    """The election of the process that runs the program, as the process that answers sees it."""
+
+    role: Literal["leader", "standby"] = Field(description="Of the process that answers.")
+    leader: str | None = Field(description="The process that leads; null if there is none.")
+    address: str | None = Field(description="Host and port of its API.")
+    term: Count = Field(description="How often the leader has changed.")
+    error: Error | None = Field(description="Why the Lease could not be read or renewed the last time.")
+
+
 class StreamReport(Model):
     """The processor: its program, position, lag, health and errors."""
 
@@ -217,6 +227,7 @@ class StreamReport(Model):
         description="The workers that run the tasks; null if the processor runs them itself."
     )
     scaling: ScalingReport | None = Field(description="null without LSQL_AUTOSCALING_ENABLED.")
+    standby: StandbyReport | None = Field(description="Which process leads; null if there is no standby.")
 
 
 class HistorySample(Model):

@@ -22,6 +22,7 @@ from lsql_runner.api.models import (
     ProcessorRates,
     Sink,
     SinkColumn,
+    StandbyReport,
     StateName,
     StateReport,
     StateStore,
@@ -32,6 +33,7 @@ from lsql_runner.api.models import (
 )
 from lsql_runner.api.worker_views import scaling_report, worker_reports
 from lsql_runner.errors import ErrorReport, LsqlError
+from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
 from lsql_runner.runtime.health import Health, Reason
@@ -89,6 +91,7 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
         memory=_memory(identity, status),
         workers=worker_reports(status),
         scaling=scaling_report(status),
+        standby=None if status.leadership is None else _standby(status.leadership),
     )
 
 
@@ -218,6 +221,16 @@ def _last_error(status: Status) -> DatedError | None:
     if status.last_error is None:
         return None
     return DatedError(at=moment(status.last_error_at_ms or 0), **_error_fields(status.last_error))
+
+
+def _standby(seen: LeadershipView) -> StandbyReport:
+    return StandbyReport(
+        role="leader" if seen.leads else "standby",
+        leader=seen.holder or None,
+        address=seen.address or None,
+        term=seen.term,
+        error=_error(seen.error),
+    )
 
 
 def _topic(use: TopicUse) -> Topic:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
+from lsql_runner.config.lease_settings import LeaseSettings
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.config.quantity import mebibytes
@@ -43,7 +44,7 @@ from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTl
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
-class Settings(ScalingSettings):
+class Settings(ScalingSettings, LeaseSettings):
     """All settings of a processor, with those of its workers and of their scaling."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -23,11 +23,13 @@ SECRET_CHARS = 16
 _APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])\Z")
 _TOKEN = re.compile(r"[!-~]+\Z")
+_LEASE = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*\Z")
 _EXPECTED = DetailTable(
     {
         "APP_ID": "letters, digits, `.`, `_` and `-`, starting with a letter or digit",
         "HEAP": "0, or at least {least}",
         "HOST": "a host name, an IPv4 address, or an IPv6 address in brackets",
+        "LEASE": "`namespace/name`",
         "MEMORY": "an amount of memory, such as 768Mi",
         "SECRET": "at least {least} characters",
         "TOKEN": "at least {least} characters of ASCII without blanks",
@@ -81,6 +83,12 @@ def _worker_host(value: str) -> str:
     return value
 
 
+def _lease(value: str) -> str:
+    if value and not _LEASE.match(value):
+        raise DetailError(_EXPECTED("LEASE"))
+    return value
+
+
 def _patterns(value: str) -> str:
     patterns(value)
     return value
@@ -90,6 +98,7 @@ AppId = Annotated[str, AfterValidator(_app_id)]
 BindAddress = Annotated[str, AfterValidator(bind_address)]
 HeapMib = Annotated[int, AfterValidator(_heap)]
 Hosts = Annotated[str, AfterValidator(_hosts)]
+LeaseName = Annotated[str, AfterValidator(_lease)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Secret = Annotated[str, AfterValidator(_secret)]

@@ -25,6 +25,7 @@ TOPICS = 100
 State = Literal[
     "starting",
     "waiting",
+    "standby",
     "running",
     "stopping",
     "stopped",

@@ -207,7 +207,7 @@ def _violations(
             yield Violation(name.lower().replace("_", "-") + "-missing", f"The variable {name} is not set.")
     if p.id is not None and not _ID.match(p.id):
         yield Violation("id", f"The id {p.id} is not a valid label value.")
-    if p.runners > 1:
+    if p.runners > 1 and not variables.has("LSQL_LEASE"):
         yield Violation("replicas", f"{p.runners} replicas: each would read and write everything.")
     if p.legacy:
         return

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lsql_runner.config.sink_connection import SinkConnection
+from lsql_runner.engine.owner import Owner
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
@@ -112,6 +113,9 @@ class Job:
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
     sinks: Sinks = Sinks()
+    owner: Owner | None = None
+    """This process as the owner of the checkpoints. The JVM ends before it writes to them as soon as there is another
+    one. None without a Lease."""
 
 
 class Engine(Protocol):
@@ -152,6 +156,13 @@ class Engine(Protocol):
         Raises:
             LsqlError: no query runs: JVM_GONE, JVM_START_TIMEOUT, QUERY_FAILED, FUNCTION_UNUSABLE, SINK_UNREACHABLE,
                 SINK_REFUSED, SINK_TABLE_MISMATCH.
+        """
+
+    def warm_up(self, job: Job) -> None:
+        """Load and compile what the first batches of a job need, while another process runs it. Writes nothing of it.
+
+        Args:
+            job: its queries begin at some of the newest records. It has no checkpoints of its own.
         """
 
     def death(

@@ -10,6 +10,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TypeGuard
 
@@ -38,11 +40,12 @@ from lsql_runner.engine.state_options import tune_state
 from lsql_runner.engine.ticks import advance
 from lsql_runner.engine.ticks import reset as reset_ticks
 from lsql_runner.engine.topic_writer import output_context
+from lsql_runner.engine.warm_up import warm_up
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.events.workers import JoinedWorker, RefusedWorker
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY, OWNER
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.jvm.workers import Workers
 from lsql_runner.plan.clocks import clock_of
@@ -132,6 +135,8 @@ class SparkEngine:
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
         reset_ticks()
+        if job.owner is not None:
+            java_class(OWNER).begin(str(job.owner.file), job.owner.text)
         self._job = job
         try:
             self._running = RunningPlan(session, job)
@@ -141,6 +146,16 @@ class SparkEngine:
                 raise
             raise query_error(failure) from None
         return self._running.warnings
+
+    def warm_up(self, job: Job) -> None:
+        session = self.session
+        activate(session)
+        if job.registry is not None:
+            register_registry(REGISTRY, job.registry.java())
+        session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
+        tune_state(session, job.rocksdb, self._store_memory(job))
+        with TemporaryDirectory(dir=self._jvm.scratch) as folder:
+            warm_up(session, job, Path(folder))
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
         if self._state_stores_mib is None:

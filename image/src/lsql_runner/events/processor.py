@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
 from lsql_runner.events.workers import ScalingDecided, WorkersChanged
@@ -168,6 +169,7 @@ Event = (
     | VolumeMeasured
     | WorkersChanged
     | ScalingDecided
+    | LeadershipChanged
     | WarningRaised
     | AuditRecorded
 )

@@ -10,6 +10,8 @@ class State(Enum):
     """Prepares the program: reads topics and schemas, and checks the saved state."""
     WAITING = "waiting"
     """Tries to start again every second, because a server is unreachable or a source topic is empty."""
+    STANDBY = "standby"
+    """Has prepared everything, and waits until the process that leads ends."""
     RUNNING = "running"
     """Its queries run."""
     STOPPING = "stopping"

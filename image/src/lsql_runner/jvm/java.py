@@ -17,6 +17,9 @@ SPARK_OUT_OF_HEAP = 52
 """The exit code of Spark after an OutOfMemoryError of a task that Java code has thrown and not the JVM, for example for
 an array that is too long (SparkExitCode.OOM)."""
 
+REPLACED = 86
+"""The exit code of a JVM that found another owner of its checkpoints (com.lsqlrunner.fs.Owner)."""
+
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
 """Results must not depend on the machine's locale: in Turkish, for example, the upper case of i is İ."""
 

@@ -74,6 +74,7 @@ JVM_MEMORY: Final = f"{PACKAGE}.memory.JvmMemory"
 FULL_COLLECTIONS: Final = f"{PACKAGE}.memory.FullCollections"
 ERROR_CHAIN: Final = f"{PACKAGE}.errors.ErrorChain"
 CLUSTER: Final = f"{PACKAGE}.workers.Cluster"
+OWNER: Final = f"{PACKAGE}.fs.Owner"
 
 TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
 """Also the name of a data source, for `readStream.format`."""
@@ -83,7 +84,7 @@ CALLED: Final = frozenset(
         *(REGISTRY_CLASS, DECODE_AVRO_CLASS, TOPIC_OUTPUT, BATCH_TRIGGER, CONTINUOUS_QUERY, SINK_WRITER, ERROR_CHAIN),
         TICK_SOURCE,
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP),
-        *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER, CLUSTER),
+        *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER, CLUSTER, OWNER),
     }
 )
 

@@ -11,6 +11,7 @@ import structlog
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.audit import AUDIT_LOGGER, DONE
+from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.processor import (
     AuditRecorded,
     BatchEnded,
@@ -129,6 +130,14 @@ class EventLog:
             arriving_per_second=event.arriving_per_s,
             reason=event.reason,
         )
+
+    @_write.register
+    def _(self, event: LeadershipChanged) -> None:
+        seen = event.leadership
+        if seen.error is None:
+            self._log.info("leader", leads=seen.leads, leader=seen.holder, term=seen.term)
+        else:
+            self._log.warning("lease unavailable", **_error_fields(seen.error))
 
     @_write.register
     def _(self, event: BatchEnded) -> None:

@@ -186,6 +186,7 @@ METRICS: tuple[MetricSpec, ...] = (
         "gauge",
         "Free space of the volume with the state directory, for this processor and all others that use it.",
     ),
+    MetricSpec("lsql_leader", "gauge", "1 if this process leads, 0 if it stands by; absent if there is no standby."),
     MetricSpec("lsql_workers", "gauge", "Workers that have joined the processor; absent if it runs its tasks itself."),
     MetricSpec(
         "lsql_workers_wanted",

@@ -126,6 +126,7 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],
         "lsql_state_volume_size_bytes": [((), status.volume.size_bytes)] if status.volume else [],
         "lsql_state_volume_free_bytes": [((), status.volume.free_bytes)] if status.volume else [],
+        "lsql_leader": [((), int(status.leadership.leads))] if status.leadership else [],
         "lsql_workers": [] if status.workers is None else [((), len(status.workers))],
         "lsql_workers_wanted": _workers_wanted(status),
         "lsql_worker_slots": [] if status.workers is None else [((), sum(w.cores for w in status.workers))],

@@ -24,6 +24,7 @@ from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
+from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
@@ -54,6 +55,8 @@ class ControlLoop:
         self._volume = VolumeReporter(dependencies, self.machine)
         self._workers = WorkersReporter(dependencies, self.machine)
         self._scaling = _scaling_reporter(dependencies, self.machine)
+        leadership = dependencies.leadership
+        self._standby = None if leadership is None else Standby(dependencies, leadership, self.machine)
         self._deaths = OutOfMemoryDeaths(dependencies)
         self._backoff = Backoff()
         self._retry_at_ms = 0
@@ -61,21 +64,24 @@ class ControlLoop:
     def prepare_first(self) -> None:
         """Prepare the program before the first turn, so that the caller gets the error of an invalid program.
 
-        A processor that a person has stopped is not prepared. After a temporary error, the turns try again.
+        A processor that a person has stopped is not prepared. After a temporary error, the turns try again. With a
+        standby, nothing is changed before this process leads.
 
         Raises:
             LsqlError: the program or the configuration is invalid.
         """
-        if self._dependencies.state.stopped_by() is not None:
-            self.machine.move(Cause.STOP)
-            self.machine.move(Cause.HALTED)
+        if self._standby is None and self._stays_stopped():
             return
         try:
-            self._prepared = self._prepare()
+            if self._standby is None:
+                self._prepared = self._prepare()
+            else:
+                self.description = self._standby.prepare()
         except LsqlError as error:
             if error.kind.recovery is Recovery.FINAL:
                 raise
-            self._start_failed(error)
+            if self._standby is None:
+                self._start_failed(error)
 
     def turn(self, command: Cause | None = None) -> bool:
         """Carry out a command, then the work of the current state. False after the last turn."""
@@ -96,12 +102,16 @@ class ControlLoop:
         self._workers.report()
         if self._scaling is not None:
             self._scaling.report()
+        if self._standby is not None:
+            self._standby.report()
         if state is not State.STARTING:
             self._memory.report()
         if state is State.RUNNING:
             self._watch()
         elif state is State.STARTING:
             self._start()
+        elif state is State.STANDBY:
+            self._stand_by()
         elif state in (State.WAITING, State.RESTARTING) and self._now_ms() >= self._retry_at_ms:
             self.machine.move(Cause.RETRY)
         return self.machine.state is not State.ENDED
@@ -128,8 +138,35 @@ class ControlLoop:
         self.description = description_of(prepared)
         return prepared
 
+    def _stays_stopped(self) -> bool:
+        """Whether a person has stopped the processor. Then it is STOPPED."""
+        if self._dependencies.state.stopped_by() is None:
+            return False
+        self.machine.move(Cause.STOP)
+        self.machine.move(Cause.HALTED)
+        return True
+
+    def _stand_by(self) -> None:
+        assert self._standby is not None
+        if self._standby.may_lead:
+            self.machine.move(Cause.LEAD)
+        else:
+            self._standby.refresh()
+
+    def _leads(self) -> bool:
+        """Whether this process runs the program. If another one does, it is STANDBY."""
+        if self._standby is None or self._dependencies.state.owner is not None:
+            return True
+        if self._standby.take_over():
+            return not self._stays_stopped()
+        self._standby.warm_up()
+        self.machine.move(Cause.STAND_BY)
+        return False
+
     def _start(self) -> None:
         try:
+            if not self._leads():
+                return
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies
             self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
@@ -205,11 +242,17 @@ class ControlLoop:
 
     def _jvm_gone(self) -> None:
         reason = self._dependencies.engine.jvm_death() or "unknown"
-        error = self._report(LsqlError("JVM_GONE", reason=reason))
+        is_replaced = self._dependencies.state.is_replaced()
+        app = self._dependencies.settings.app_id
+        error = self._report(
+            LsqlError("PROCESSOR_REPLACED", app=app) if is_replaced else LsqlError("JVM_GONE", reason=reason)
+        )
         self._deaths.died(reason)
         self.machine.emit(JvmGone(self._now_ms(), error))
         alive = self.machine.state in (State.STARTING, State.RUNNING)
         self.machine.move(Cause.FAILED_PERMANENTLY if alive else Cause.END, error)
+        if self._standby is not None:
+            self._standby.release()
         self._dependencies.on_jvm_gone()
 
     def _unexpected(self, error: Exception) -> None:

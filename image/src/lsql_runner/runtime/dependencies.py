@@ -9,6 +9,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.engine.port import Engine
 from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.lease.ports import Leadership
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter, Reporting, ReportingThread
@@ -31,6 +32,8 @@ class RunDependencies:
     """The Python processes of the processor, whose memory is measured."""
     on_jvm_gone: Callable[[], None] = lambda: None
     """Called once, if the JVM ends without a request."""
+    leadership: Leadership | None = None
+    """Whether this process leads, if a Lease decides it."""
     start_reporting: Callable[[PositionReporter], Reporting] = ReportingThread
     """Starts to commit positions and to measure the lag while a plan runs."""
     now_ms: Callable[[], int] = now_ms

@@ -34,8 +34,9 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
     """The health of the processor.
 
     A processor is healthy while it waits for a first record, is stopped by a person, or its topics are idle. Codes:
-    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `failed` (a person must start it
-    again), `query-died` (it restarts), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
+    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `lease-unavailable` (of a
+    standby), `failed` (a person must start it again), `query-died` (it restarts), `query-stuck` (no batch ended for
+    `stuck_after_ms` while the lag grew).
     """
     reasons: list[Reason] = []
     if status.jvm_error is not None:
@@ -45,6 +46,9 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
         reasons.append(Reason("broker-refused" if refused else "broker-unreachable", status.broker_error.message))
     if status.state is State.WAITING and status.reason is not None and status.reason.code == "SINK_UNREACHABLE":
         reasons.append(Reason("sink-unreachable", status.reason.message))
+    seen = status.leadership
+    if status.state is State.STANDBY and seen is not None and seen.error is not None:
+        reasons.append(Reason("lease-unavailable", seen.error.message))
     if status.state is State.FAILED:
         text = status.reason.message if status.reason else "the processor failed"
         reasons.append(Reason("failed", text))

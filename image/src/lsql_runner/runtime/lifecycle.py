@@ -4,6 +4,7 @@ The main transitions:
 
 starting -> waiting (a server is unreachable, or a topic without a schema is empty) -> starting
 starting -> running -> stopping -> stopped -> starting
+starting -> standby (another process leads) -> starting
 running -> restarting (a temporary error; after a delay) -> starting
 running -> failed (for example a record that the program cannot process; a person starts it again)
 any -> ended (the process ends)
@@ -22,6 +23,10 @@ class Cause(Enum):
 
     WAIT = "wait"
     """The start has to wait for a server to respond, or for a first record."""
+    STAND_BY = "stand by"
+    """Another process leads."""
+    LEAD = "lead"
+    """This process leads from now on."""
     RETRY = "retry"
     """The delay is over."""
     RUN = "run"
@@ -43,6 +48,8 @@ class Cause(Enum):
 TRANSITIONS: dict[tuple[State, Cause], State] = {
     (State.STARTING, Cause.WAIT): State.WAITING,
     (State.STARTING, Cause.RUN): State.RUNNING,
+    (State.STARTING, Cause.STAND_BY): State.STANDBY,
+    (State.STANDBY, Cause.LEAD): State.STARTING,
     (State.STARTING, Cause.FAILED_TEMPORARILY): State.RESTARTING,
     (State.STARTING, Cause.FAILED_PERMANENTLY): State.FAILED,
     (State.STARTING, Cause.STOP): State.STOPPING,

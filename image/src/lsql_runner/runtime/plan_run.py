@@ -172,4 +172,5 @@ def job_of(
         registry=settings.registry,
         rocksdb=bound.rocksdb,
         sinks=sinks,
+        owner=state.owner,
     )

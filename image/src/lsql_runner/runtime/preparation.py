@@ -86,6 +86,20 @@ def prepare(
     return _prepared(situation, decision, registered, brokers)
 
 
+def prepare_without_changes(
+    program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState
+) -> PreparedProgram:
+    """Run the stages of a start that change nothing, while another process runs the program.
+
+    Positions of the group are not used: the other process commits them, and `saved` may be older.
+
+    Raises:
+        LsqlError: as `find_situation` and `decide`.
+    """
+    situation = find_situation(program, settings, brokers, registry, saved, with_positions=False)
+    return _prepared(situation, decide(situation, settings), (), brokers)
+
+
 def plan_on_brokers(
     program: ast.Program,
     settings: Settings,

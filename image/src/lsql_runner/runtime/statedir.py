@@ -1,6 +1,7 @@
 """The processor's directory: `<state dir>/<app id>/`.
 
     lock              held while a process runs the processor
+    owner             the process that leads, if a Lease chooses it
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
     control.json      whether a person has stopped the processor
     deployment.json   the program's digest and the settings of the last start, for the audit log
@@ -17,10 +18,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from lsql_runner.engine.offset_log import (
     SavedCheckpoint,
@@ -32,6 +33,7 @@ from lsql_runner.engine.offset_log import (
     saved_checkpoint,
     sync_folder,
 )
+from lsql_runner.engine.owner import Owner
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
@@ -97,16 +99,24 @@ restarted then starts at once, instead of after Kubernetes's back-off."""
 class StateDir:
     """One processor's directory, locked for this process. Waits up to `wait_s` for the end of another process.
 
+    Args:
+        root: SQL_STATE_STORE_DIR.
+        app_id: the name of the processor.
+        wait_s: the longest wait, in seconds.
+        shared: whether a Lease decides which process writes: then all of them share the lock.
+
     Raises:
         LsqlError: STATE_DIR_UNWRITABLE, STATE_DIR_IN_USE.
     """
 
-    def __init__(self, root: Path, app_id: str, wait_s: float = WAIT_S) -> None:
+    def __init__(self, root: Path, app_id: str, wait_s: float = WAIT_S, *, shared: bool = False) -> None:
         self.path = state_path(root, app_id)
+        self.owner: Owner | None = None
+        """This process as the owner of the directory; None if it has not taken it over."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             _probe(self.path)
-            self._lock = StateLock(self.path / "lock", wait_s)
+            self._lock = StateLock(self.path / "lock", wait_s, shared=shared)
         except OSError as error:
             raise _unwritable(self.path, error) from None
         except LockHeldError as error:
@@ -120,6 +130,24 @@ class StateDir:
     def close(self) -> None:
         """Release the lock."""
         self._lock.close()
+
+    # --- the owner ---
+
+    def take_over(self, text: str) -> None:
+        """Become the owner. The process that was it writes nothing to the checkpoints any more.
+
+        Args:
+            text: a line that no other owner has.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        self._replace("owner", lambda file: file.write(text))
+        self.owner = Owner(self.path / "owner", text)
+
+    def is_replaced(self) -> bool:
+        """Whether another process has become the owner in place of this one."""
+        return self.owner is not None and self.owner.is_replaced()
 
     # --- the program ---
 
@@ -153,7 +181,12 @@ class StateDir:
         return self.path / str(generation)
 
     def drop_older(self, generation: int) -> None:
-        """Delete the checkpoints of all generations before this one."""
+        """Delete the checkpoints of all generations before this one.
+
+        Raises:
+            LsqlError: PROCESSOR_REPLACED.
+        """
+        self._check_owner()
         for folder in self.path.iterdir():
             if folder.is_dir() and folder.name.isdigit() and int(folder.name) < generation:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -237,19 +270,28 @@ class StateDir:
 
     # --- files ---
 
+    def _check_owner(self) -> None:
+        if self.is_replaced():
+            raise LsqlError("PROCESSOR_REPLACED", app=self.path.name)
+
     def _delete(self, name: str) -> None:
+        self._check_owner()
         try:
             (self.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise _unwritable(self.path / name, error) from None
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
+        self._replace(name, lambda file: json.dump(document, file, indent=1, ensure_ascii=False))
+
+    def _replace(self, name: str, write: Callable[[TextIO], object]) -> None:
         """Write a file atomically: after a crash, it has the old or the new content."""
+        self._check_owner()
         target = self.path / name
         fresh = target.with_suffix(".new")
         try:
             with fresh.open("w", encoding="utf-8") as file:
-                json.dump(document, file, indent=1, ensure_ascii=False)
+                write(file)
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(target)
@@ -266,7 +308,7 @@ def _probe(path: Path) -> None:
     """Raise OSError if the directory cannot be written to: a full volume still opens files."""
     probe = path / ".probe"
     probe.write_bytes(b"1")
-    probe.unlink()
+    probe.unlink(missing_ok=True)  # processes with a Lease start at the same time
 
 
 def _pinned(path: Path) -> Pinned | None:

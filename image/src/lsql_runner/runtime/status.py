@@ -8,6 +8,7 @@ from threading import Lock
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import FailureAction, FailureCount
+from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 from lsql_runner.events.processor import (
     AuditRecorded,
     BatchEnded,
@@ -94,6 +95,9 @@ class Status:
     def present_workers(self) -> int:
         """The number of workers that run tasks, without those that are leaving."""
         return sum(not worker.leaving for worker in self.workers or ())
+
+    leadership: LeadershipView | None = None
+    """Which process leads; None without a standby."""
 
     @property
     def records_in_per_s(self) -> float:
@@ -282,6 +286,11 @@ def _(event: ScalingDecided, status: Status) -> Status:
 def _unknown(status: Status, at_ms: int, reason: str) -> ScalingDecided | None:
     """At once, since the next decision may be late: a start waits for brokers, and a stop for running batches."""
     return None if status.scaling is None else status.scaling.unknown(at_ms, reason)
+
+
+@status_after.register
+def _(event: LeadershipChanged, status: Status) -> Status:
+    return replace(status, leadership=event.leadership)
 
 
 @status_after.register

@@ -72,13 +72,21 @@ class Supervisor:
         Raises:
             LsqlError: the program or the configuration is invalid.
         """
-        with self._audit.process_start():
+        if self._dependencies.leadership is None:
+            with self._audit.process_start():
+                self._loop.prepare_first()
+        else:
             self._loop.prepare_first()
         self._thread.start()
 
     def close(self) -> None:
-        """Let running batches end, commit the position, and end the loop. Does not close engine, brokers and state."""
+        """Let running batches end, commit the position, and end the loop. Does not close engine, brokers and state.
+
+        Then another process may lead, if there is one.
+        """
         self._audit.process_end(self._end)
+        if self._dependencies.leadership is not None and self._loop.machine.state is State.ENDED:
+            self._dependencies.leadership.release()
 
     def _end(self) -> None:
         self._commands.put(Cause.END)
@@ -86,13 +94,28 @@ class Supervisor:
             self._thread.join(_END_S)
 
     def _command(self, cause: Cause, by: str) -> None:
+        if self._dependencies.leadership is not None and not self._leads:  # the leader has the file
+            raise LsqlError("LEADER_UNKNOWN")
         self._loop.machine.check(cause)
         self._dependencies.state.set_stopped(cause is Cause.STOP, by, self._dependencies.now_ms())
         self._commands.put(cause)
 
     def _work(self) -> None:
-        while self._loop.turn(self._next_command()):
+        while self._turn():
             pass
+
+    def _turn(self) -> bool:
+        """One turn of the loop. The start of a process with a standby is audited when it leads."""
+        led = self._leads
+        goes_on = self._loop.turn(self._next_command())
+        if self._leads and not led:
+            with self._audit.process_start():
+                pass
+        return goes_on
+
+    @property
+    def _leads(self) -> bool:
+        return self._dependencies.leadership is not None and self._dependencies.state.owner is not None
 
     def _next_command(self) -> Cause | None:
         is_starting = self._loop.machine.state is State.STARTING

@@ -27,6 +27,16 @@ API: dict[str, ErrorKind] = {
         "Send the value of LSQL_API_TOKEN, which the chart has in the Secret of the release.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
+    "LEADER_UNKNOWN": ErrorKind(
+        "No process leads at the moment, so that nobody can answer.",
+        "Try again after some seconds. If it lasts, see GET /health of the pods.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
+    "LEADER_UNREACHABLE": ErrorKind(
+        "The process that leads, at {address}, does not answer: {reason}.",
+        "Try again after some seconds. If it lasts, check that the pods of the processor may reach each other.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
     "STORE_NOT_QUERYABLE": ErrorKind(
         "The rows of the state store {store} cannot be read in this version.",
         "Read the target topic.",

@@ -23,6 +23,11 @@ STARTUP: dict[str, ErrorKind] = {
     "STATE_DIR_IN_USE": ErrorKind(
         "The state directory {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
     ),
+    "LEASE_UNAVAILABLE": ErrorKind(
+        "The Lease {lease} cannot be used: {reason}.",
+        "Check LSQL_LEASE, and that the service account may get and update this Lease. A processor that leads goes on.",
+        recovery=Recovery.RETRY,
+    ),
     "STATE_UNREADABLE": ErrorKind(
         "{path} was not written by this version of the runner.",
         "Use the version that wrote it, set another SQL_APP_ID, or delete the directory and its state.",

@@ -2,6 +2,7 @@ package com.lsqlrunner.delivery;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.lsqlrunner.fs.Owner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -89,6 +90,7 @@ final class TargetOffsets {
     }
 
     private void write() {
+        Owner.check();
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {
             Files.createDirectories(file.getParent());

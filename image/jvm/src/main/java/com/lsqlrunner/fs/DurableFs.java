@@ -27,9 +27,13 @@ public final class DurableFs extends DelegateToFileSystem {
     /**
      * Hadoop's implementation looks whether the target exists, and then renames: two JVMs that write the same entry of
      * a log could both succeed.
+     *
+     * <p>A file of a checkpoint, such as the plan of a batch, its end and its changes of states, is written under
+     * another name and then renamed.
      */
     @Override
     public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
+        Owner.check();
         if (overwrite || files.getFileStatus(source).isDirectory()) {
             super.renameInternal(source, target, overwrite);
         } else {

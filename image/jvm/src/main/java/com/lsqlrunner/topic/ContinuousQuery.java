@@ -3,6 +3,7 @@ package com.lsqlrunner.topic;
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.expression.CurrentTime;
+import com.lsqlrunner.fs.Owner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -205,6 +206,7 @@ public final class ContinuousQuery {
      * @param batch the id with which the positions will be saved
      */
     public synchronized String progress(long batch) {
+        Owner.check();
         ContinuousTask.Written written = unreported;
         topics.values().forEach(topic -> topic.takeWritten(written));
         if (transactions != null) {

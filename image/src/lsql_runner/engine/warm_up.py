@@ -1,0 +1,69 @@
+"""Runs the queries of a plan on some records before they are needed, and throws their results away.
+
+A first batch takes seconds in a new JVM: it loads classes, and generates and compiles code. A standby does this while
+another process runs the program.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lsql_runner.engine.compile import compile_query, shared
+from lsql_runner.engine.emission import output_mode, tune_emission
+from lsql_runner.engine.port import Job
+from lsql_runner.engine.sink_rows import sink_rows
+from lsql_runner.engine.source import stream_reader
+from lsql_runner.engine.topic_writer import output_context
+from lsql_runner.plan.queries import Query
+
+_BATCH_S = 20.0
+"""A query without a record to read ends after this time."""
+_POLL_S = 0.05
+_PREFIX = "standby-"
+
+
+def warm_up(session: SparkSession, job: Job, checkpoints: Path) -> None:
+    """Run a batch of each query. Its state is in new checkpoints, and it opens no transaction.
+
+    Args:
+        session: the session.
+        job: begins at records that exist. A record that fails ends the warm-up of its query.
+        checkpoints: a folder for temporary files.
+    """
+    for query in job.plan.queries:
+        with suppress(Exception):  # the start reports what is wrong
+            _run(session, query, job, checkpoints)
+
+
+def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path) -> None:
+    tune_emission(session, query)
+    name = f"{_PREFIX}{query.name}"
+    streaming = (
+        _rows(session, query, job, name)
+        .writeStream.queryName(name)
+        .outputMode(output_mode(query))
+        .option("checkpointLocation", str(checkpoints / query.name))
+        .format("noop")
+        .start()
+    )
+    try:
+        deadline = time.monotonic() + _BATCH_S
+        while streaming.isActive and streaming.lastProgress is None and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+    finally:
+        streaming.stop()
+
+
+def _rows(session: SparkSession, query: Query, job: Job, name: str) -> DataFrame:
+    starts = job.source.start_offsets.get(query.name, {})
+    source = replace(job.source, start_offsets={name: starts}, pace_ms={}, continue_on_data_loss=True, marking=None)
+    reader = stream_reader(session, source, name)
+    write = query.sink_write
+    if write is not None:
+        return sink_rows(write, shared(reader))
+    return compile_query(query, reader, output_context(job.output))

@@ -1,0 +1,101 @@
+"""Decides which process leads, from what it reads of a Lease. Pure: no clock, no threads, no requests.
+
+A process that does not lead measures with its own monotonic clock for how long the Lease has not changed. Clocks of
+different machines are never compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lsql_runner.lease.record import LeaseRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A process that wants to lead."""
+
+    holder: str
+    """A name that no other process has, and that it does not have again after a restart."""
+    address: str
+    """Host and port of its API."""
+    lease_s: int
+    """How long others wait for a renewal before they lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """The time in which a process leads."""
+
+    number: int
+    """Larger than that of the term before."""
+    holder: str
+
+    @property
+    def text(self) -> str:
+        """The number and the holder in one line."""
+        return f"{self.number} {self.holder}"
+
+
+class TermLostError(Exception):
+    """Another process leads now. `holder` is its name; empty if it has released the Lease again."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(holder)
+        self.holder = holder
+
+
+class Election:
+    """The view of one candidate.
+
+    Attributes:
+        term: the term in which the candidate leads; None while it does not.
+    """
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+        self._seen: LeaseRecord | None = None
+        self._seen_at_s = 0.0
+        self.term: Term | None = None
+
+    def wanted(self, found: LeaseRecord, now_s: float, time: str) -> LeaseRecord | None:
+        """What to write in place of the content that was just read; None if another process leads.
+
+        Args:
+            found: the content of the Lease.
+            now_s: the monotonic clock, in seconds.
+            time: the wall clock, in the form of a Lease.
+
+        Raises:
+            TermLostError: this candidate led, and another one has taken its place.
+        """
+        own = self._candidate
+        if found.holder == own.holder:
+            return replace(found, address=own.address, duration_s=own.lease_s, renewed=time)
+        if self.term is not None and (found.holder or found.transitions != self.term.number):
+            raise TermLostError(found.holder)
+        if found.holder and not self._has_expired(found, now_s):
+            return None
+        return LeaseRecord(
+            holder=own.holder,
+            address=own.address,
+            duration_s=own.lease_s,
+            renewed=time,
+            acquired=time,
+            transitions=found.transitions + (self.term is None),
+        )
+
+    def written(self, record: LeaseRecord) -> None:
+        """The API server has stored a result of `wanted`: this candidate leads."""
+        self.term = Term(record.transitions, record.holder)
+
+    def released(self, found: LeaseRecord, time: str) -> LeaseRecord | None:
+        """What to write so that another process leads at once; None if this one does not lead any more."""
+        if found.holder != self._candidate.holder:
+            return None
+        return replace(found, holder="", address="", duration_s=1, renewed=time)
+
+    def _has_expired(self, found: LeaseRecord, now_s: float) -> bool:
+        if found != self._seen:
+            self._seen, self._seen_at_s = found, now_s
+        return now_s >= self._seen_at_s + found.duration_s

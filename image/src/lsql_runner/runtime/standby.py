@@ -1,0 +1,114 @@
+"""A process among several of which a Lease chooses the one that runs the program."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import replace
+
+from lsql_runner.container.budget import budget
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
+from lsql_runner.lease.ports import Leadership
+from lsql_runner.runtime.decision import partitions_of
+from lsql_runner.runtime.dependencies import RunDependencies
+from lsql_runner.runtime.description import description_of
+from lsql_runner.runtime.memory_need import buffers_of
+from lsql_runner.runtime.plan_run import job_of
+from lsql_runner.runtime.port import ProgramDescription
+from lsql_runner.runtime.preparation import PreparedProgram, prepare_without_changes, source_partitions
+from lsql_runner.runtime.state_machine import StateMachine
+
+LOG = logging.getLogger("lsql_runner.standby")
+
+_RECORDS = 100
+"""The most records of each partition that a warm-up reads."""
+REFRESH_MS = 60_000
+"""The time between two preparations: topics and schemas may have changed."""
+
+
+class Standby:
+    """Prepares the program without any change while another process leads, then takes over. Not thread-safe."""
+
+    def __init__(self, dependencies: RunDependencies, leadership: Leadership, machine: StateMachine) -> None:
+        self._dependencies = dependencies
+        self._leadership = leadership
+        self._machine = machine
+        self._refresh_at_ms = 0
+        self._reported: LeadershipView | None = None
+        self._prepared: PreparedProgram | None = None
+        self._is_warm = False
+
+    @property
+    def may_lead(self) -> bool:
+        """Whether this process has the Lease."""
+        return self._leadership.term is not None
+
+    def report(self) -> None:
+        """Emit an event if the leader has changed."""
+        view = self._leadership.view()
+        if view != self._reported:
+            self._reported = view
+            self._machine.emit(LeadershipChanged(self._dependencies.now_ms(), view))
+
+    def take_over(self) -> bool:
+        """Become the owner of the state directory, if this process has the Lease; whether it is the owner.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        state, term = self._dependencies.state, self._leadership.term
+        if term is None:
+            return False
+        if state.owner is None:
+            state.take_over(term.text)
+            self._leadership.guard(state.is_replaced)
+        return True
+
+    def prepare(self) -> ProgramDescription:
+        """Find topics, schemas and state, and decide as a start does. Changes nothing.
+
+        Raises:
+            LsqlError: the error with which a start would be refused.
+        """
+        d = self._dependencies
+        self._refresh_at_ms = d.now_ms() + REFRESH_MS
+        try:
+            prepared = prepare_without_changes(d.program, d.settings, d.brokers, d.registry, d.state.saved())
+        except OSError:  # the leader deletes an old generation meanwhile
+            return ProgramDescription()
+        self._prepared = prepared
+        return description_of(prepared)
+
+    def warm_up(self) -> None:
+        """Let the engine run the queries on some of the newest records, once, without results."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is None or self._is_warm:
+            return
+        self._is_warm = True
+        d = self._dependencies
+        with suppress(LsqlError):  # the start reports it
+            partitions = source_partitions(prepared.plan)
+            begins, ends = d.brokers.begins(partitions), d.brokers.ends(partitions)
+            newest = {place: max(begins[place], ends[place] - _RECORDS) for place in partitions}
+            starts = {
+                query.name: {place: newest[place] for place in partitions_of(query.sources)}
+                for query in prepared.plan.queries
+            }
+            memory = d.identity.memory or budget(None)
+            buffers = buffers_of(prepared.plan, d.settings, memory.heap_mib)
+            job = job_of(replace(prepared, start_offsets=starts), d.settings, d.state, buffers, lambda _: None)
+            d.engine.warm_up(job)
+
+    def refresh(self) -> None:
+        """Prepare again if the last time was long ago. An error is logged: the start will find it, if it lasts."""
+        if self._dependencies.now_ms() >= self._refresh_at_ms:
+            try:
+                self.prepare()
+            except LsqlError as error:
+                LOG.warning("the program cannot start now", extra={"code": error.code, "error": error.message})
+
+    def release(self) -> None:
+        """Let another process lead. The queries of this one must have ended."""
+        with suppress(LsqlError):
+            self._leadership.release()

@@ -1,0 +1,113 @@
+"""A standby answers for itself on health and metrics, and forwards the rest to the leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.serving import make_server
+
+from devkit.fake_processor import FakeProcessor, running, standby
+from lsql_runner.api.access import ApiAccess
+from lsql_runner.api.app import create_app
+from lsql_runner.api.forwarding import MARK, install
+from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
+
+TOKEN = "0123456789abcdef"
+ACCESS = ApiAccess("token", TOKEN)
+
+
+def app_of(processor: FakeProcessor) -> Any:
+    app = create_app(processor, lambda _: (b"# own\n", "text/plain"), ACCESS, lambda: processor.now_ms)
+    install(app, processor, ACCESS)
+    return app
+
+
+def knows_leader(processor: FakeProcessor, address: str, *, leads: bool = False) -> FakeProcessor:
+    view = LeadershipView(leads=leads, holder="leader_1", address=address, term=3)
+    processor.emit(LeadershipChanged(processor.now_ms, view))
+    return processor
+
+
+@contextmanager
+def served(processor: FakeProcessor) -> Iterator[str]:
+    """The address of the API of a processor."""
+    server = make_server("127.0.0.1", 0, app_of(processor), threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.port}"
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def leader() -> FakeProcessor:
+    return knows_leader(running(), "own:1", leads=True)
+
+
+@pytest.fixture
+def client(leader: FakeProcessor) -> Iterator[FlaskClient]:
+    """Of the standby."""
+    with served(leader) as address:
+        yield app_of(knows_leader(standby(), address)).test_client()
+
+
+def test_the_stream_is_that_of_the_leader(client: FlaskClient) -> None:
+    body = client.get("/stream").get_json()
+
+    assert (body["state"], body["standby"]["role"], body["standby"]["term"]) == ("running", "leader", 3)
+    assert body["batches"] == 3
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready", "/health/startup"])
+def test_health_is_its_own(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+
+    assert (answer.status_code, answer.get_json()["state"]) == (200, "standby")
+
+
+def test_metrics_are_its_own(client: FlaskClient) -> None:
+    assert client.get("/metrics").get_data() == b"# own\n"
+
+
+def test_the_token_of_the_caller_decides_at_the_leader(client: FlaskClient, leader: FakeProcessor) -> None:
+    assert client.post("/stop", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert leader.requests == []
+
+    answer = client.post("/stop", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert (answer.status_code, answer.get_json()["state"]) == (202, "stopping")
+    assert leader.requests == [("stop", "127.0.0.1")]
+
+
+def test_a_page_of_another_site_is_refused_before_the_request_is_forwarded(
+    client: FlaskClient, leader: FakeProcessor
+) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Origin": "https://evil.example"}
+
+    assert client.post("/stop", headers=headers).status_code == 403
+    assert leader.requests == []
+
+
+def test_a_request_is_forwarded_once(client: FlaskClient) -> None:
+    answer = client.get("/stream", headers={MARK: "1"})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "LEADER_UNKNOWN")
+
+
+def test_without_a_leader_nobody_answers() -> None:
+    answer = app_of(knows_leader(standby(), "")).test_client().get("/stream")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "LEADER_UNKNOWN")
+
+
+def test_a_leader_that_does_not_answer_is_named() -> None:
+    answer = app_of(knows_leader(standby(), "127.0.0.1:1")).test_client().get("/stream")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "LEADER_UNREACHABLE")
+    assert "127.0.0.1:1" in answer.get_json()["detail"]
