@@ -11,6 +11,7 @@ from typing import Protocol
 
 from lsql_runner.engine.offset_log import begin_checkpoint, run_id, saved_checkpoint
 from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.kafka.connection import KafkaConnection
@@ -75,7 +76,7 @@ def job(
         plan=planned.plan,
         source=source,
         output=output,
-        checkpoints=subject.folder / "checkpoints",
+        checkpoints=LocalFolder(subject.folder / "checkpoints"),
         on_batch=batches.ended.append,
     )
 
@@ -138,10 +139,10 @@ class EngineContract:
 
         self.read(subject, job(subject, batches), batches, 1)
 
-        assert saved_checkpoint(subject.folder / "checkpoints" / "stateless").ended == batches.positions
+        assert saved_checkpoint(LocalFolder(subject.folder / "checkpoints" / "stateless")).ended == batches.positions
 
     def test_a_job_keeps_the_identity_of_its_checkpoint(self, subject: EngineUnderTest) -> None:
-        checkpoint = subject.folder / "checkpoints" / "stateless"
+        checkpoint = LocalFolder(subject.folder / "checkpoints" / "stateless")
         begin_checkpoint(checkpoint)
         before = run_id(checkpoint)
         subject.produce(1)
@@ -173,7 +174,7 @@ class EngineContract:
         subject.engine.start(job(subject, batches))
         subject.engine.stop()
 
-        assert len(run_id(subject.folder / "checkpoints" / "stateless")) == 32
+        assert len(run_id(LocalFolder(subject.folder / "checkpoints" / "stateless"))) == 32
 
     def test_a_running_job_and_no_job_report_no_death(self, subject: EngineUnderTest) -> None:
         subject.produce(1)

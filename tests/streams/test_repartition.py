@@ -24,6 +24,7 @@ from lsql_runner.engine.memory import MemoryEngine
 from lsql_runner.engine.memory_queries import OutputRecord
 from lsql_runner.engine.repartition import repartition
 from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.jvm.java import CLASS_ARCHIVE
@@ -156,14 +157,14 @@ def test_a_kill_of_the_command_leaves_the_old_state_and_the_command_can_be_repea
         finally:
             command.kill()
 
-    killed = saved_state(path).pinned
+    killed = saved_state(LocalFolder(path)).pinned
     assert killed is not None
     assert (killed.generation, killed.state_partitions) == (1, 1)
     second = engine.run(plan, batches[2:3], checkpoints=path / "1", already_read=batches[:2])
     wait_for_lock(tmp_path)
     output, _ = (repeated := start(tmp_path)).communicate(timeout=DEADLINE_S)
     assert repeated.returncode == 0, output
-    pinned = saved_state(path).pinned
+    pinned = saved_state(LocalFolder(path)).pinned
     assert pinned is not None
     assert (pinned.generation, pinned.state_partitions) == (2, 4)
     with conf(engine.session, "spark.sql.shuffle.partitions", "4"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 
 from lsql_runner.config.settings import read_settings
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.runtime.repartition import Repartitioned, repartition_state
 from lsql_runner.runtime.statedir import StateDir
@@ -28,7 +28,7 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
     settings = read_settings(environment if has_program else {**environment, "SQL": ""})
     with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
 
-        def run(checkpoints: Sequence[Path], number: int) -> None:
+        def run(checkpoints: Sequence[StateFolder], number: int) -> None:
             from lsql_runner.engine.repartition import repartition_in
 
             # The JVM writes to the directory, and keeps its lock if this process is killed.

@@ -13,75 +13,76 @@ from lsql_runner.engine.offset_log import (
     next_batch_id,
     planned_batch,
 )
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.events.batches import Partition
 
 A0, A1, B0 = Partition("a", 0), Partition("a", 1), Partition("b", 0)
 
 
 def test_an_empty_checkpoint_has_no_batch(tmp_path: Path) -> None:
-    assert newest_batch(tmp_path) is None
-    assert newest_committed(tmp_path) is None
-    assert next_batch_id(tmp_path) == 0
+    assert newest_batch(LocalFolder(tmp_path)) is None
+    assert newest_committed(LocalFolder(tmp_path)) is None
+    assert next_batch_id(LocalFolder(tmp_path)) == 0
 
 
 def test_an_appended_batch_is_planned_and_committed(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5, A1: 7}, {B0: 1}], 100)
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 5, A1: 7}, {B0: 1}], 100)
 
-    assert newest_batch(tmp_path) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
-    assert newest_committed(tmp_path) == 0
-    assert next_batch_id(tmp_path) == 1
+    assert newest_batch(LocalFolder(tmp_path)) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
+    assert newest_committed(LocalFolder(tmp_path)) == 0
+    assert next_batch_id(LocalFolder(tmp_path)) == 1
 
 
 def test_a_planned_batch_that_has_not_ended_is_not_committed(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}], 100)
-    append_committed(tmp_path, 1, [{A0: 9}], 100)
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 5}], 100)
+    append_committed(LocalFolder(tmp_path), 1, [{A0: 9}], 100)
     (tmp_path / "commits" / "1").unlink()
 
-    assert newest_committed(tmp_path) == 0
-    assert next_batch_id(tmp_path) == 2
+    assert newest_committed(LocalFolder(tmp_path)) == 0
+    assert next_batch_id(LocalFolder(tmp_path)) == 2
 
 
 def test_a_new_checkpoint_begins_with_a_batch_that_nobody_has_written(tmp_path: Path) -> None:
-    assert first_batch(tmp_path) == FirstBatch(0, has_begun=False, positions={})
+    assert first_batch(LocalFolder(tmp_path)) == FirstBatch(0, has_begun=False, positions={})
 
 
 def test_the_batch_after_those_that_have_ended_has_not_begun(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 3}], 100)
-    append_committed(tmp_path, 1, [{A0: 5, A1: 7}, {B0: 1}], 100)
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 3}], 100)
+    append_committed(LocalFolder(tmp_path), 1, [{A0: 5, A1: 7}, {B0: 1}], 100)
 
-    assert first_batch(tmp_path) == FirstBatch(2, has_begun=False, positions={A0: 5, A1: 7, B0: 1})
+    assert first_batch(LocalFolder(tmp_path)) == FirstBatch(2, has_begun=False, positions={A0: 5, A1: 7, B0: 1})
 
 
 def test_a_planned_batch_that_has_not_ended_has_begun_where_the_batch_before_it_ended(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}], 100)
-    append_committed(tmp_path, 1, [{A0: 9}], 100)
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 5}], 100)
+    append_committed(LocalFolder(tmp_path), 1, [{A0: 9}], 100)
     (tmp_path / "commits" / "1").unlink()
 
-    assert first_batch(tmp_path) == FirstBatch(1, has_begun=True, positions={A0: 5})
+    assert first_batch(LocalFolder(tmp_path)) == FirstBatch(1, has_begun=True, positions={A0: 5})
 
 
 def test_the_first_batch_of_all_may_have_begun(tmp_path: Path) -> None:
-    append_committed(tmp_path, 0, [{A0: 5}], 100)
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 5}], 100)
     (tmp_path / "commits" / "0").unlink()
 
-    assert first_batch(tmp_path) == FirstBatch(0, has_begun=True, positions={})
+    assert first_batch(LocalFolder(tmp_path)) == FirstBatch(0, has_begun=True, positions={})
 
 
 def test_the_logs_keep_a_number_of_batches(tmp_path: Path) -> None:
     for number in range(150):
-        append_committed(tmp_path, number, [{A0: number}], 100)
+        append_committed(LocalFolder(tmp_path), number, [{A0: number}], 100)
 
     for folder in ("offsets", "commits"):
         assert {path.name for path in (tmp_path / folder).iterdir()} == {str(number) for number in range(50, 150)}
-    assert planned_batch(tmp_path, 149) == PlannedBatch(0, {A0: 149})
-    assert planned_batch(tmp_path, 49) is None
+    assert planned_batch(LocalFolder(tmp_path), 149) == PlannedBatch(0, {A0: 149})
+    assert planned_batch(LocalFolder(tmp_path), 49) is None
 
 
 def test_more_batches_than_are_kept_are_deleted(tmp_path: Path) -> None:
     for number in range(9, 12):
-        append_committed(tmp_path, number, [{A0: number}], 100)
+        append_committed(LocalFolder(tmp_path), number, [{A0: number}], 100)
 
-    delete_old_batches(tmp_path, 2)
+    delete_old_batches(LocalFolder(tmp_path), 2)
 
     for folder in ("offsets", "commits"):
         assert {path.name for path in (tmp_path / folder).iterdir()} == {"10", "11"}

@@ -8,6 +8,7 @@ import pytest
 
 from lsql_runner.engine.offset_log import append_committed
 from lsql_runner.engine.retention import kept_batches, kept_by
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.events.batches import Partition
 from tests.unit.plan.test_fingerprint import planned
 
@@ -32,13 +33,13 @@ def test_a_checkpoint_keeps_ten_minutes_within_bounds(pace_ms: int, files: int, 
 
 def test_the_size_of_a_batch_is_measured_when_the_query_starts(tmp_path: Path) -> None:
     [query] = planned(COUNT).queries
-    assert kept_by(query, tmp_path, 500, 2) == 100
+    assert kept_by(query, LocalFolder(tmp_path), 500, 2) == 100
     for batch in range(120):
-        append_committed(tmp_path, batch, [{Partition("t", 0): batch}], 200)
-    assert kept_by(query, tmp_path, 500, 2) == 300
+        append_committed(LocalFolder(tmp_path), batch, [{Partition("t", 0): batch}], 200)
+    assert kept_by(query, LocalFolder(tmp_path), 500, 2) == 300
 
     (tmp_path / "state").mkdir()
     with (tmp_path / "state/1.changelog").open("wb") as file:
         file.truncate(120 * 512 << 10)
 
-    assert 120 <= kept_by(query, tmp_path, 500, 2) <= 128
+    assert 120 <= kept_by(query, LocalFolder(tmp_path), 500, 2) <= 128

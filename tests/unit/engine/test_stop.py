@@ -15,6 +15,7 @@ from lsql_runner.engine.port import Job, OutputOptions, SourceOptions
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.run_all import run_all
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.pipeline import plan_text
 from tests.golden.catalog import CATALOG
@@ -62,7 +63,7 @@ class FakeSpark:
                 plan=plan,
                 source=SourceOptions(kafka=kafka, app_id="app"),
                 output=OutputOptions(kafka=kafka, app_id="app"),
-                checkpoints=Path(),
+                checkpoints=LocalFolder(Path()),
                 on_batch=lambda _: None,
             ),
         )

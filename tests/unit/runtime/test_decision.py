@@ -10,6 +10,7 @@ import pytest
 
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.offset_log import SavedCheckpoint
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
@@ -29,7 +30,7 @@ CATALOG = Catalog({"t": SOURCE, "u": OTHER})
 P0, P1 = Partition("t", 0), Partition("t", 1)
 U0 = Partition("u", 0)
 RESETS = {P0: 0, P1: 2, U0: 0}
-STATE = Path("/state/app")
+STATE = LocalFolder(Path("/state/app"))
 
 CREATES = "SET defaults.topic.autocreate=true;"
 FILTER = f"{CREATES} INSERT INTO o SELECT STREAM * FROM t"

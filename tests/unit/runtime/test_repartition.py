@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.offline import repartition
@@ -55,11 +56,11 @@ def run(root: Path, partitions: int = 4, fails: BaseException | None = None) -> 
     """The result, and the checkpoints that were divided."""
     divided: list[Path] = []
 
-    def divide(checkpoints: Sequence[Path], number: int) -> None:
+    def divide(checkpoints: Sequence[StateFolder], number: int) -> None:
         assert number == partitions
-        divided.extend(checkpoints)
+        divided.extend(Path(str(checkpoint)) for checkpoint in checkpoints)
         for checkpoint in checkpoints:
-            (checkpoint / "state/0/0/5.changelog").write_text("divided")
+            checkpoint.write("state/0/0/5.changelog", b"divided")
         if fails is not None:
             raise fails
 
@@ -76,7 +77,7 @@ def refusal(root: Path, partitions: int = 4) -> LsqlError:
 def content(path: Path) -> tuple[SavedState, dict[str, str]]:
     """What a start finds in the directory of a processor."""
     files = {str(file.relative_to(path)): file.read_text() for file in path.rglob("*") if file.is_file()}
-    return saved_state(path), {name: text for name, text in files.items() if name != "lock"}
+    return saved_state(LocalFolder(path)), {name: text for name, text in files.items() if name != "lock"}
 
 
 def test_the_next_generation_has_the_divided_state_and_the_new_number(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_the_next_generation_has_the_divided_state_and_the_new_number(tmp_path: 
 
     assert result == Repartitioned(2, 4, 2)
     assert divided == [path / "2/stateful-0"]
-    saved = saved_state(path)
+    saved = saved_state(LocalFolder(path))
     assert saved.pinned == replace(pinned(COUNT), generation=2, state_partitions=4)
     assert saved.generations == {2}
     assert (path / NEW).read_text() == "divided"
@@ -148,7 +149,7 @@ def test_a_kill_after_the_new_number_is_saved_leaves_the_new_state(
     with pytest.raises(Killed):
         run(tmp_path)
 
-    saved = saved_state(path)
+    saved = saved_state(LocalFolder(path))
     assert saved.pinned is not None
     assert (saved.pinned.generation, saved.pinned.state_partitions) == (2, 4)
     assert (path / NEW).read_text() == "divided"

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
+from lsql_runner.engine.state_folder import StateFolder
 
 
-def copy_checkpoints(source: Path, target: Path) -> None:
+def copy_checkpoints(source: StateFolder, target: StateFolder) -> None:
     """Copy a folder of checkpoints, whose queries are stopped, to a folder that does not exist.
 
     Raises:
         OSError: the volume is full or read-only.
     """
-    try:
-        shutil.copytree(source, target)
-    except shutil.Error as error:  # a list with an entry for each file: on a full volume, thousands
-        _, _, first = error.args[0][0]
-        raise OSError(first) from None
-    # Spark writes absolute paths into the metadata of operators, and reads the files with these names.
+    source.copy_to(target)
+    # Spark writes locations into the metadata of operators, and reads the files with these names.
     old, new = str(source).encode(), str(target).encode()
-    for path in target.rglob("_metadata/*/*"):
-        if path.is_file() and old in (content := path.read_bytes()):
-            path.write_bytes(content.replace(old, new))
-            for checksum in (path.with_name(f"{path.name}.crc"), path.with_name(f".{path.name}.crc")):
-                checksum.unlink(missing_ok=True)
-
-
-def sync_volume() -> None:
-    """Wait until all files that this machine has written are on the disk: a copy has too many to sync each."""
-    os.sync()
+    for path in target.all_files():
+        folder, _, name = path.rpartition("/")
+        if folder.split("/")[-2:-1] == ["_metadata"] and old in (content := target.read(path) or b""):
+            target.write(path, content.replace(old, new))
+            for checksum in (f"{folder}/{name}.crc", f"{folder}/.{name}.crc"):
+                target.delete(checksum)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
@@ -38,6 +37,7 @@ from lsql_runner.engine.retention import KEPT_MS
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context
 from lsql_runner.errors import LsqlError
@@ -132,7 +132,7 @@ class ContinuousQuery:
 class _ProgressLog:
     """The logs of a checkpoint, and the events of its batches."""
 
-    def __init__(self, query: str, checkpoint: Path, on_batch: Callable[[BatchEnded], None]) -> None:
+    def __init__(self, query: str, checkpoint: StateFolder, on_batch: Callable[[BatchEnded], None]) -> None:
         self._query = query
         self._checkpoint = checkpoint
         self._on_batch = on_batch
@@ -142,7 +142,7 @@ class _ProgressLog:
         self._saved_at = time.monotonic()
         delete_old_batches(checkpoint, _KEPT)
 
-    def add_source(self, topic: str) -> Path:
+    def add_source(self, topic: str) -> StateFolder:
         """Add a topic, in the order in which the query reads its topics; the folder of its first offsets."""
         self._topics.append(topic)
         return self._checkpoint / "sources" / str(len(self._topics) - 1)

@@ -11,14 +11,12 @@ start can use either mode.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.events.batches import Partition
 
 
@@ -34,7 +32,7 @@ class PlannedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedCheckpoint:
-    """A checkpoint as it is on the volume."""
+    """A checkpoint as it is stored."""
 
     planned: Mapping[Partition, int] = field(default_factory=dict)
     """By source partition: the next offset after the last batch that was planned; empty before the first."""
@@ -45,17 +43,16 @@ class SavedCheckpoint:
 _IDENTITY = "metadata"
 
 
-def renew_identity(checkpoint: Path) -> None:
+def renew_identity(checkpoint: StateFolder) -> None:
     """Give a checkpoint another run id. Its state and positions stay.
 
     Raises:
         OSError: the volume is full or read-only.
     """
-    _write(checkpoint / _IDENTITY, json.dumps({"id": str(uuid.uuid4())}))
-    sync_folder(checkpoint)
+    checkpoint.write(_IDENTITY, json.dumps({"id": str(uuid.uuid4())}).encode())
 
 
-def begin_checkpoint(checkpoint: Path) -> None:
+def begin_checkpoint(checkpoint: StateFolder) -> None:
     """Begin an empty checkpoint, unless it exists. Afterwards its identity is on the disk.
 
     Spark takes over the identity, which has the form of its own.
@@ -64,67 +61,66 @@ def begin_checkpoint(checkpoint: Path) -> None:
         OSError: the volume is full or read-only.
     """
     if not exists(checkpoint):
-        checkpoint.mkdir(parents=True, exist_ok=True)
         renew_identity(checkpoint)
-        for folder in (checkpoint.parent, checkpoint.parent.parent):
-            sync_folder(folder)
 
 
-def open_checkpoint(checkpoint: Path) -> None:
+def open_checkpoint(checkpoint: StateFolder) -> None:
     """Begin a checkpoint, unless it exists, and delete temporary files that a kill has left in it.
 
     No query may run on it.
     """
     begin_checkpoint(checkpoint)
     # Spark and the runner write a file under a name that begins with a dot, and then rename it.
-    for path in checkpoint.rglob(".*"):
-        if path.is_file():
-            path.unlink()
+    for path in checkpoint.all_files():
+        if path.rpartition("/")[2].startswith("."):
+            checkpoint.delete(path)
 
 
-def exists(checkpoint: Path) -> bool:
+def exists(checkpoint: StateFolder) -> bool:
     """Whether a checkpoint was begun; its query may not have planned a batch."""
-    return (checkpoint / _IDENTITY).is_file()
+    return checkpoint.read(_IDENTITY) is not None
 
 
-def run_id(checkpoint: Path) -> str:
+def run_id(checkpoint: StateFolder) -> str:
     """The run id of a checkpoint: 32 hexadecimal digits that change when the checkpoint begins anew.
 
     Raises:
         OSError, ValueError: the checkpoint was not begun.
     """
-    document = json.loads((checkpoint / _IDENTITY).read_text(encoding="utf-8"))
-    return uuid.UUID(document["id"]).hex
+    content = checkpoint.read(_IDENTITY)
+    if content is None:
+        raise FileNotFoundError(f"{checkpoint}/{_IDENTITY}")
+    return uuid.UUID(json.loads(content)["id"]).hex
 
 
-def delete_checkpoint(checkpoint: Path) -> None:
+def delete_checkpoint(checkpoint: StateFolder) -> None:
     """Delete a checkpoint, which may not exist. Its identity is deleted first: what a crash leaves is no checkpoint.
 
     Raises:
         OSError: files remain.
     """
-    if checkpoint.exists():
-        (checkpoint / _IDENTITY).unlink(missing_ok=True)
-        shutil.rmtree(checkpoint)
+    checkpoint.delete(_IDENTITY)
+    checkpoint.delete_all()
 
 
-def saved_checkpoint(checkpoint: Path) -> SavedCheckpoint:
+def saved_checkpoint(checkpoint: StateFolder) -> SavedCheckpoint:
     """What a checkpoint contains that exists."""
     planned, ended = newest_batch(checkpoint), newest_committed(checkpoint)
     batch = None if ended is None else planned_batch(checkpoint, ended)
     return SavedCheckpoint(planned={} if planned is None else planned.ends, ended={} if batch is None else batch.ends)
 
 
-def newest_batch(checkpoint: Path) -> PlannedBatch | None:
+def newest_batch(checkpoint: StateFolder) -> PlannedBatch | None:
     """The last batch that was planned with a checkpoint; None before the first."""
     numbers = _numbers(checkpoint / "offsets")
     return planned_batch(checkpoint, max(numbers)) if numbers else None
 
 
-def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
+def planned_batch(checkpoint: StateFolder, batch_id: int) -> PlannedBatch | None:
     """A batch that was planned with a checkpoint; None if the log does not contain it (any more)."""
     try:
-        _, metadata, *sources = (checkpoint / "offsets" / str(batch_id)).read_text(encoding="utf-8").splitlines()
+        content = (checkpoint / "offsets").read(str(batch_id)) or b""
+        _, metadata, *sources = content.decode().splitlines()
     except (OSError, ValueError):
         return None
     ends: dict[Partition, int] = {}
@@ -137,7 +133,7 @@ def planned_batch(checkpoint: Path, batch_id: int) -> PlannedBatch | None:
     return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
 
 
-def newest_committed(checkpoint: Path) -> int | None:
+def newest_committed(checkpoint: StateFolder) -> int | None:
     """The id of the last batch that has ended; None before the first. The batch after it may have been planned."""
     return max(_numbers(checkpoint / "commits"), default=None)
 
@@ -153,7 +149,7 @@ class FirstBatch:
     """By source partition: where it begins; empty for a new checkpoint."""
 
 
-def first_batch(checkpoint: Path) -> FirstBatch:
+def first_batch(checkpoint: StateFolder) -> FirstBatch:
     """The first batch after all that have ended."""
     committed = newest_committed(checkpoint)
     planned = next_batch_id(checkpoint) - 1
@@ -162,24 +158,26 @@ def first_batch(checkpoint: Path) -> FirstBatch:
     return FirstBatch(first, planned >= first, {} if batch is None else batch.ends)
 
 
-def next_batch_id(checkpoint: Path) -> int:
+def next_batch_id(checkpoint: StateFolder) -> int:
     """The id after all batches that were planned."""
     return max(_numbers(checkpoint / "offsets"), default=-1) + 1
 
 
-def batch_count(checkpoint: Path) -> int:
+def batch_count(checkpoint: StateFolder) -> int:
     """The number of batches in a checkpoint that have ended."""
     return len(_numbers(checkpoint / "commits"))
 
 
-def delete_old_batches(checkpoint: Path, kept: int) -> None:
+def delete_old_batches(checkpoint: StateFolder, kept: int) -> None:
     """Delete all batches but the newest ones from the logs of a checkpoint of a query without state."""
     for folder in ("offsets", "commits"):
         for number in sorted(_numbers(checkpoint / folder))[:-kept]:
-            (checkpoint / folder / str(number)).unlink()
+            (checkpoint / folder).delete(str(number))
 
 
-def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[Partition, int]], kept: int) -> None:
+def append_committed(
+    checkpoint: StateFolder, batch_id: int, sources: Sequence[Mapping[Partition, int]], kept: int
+) -> None:
     """Log a batch that has ended.
 
     Args:
@@ -198,30 +196,10 @@ def append_committed(checkpoint: Path, batch_id: int, sources: Sequence[Mapping[
         _append(checkpoint / folder, batch_id, "\n".join(lines), kept)
 
 
-def _append(folder: Path, number: int, text: str, kept: int) -> None:
-    """Write an entry of a log atomically, and delete an old one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / str(number), text)
-    (folder / str(number - kept)).unlink(missing_ok=True)
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file atomically; its content is on the disk."""
-    fresh = file.with_name(f".{file.name}.new")
-    with fresh.open("w", encoding="utf-8") as open_file:
-        open_file.write(text)
-        open_file.flush()
-        os.fsync(open_file.fileno())
-    fresh.replace(file)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names of a folder's files durable."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+def _append(folder: StateFolder, number: int, text: str, kept: int) -> None:
+    """Write an entry of a log, and delete an old one."""
+    folder.write(str(number), text.encode())
+    folder.delete(str(number - kept))
 
 
 def by_topic(positions: Mapping[Partition, int]) -> dict[str, dict[str, int]]:
@@ -241,5 +219,5 @@ def from_topics(topics: Mapping[str, Mapping[str, int]]) -> dict[Partition, int]
     }
 
 
-def _numbers(folder: Path) -> list[int]:
-    return [int(path.name) for path in folder.glob("[0-9]*") if path.name.isdigit()]
+def _numbers(folder: StateFolder) -> list[int]:
+    return [int(name) for name in folder.file_names() if name.isdigit()]

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.owner import Owner
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
@@ -102,7 +103,7 @@ class Job:
     plan: Plan
     source: SourceOptions
     output: OutputOptions
-    checkpoints: Path
+    checkpoints: StateFolder
     """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -13,11 +12,12 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import SparkJvm
 
 
-def repartition_in(jvm: SparkJvm, checkpoints: Sequence[Path], partitions: int) -> None:
+def repartition_in(jvm: SparkJvm, checkpoints: Sequence[StateFolder], partitions: int) -> None:
     """`repartition` in a session of its own. Ends the JVM.
 
     Raises:
@@ -34,7 +34,7 @@ def repartition_in(jvm: SparkJvm, checkpoints: Sequence[Path], partitions: int) 
         forget_jvm()
 
 
-def repartition(session: SparkSession, checkpoints: Sequence[Path], partitions: int) -> None:
+def repartition(session: SparkSession, checkpoints: Sequence[StateFolder], partitions: int) -> None:
     """Divide the state in each checkpoint. Adds a batch without records to its logs.
 
     A failure leaves checkpoints that no query can continue: call it for copies.

@@ -5,12 +5,11 @@ A restart needs the last batch only. The earlier ones keep a copy of the volume 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pyspark.sql import SparkSession
 
 from lsql_runner.engine.offset_log import batch_count
 from lsql_runner.engine.port import Job
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.stores import query_stores
 
@@ -48,7 +47,7 @@ def kept_batches(pace_ms: int, files_per_batch: int, bytes_per_batch: int) -> in
     return max(LEAST_BATCHES, min(bounds))
 
 
-def kept_by(query: Query, checkpoint: Path, pace_ms: int, state_partitions: int) -> int:
+def kept_by(query: Query, checkpoint: StateFolder, pace_ms: int, state_partitions: int) -> int:
     """The number of batches that the checkpoint of a query keeps from now on.
 
     The size of a batch depends on the load, so it is measured in the checkpoint when the query starts. A query with
@@ -58,7 +57,7 @@ def kept_by(query: Query, checkpoint: Path, pace_ms: int, state_partitions: int)
     batches = batch_count(checkpoint)
     if query.stateful and batches < LEAST_BATCHES:
         return LEAST_BATCHES
-    size = sum(path.stat().st_size for path in checkpoint.rglob("*") if path.is_file()) if query.stateful else 0
+    size = sum(checkpoint.all_files().values()) if query.stateful else 0
     return kept_batches(pace_ms, files, size // max(1, batches))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -15,11 +14,12 @@ from lsql_runner.engine.offset_log import next_batch_id, renew_identity, run_id
 from lsql_runner.engine.port import Sinks, qualified_name
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_columns
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
 
 
-def continue_marks(writer: JavaObject, checkpoint: Path) -> bool:
+def continue_marks(writer: JavaObject, checkpoint: StateFolder) -> bool:
     """Give a checkpoint a new run id if its sink has marks of later batches. Returns whether it has.
 
     The marks say which batches are written. A checkpoint that is older, for example on a volume that was restored from

@@ -191,7 +191,7 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
         )
     change = "; ".join(str(each) for each in continued.changes)
     if settings.state_on_change == "fail":
-        raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.path), change=change)
+        raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
     warning = (
         f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
     )
@@ -215,7 +215,7 @@ def _rebuilds(
     if not situation.committed or all(name in checkpoints for name in expected):
         return False
     if settings.state_on_loss == "fail":
-        folder = saved.path if saved.pinned is None else saved.path / str(generation)
+        folder = saved.folder if saved.pinned is None else saved.folder / str(generation)
         raise LsqlError("STATE_LOST", group=settings.app_id, path=str(folder))
     return settings.state_on_loss == "rebuild"
 

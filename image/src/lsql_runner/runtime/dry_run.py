@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.kafka.rights import Acl
@@ -45,7 +46,7 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     settings = read_settings(environment)
     planned = _planned(settings)
     plan = planned.plan
-    pinned = saved_state(state_path(settings.state_dir, settings.app_id)).pinned if settings.bootstrap_servers else None
+    pinned = saved_state(_folder(settings)).pinned if settings.bootstrap_servers else None
     partitions = state_partitions(planned, settings, pinned)
     state = f"partitions of its state: {partitions.number} ({partitions.reason})\n" if plan.stateful else ""
     return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions.number)} MiB of memory\n"
@@ -112,10 +113,11 @@ def validate(environment: Mapping[str, str]) -> Validation:
     settings = read_settings(environment)
     program = parse(settings.sql)
     if settings.bootstrap_servers:
-        saved = saved_state(state_path(settings.state_dir, settings.app_id))
+        folder = _folder(settings)
+        saved = saved_state(folder)
         with connections(settings) as (brokers, registry):
             # Without the state directory, the processor runs on another machine: a position does not mean lost state.
-            with_positions = saved.path.exists()
+            with_positions = folder.path.exists()
             situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
     else:
         situation = _empty_brokers(_plan_on_declarations(program, settings), settings)
@@ -124,6 +126,10 @@ def validate(environment: Mapping[str, str]) -> Validation:
         raise LsqlError("MEMORY_LIMIT_TOO_SMALL", needed_mib=situation.needed_mib, limit_mib=limit_mib)
     decision = decide(situation, settings)
     return Validation(situation.planned, decision, situation.needed_mib, bool(settings.bootstrap_servers))
+
+
+def _folder(settings: Settings) -> LocalFolder:
+    return LocalFolder(state_path(settings.state_dir, settings.app_id))
 
 
 def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
@@ -137,7 +143,7 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
         schemas=unregistered_schemas(planned.plan),
         committed={},
         resets={},
-        saved=SavedState(Path()),
+        saved=SavedState(LocalFolder(Path())),
         versions=versions(),
         new_state_partitions=partitions,
         needed_mib=needed_mib(planned.plan, settings, partitions),

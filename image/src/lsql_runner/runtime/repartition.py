@@ -6,18 +6,18 @@ either nothing, or everything.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from lsql_runner.engine.checkpoint_copy import copy_checkpoints, sync_volume
+from lsql_runner.engine.checkpoint_copy import copy_checkpoints
 from lsql_runner.engine.offset_log import first_batch
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.repartitioning import fixed_operator
 from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
 
-Repartition = Callable[[Sequence[Path], int], None]
+Repartition = Callable[[Sequence[StateFolder], int], None]
 """Divides the state in checkpoints into a number of partitions. Raises LsqlError."""
 
 
@@ -40,7 +40,7 @@ def repartition_state(state: StateDir, partitions: int, repartition: Repartition
     saved = state.saved()
     pinned = saved.pinned
     if pinned is None or not pinned.fingerprint.stateful:
-        raise LsqlError("STATE_MISSING", path=str(state.path))
+        raise LsqlError("STATE_MISSING", path=str(state.folder))
     was = pinned.state_partitions
     if was == partitions:
         return Repartitioned(was, was, pinned.generation)
@@ -51,12 +51,12 @@ def repartition_state(state: StateDir, partitions: int, repartition: Repartition
     try:
         copy_checkpoints(state.checkpoints(pinned.generation), copy)
         repartition([copy / query for query in with_batches], partitions)
-        sync_volume()
+        copy.sync_all()
     except OSError as error:
-        shutil.rmtree(copy, ignore_errors=True)
+        _try_to_delete(copy)
         raise LsqlError("STATE_DIR_UNWRITABLE", path=str(copy), reason=error.strerror or str(error)) from None
     except BaseException:
-        shutil.rmtree(copy, ignore_errors=True)
+        _try_to_delete(copy)
         raise
     state.pin(replace(pinned, generation=generation, state_partitions=partitions))
     state.drop_older(generation)
@@ -73,7 +73,7 @@ def _divisible_queries(saved: SavedState, pinned: Pinned, partitions: int) -> li
             raise LsqlError(
                 "PARTITIONS_FIXED", target=target, operator=operator, was=pinned.state_partitions, now=partitions
             )
-        batch = first_batch(saved.path / str(pinned.generation) / query.name)
+        batch = first_batch(saved.folder / str(pinned.generation) / query.name)
         if batch.has_begun:
             raise LsqlError("BATCH_UNFINISHED", query=query.name, was=pinned.state_partitions)
         if batch.batch_id:
@@ -85,4 +85,9 @@ def _delete_unnamed(saved: SavedState, pinned: Pinned) -> None:
     """Delete later generations than that of program.json: a command or a start was killed before it named them."""
     for generation in saved.generations:
         if generation > pinned.generation:
-            shutil.rmtree(saved.path / str(generation), ignore_errors=True)
+            _try_to_delete(saved.folder / str(generation))
+
+
+def _try_to_delete(folder: StateFolder) -> None:
+    with suppress(OSError):  # the next command deletes what is left
+        folder.delete_all()

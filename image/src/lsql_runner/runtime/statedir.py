@@ -16,12 +16,11 @@ program.json is written: a checkpoint that the program names, and that does not 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from lsql_runner.engine.offset_log import (
     SavedCheckpoint,
@@ -31,9 +30,9 @@ from lsql_runner.engine.offset_log import (
     exists,
     from_topics,
     saved_checkpoint,
-    sync_folder,
 )
 from lsql_runner.engine.owner import Owner
+from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
@@ -61,7 +60,7 @@ class Pinned:
 class SavedState:
     """The content of a processor's directory."""
 
-    path: Path
+    folder: StateFolder
     pinned: Pinned | None = None
     """None in a new directory."""
     checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
@@ -75,18 +74,18 @@ def state_path(root: Path, app_id: str) -> Path:
     return root.expanduser().absolute() / app_id
 
 
-def saved_state(path: Path) -> SavedState:
-    """The content of the directory `<state dir>/<app id>`, which may not exist. Takes no lock and changes nothing.
+def saved_state(folder: StateFolder) -> SavedState:
+    """The content of the directory of a processor, which may not exist. Takes no lock and changes nothing.
 
     Raises:
         LsqlError: STATE_UNREADABLE.
     """
-    folders = [folder for folder in path.iterdir() if folder.name.isdigit()] if path.is_dir() else []
-    generations = [folder for folder in folders if folder.is_dir()]
+    generations = [folder / name for name in folder.folder_names() if name.isdigit()]
+    checkpoints = [(int(g.name), g / query) for g in generations for query in g.folder_names()]
     return SavedState(
-        path,
-        _pinned(path),
-        {(int(g.name), q.name): saved_checkpoint(q) for g in generations for q in g.iterdir() if exists(q)},
+        folder,
+        _pinned(folder),
+        {(generation, q.name): saved_checkpoint(q) for generation, q in checkpoints if exists(q)},
         frozenset(int(generation.name) for generation in generations),
     )
 
@@ -113,6 +112,7 @@ class StateDir:
         self.path = state_path(root, app_id)
         self.owner: Owner | None = None
         """This process as the owner of the directory; None if it has not taken it over."""
+        self.folder: StateFolder = LocalFolder(self.path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             _probe(self.path)
@@ -142,7 +142,7 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._replace("owner", lambda file: file.write(text))
+        self._replace("owner", text)
         self.owner = Owner(self.path / "owner", text)
 
     def is_replaced(self) -> bool:
@@ -157,7 +157,7 @@ class StateDir:
         Raises:
             LsqlError: STATE_UNREADABLE.
         """
-        return saved_state(self.path)
+        return saved_state(self.folder)
 
     def pin(self, pinned: Pinned) -> None:
         """Write program.json."""
@@ -176,9 +176,9 @@ class StateDir:
 
     # --- checkpoints ---
 
-    def checkpoints(self, generation: int) -> Path:
+    def checkpoints(self, generation: int) -> StateFolder:
         """The folder with the checkpoints of a generation."""
-        return self.path / str(generation)
+        return self.folder / str(generation)
 
     def drop_older(self, generation: int) -> None:
         """Delete the checkpoints of all generations before this one.
@@ -187,9 +187,11 @@ class StateDir:
             LsqlError: PROCESSOR_REPLACED.
         """
         self._check_owner()
-        for folder in self.path.iterdir():
-            if folder.is_dir() and folder.name.isdigit() and int(folder.name) < generation:
-                shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # the next start deletes what is left
+            for name in self.folder.folder_names():
+                if name.isdigit() and int(name) < generation:
+                    with suppress(OSError):
+                        self.checkpoints(int(name)).delete_all()
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
         """Delete a query's checkpoint.
@@ -220,7 +222,7 @@ class StateDir:
 
     def stopped_by(self) -> str | None:
         """Who stopped the processor; None if nobody did."""
-        document = _read(self.path / "control.json")
+        document = _read(self.folder, "control.json")
         return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
@@ -231,7 +233,7 @@ class StateDir:
 
     def deployment(self) -> dict[str, str] | None:
         """What ran at the last start; None if that is not known."""
-        document = _read(self.path / "deployment.json")
+        document = _read(self.folder, "deployment.json")
         return {name: str(value) for name, value in document.items()} if document else None
 
     def set_deployment(self, deployment: Mapping[str, str]) -> None:
@@ -242,7 +244,7 @@ class StateDir:
 
     def out_of_memory(self) -> dict[str, Any] | None:
         """What `set_out_of_memory` has saved; an empty object if it cannot be read; None if there is nothing."""
-        return _read(self.path / "out-of-memory.json")
+        return _read(self.folder, "out-of-memory.json")
 
     def set_out_of_memory(self, document: Mapping[str, Any] | None) -> None:
         """Save for the next process that the JVM ran out of memory; None deletes it.
@@ -257,7 +259,7 @@ class StateDir:
 
     def mark(self) -> dict[str, Any] | None:
         """The place of the record that the JVM read when it ended; an empty object or None if it read none."""
-        return _read(self.path / "mark.json")
+        return _read(self.folder, "mark.json")
 
     def unmarked_file(self) -> Path:
         """The path of the file for the place of each record, which does not exist yet.
@@ -277,31 +279,24 @@ class StateDir:
     def _delete(self, name: str) -> None:
         self._check_owner()
         try:
-            (self.path / name).unlink(missing_ok=True)
+            self.folder.delete(name)
         except OSError as error:
-            raise _unwritable(self.path / name, error) from None
+            raise _unwritable(self.folder / name, error) from None
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
-        self._replace(name, lambda file: json.dump(document, file, indent=1, ensure_ascii=False))
+        self._replace(name, json.dumps(document, indent=1, ensure_ascii=False))
 
-    def _replace(self, name: str, write: Callable[[TextIO], object]) -> None:
+    def _replace(self, name: str, text: str) -> None:
         """Write a file atomically: after a crash, it has the old or the new content."""
         self._check_owner()
-        target = self.path / name
-        fresh = target.with_suffix(".new")
         try:
-            with fresh.open("w", encoding="utf-8") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(target)
-            sync_folder(self.path)
+            self.folder.write(name, text.encode())
         except OSError as error:
-            raise _unwritable(target, error) from None
+            raise _unwritable(self.folder / name, error) from None
 
 
-def _unwritable(path: Path, error: OSError) -> LsqlError:
-    return LsqlError("STATE_DIR_UNWRITABLE", path=str(path), reason=error.strerror or str(error))
+def _unwritable(place: Path | StateFolder, error: OSError) -> LsqlError:
+    return LsqlError("STATE_DIR_UNWRITABLE", path=str(place), reason=error.strerror or str(error))
 
 
 def _probe(path: Path) -> None:
@@ -311,8 +306,8 @@ def _probe(path: Path) -> None:
     probe.unlink(missing_ok=True)  # processes with a Lease start at the same time
 
 
-def _pinned(path: Path) -> Pinned | None:
-    document = _read(path / "program.json")
+def _pinned(folder: StateFolder) -> Pinned | None:
+    document = _read(folder, "program.json")
     if document is None:
         return None
     try:
@@ -326,15 +321,16 @@ def _pinned(path: Path) -> Pinned | None:
             starts={query: from_topics(starts) for query, starts in document["starts"].items()},
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
-        raise LsqlError("STATE_UNREADABLE", path=str(path / "program.json")) from None
+        raise LsqlError("STATE_UNREADABLE", path=str(folder / "program.json")) from None
 
 
-def _read(file: Path) -> dict[str, Any] | None:
+def _read(folder: StateFolder, name: str) -> dict[str, Any] | None:
     """A JSON object; None if there is no file; an empty object if the file cannot be read or has none."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+        content = folder.read(name)
+        document = None if content is None else json.loads(content)
     except (OSError, ValueError):
         return {}
+    if content is None:
+        return None
     return document if isinstance(document, dict) else {}

@@ -1,0 +1,143 @@
+"""The folders with the state of a processor: what the runner does with them, and folders on a volume.
+
+Spark reads and writes files in the same folders, by their location.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+
+class StateFolder(Protocol):
+    """A folder, which may not exist. The first file that is written creates it.
+
+    `str` is its location, as Spark and people write it. The path of a file begins in this folder. All methods raise
+    OSError if the volume fails.
+    """
+
+    @property
+    def name(self) -> str:
+        """The last part of the location."""
+
+    def __truediv__(self, path: str) -> Self:
+        """A folder in this one. `path` may have several parts."""
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file; None if there is no such file."""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file atomically: after a crash it has the old or the new content, and after the call the new one."""
+
+    def delete(self, path: str) -> None:
+        """Delete a file, which may not exist."""
+
+    def file_names(self) -> list[str]:
+        """The names of the files in the folder, without those of folders in it."""
+
+    def folder_names(self) -> list[str]:
+        """The names of the folders in the folder."""
+
+    def all_files(self) -> dict[str, int]:
+        """All files in the folder and in folders in it: by path from here, the size in bytes."""
+
+    def delete_all(self) -> None:
+        """Delete the folder with everything in it. If something cannot be deleted, the rest is, before the error."""
+
+    def copy_to(self, target: Self) -> None:
+        """Copy the folder, whose files nobody changes, to a folder that does not exist.
+
+        The files need not be on the disk afterwards: see `sync_all`.
+        """
+
+    def sync_all(self) -> None:
+        """Wait until all files that were copied are on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFolder:
+    """A folder on a volume that is mounted. See StateFolder for the methods."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __truediv__(self, path: str) -> LocalFolder:
+        return LocalFolder(self.path / path)
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            return (self.path / path).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, path: str, content: bytes) -> None:
+        file = self.path / path
+        _make(file.parent)
+        fresh = file.with_name(f".{file.name}.new")
+        with fresh.open("wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        fresh.replace(file)
+        _sync_folder(file.parent)
+
+    def delete(self, path: str) -> None:
+        (self.path / path).unlink(missing_ok=True)
+
+    def file_names(self) -> list[str]:
+        return [entry.name for entry in self._entries() if entry.is_file()]
+
+    def folder_names(self) -> list[str]:
+        return [entry.name for entry in self._entries() if entry.is_dir()]
+
+    def _entries(self) -> list[os.DirEntry[str]]:
+        try:
+            return list(os.scandir(self.path))
+        except FileNotFoundError:
+            return []
+
+    def all_files(self) -> dict[str, int]:
+        found = (Path(folder, name) for folder, _, names in os.walk(self.path) for name in names)
+        return {str(file.relative_to(self.path)): file.stat().st_size for file in found}
+
+    def delete_all(self) -> None:
+        if self.path.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+            if self.path.exists():
+                shutil.rmtree(self.path)  # raises the error
+
+    def copy_to(self, target: LocalFolder) -> None:
+        try:
+            shutil.copytree(self.path, target.path)
+        except shutil.Error as error:  # a list with an entry for each file: on a full volume, thousands
+            _, _, first = error.args[0][0]
+            raise OSError(first) from None
+
+    def sync_all(self) -> None:
+        os.sync()  # a copy has too many files to sync each
+
+
+def _make(folder: Path) -> None:
+    """Create a folder, so that it exists after a crash."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.is_dir()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        _sync_folder(made.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names of a folder's files durable."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
