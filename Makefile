@@ -53,11 +53,12 @@ test-kills: setup ## Kill processors at 15 random instants, and compare their re
 test-faults: setup ## Kill processors at named points and at KILLS=15 random instants (SEED=7 repeats those of a run), and stop their brokers
 	KILLS=$(KILLS) SEED=$(SEED) GUARANTEE=$(GUARANTEE) $(PYTEST) -n $(WORKERS) tests/faults $(ARGS)
 
-test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server, Prometheus
+test-servers: setup ## Run the tests on other servers: PostgreSQL, Redis, Kerberos, Prometheus from Debian, an object store (needs Go 1.26)
 	@ci/tools/sink_servers.sh
 	@ci/tools/kerberos.sh
 	@ci/tools/prometheus.sh
-	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus $(ARGS)
+	@$(BIN)/python -m ci.tools.object_store
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus tests/object_store $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

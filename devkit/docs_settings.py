@@ -14,6 +14,7 @@ from lsql_runner.config.lease_settings import LeaseSettings
 from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_SUFFIXES
+from lsql_runner.config.state_store import OPTION, OPTION_DOC
 from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
@@ -39,6 +40,7 @@ def settings() -> str:
             "| `SASL_*`, `SSL_*` | none | text | Keys of the Kafka client, in upper case and with `_` for `.`: "
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
         ),
+        f"| `{OPTION}<KEY>` | none | text | {cell(OPTION_DOC)} |",
         "",
         "## Workers",
         "",

@@ -1,4 +1,4 @@
-"""The contract of folders for state, on a volume."""
+"""The contract of folders for state, on a volume and of the fake."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.memory_store import MemoryStore
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from tests.contract.state_folder_contract import StateFolderContract
 
@@ -15,6 +16,12 @@ class TestLocalFolder(StateFolderContract):
     @pytest.fixture
     def folder(self, tmp_path: Path) -> StateFolder:
         return LocalFolder(tmp_path / "root" / "app")
+
+
+class TestMemoryFolder(StateFolderContract):
+    @pytest.fixture
+    def folder(self) -> StateFolder:
+        return MemoryStore().root() / "app"
 
 
 def test_a_file_has_the_old_content_until_the_new_one_is_complete(

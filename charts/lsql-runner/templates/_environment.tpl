@@ -41,13 +41,23 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_SAMPLE_RECORDS" $values.processing.sampleRecords)
   (list "LSQL_STUCK_AFTER_S" $values.processing.stuckAfterSeconds)
   (list "LSQL_ON_DATA_LOSS" $values.processing.onDataLoss)
-  (list "LSQL_GUARANTEE" (default (ternary "exactly_once" "at_least_once" $values.persistence.enabled) $values.processing.guarantee))
+  (list "LSQL_GUARANTEE" (default (ternary "exactly_once" "at_least_once" (or $values.persistence.enabled (ne $values.state.uri ""))) $values.processing.guarantee))
   (list "LSQL_STATE_PARTITIONS" $values.state.partitions)
   (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
   (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
   (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)
   (list "SECURITY_PROTOCOL" $protocol)
 -}}
+{{- with $values.state -}}
+{{- if .uri -}}
+{{- $set = append $set (list "LSQL_STATE_URI" .uri) -}}
+{{- with include "lsql-runner.connectorPath" $root -}}{{- $set = append $set (list "LSQL_STATE_JARS" .) -}}{{- end -}}
+{{- if .existingSecret -}}{{- $set = append $set (list "LSQL_STATE_SITE" "/etc/lsql-runner/state/core-site.xml") -}}{{- end -}}
+{{- range $key, $value := .options -}}
+{{- $set = append $set (list (printf "LSQL_STATE_OPTION_%s" ($key | upper | replace "." "_")) $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and (or .api .worker) $values.workers.replicas -}}
 {{- $set = concat $set (list
   (list "LSQL_WORKERS_HOST" (printf "%s-headless.%s.svc" (include "lsql-runner.fullname" $root) $root.Release.Namespace))
@@ -128,7 +138,7 @@ Kafka's clients that it gets from the processor. Call like `lsql-runner.credenti
 */}}
 {{- define "lsql-runner.workerVariables" -}}
 {{- $values := .root.Values -}}
-{{- $kept := list "ROOT_LOG_LEVEL" "JAVA_OPTS" "LSQL_ERRORS_INCLUDE_VALUES" "LSQL_UDF_DIR" "LSQL_WORKERS_HOST" "LSQL_WORKERS_PORT" "LSQL_WORKERS_ENCRYPTION" "LSQL_WORKERS_SECRET_FILE" -}}
+{{- $kept := list "ROOT_LOG_LEVEL" "JAVA_OPTS" "LSQL_ERRORS_INCLUDE_VALUES" "LSQL_UDF_DIR" "LSQL_STATE_JARS" "LSQL_WORKERS_HOST" "LSQL_WORKERS_PORT" "LSQL_WORKERS_ENCRYPTION" "LSQL_WORKERS_SECRET_FILE" -}}
 {{- $set := list (dict "name" "LSQL_THREADS" "value" $values.workers.threads) -}}
 {{- if $values.workers.heapMiB -}}{{- $set = append $set (dict "name" "LSQL_HEAP_MIB" "value" $values.workers.heapMiB) -}}{{- end -}}
 {{- range include "lsql-runner.variables" . | fromJsonArray -}}

@@ -43,6 +43,13 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- ternary (add 1 .Values.standby.replicas) 0 (gt (int .Values.replicas) 0) -}}
 {{- end -}}
 
+{{/* The folder with the jars of the connector for `state.uri`; empty if there is none. */}}
+{{- define "lsql-runner.connectorPath" -}}
+{{- with .Values.state -}}
+{{- if and .uri (or .connector.image .connector.existingClaim) -}}/etc/lsql-runner/connector{{- else if .uri -}}{{- .connector.path -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The host names of the API, as a JSON list: those of the Services, of the Ingress, of the HTTPRoute, and more in the values. */}}
 {{- define "lsql-runner.allowedHosts" -}}
 {{- $name := include "lsql-runner.fullname" . -}}

@@ -70,9 +70,44 @@ volumeMounts:
     mountPath: /etc/lsql-runner/functions
     readOnly: true
   {{- end }}
+  {{- $worker := .worker }}
+  {{- with .root.Values.state }}
+  {{- if and .uri .existingSecret (not $worker) }}
+  - name: state-settings
+    mountPath: /etc/lsql-runner/state
+    readOnly: true
+  {{- end }}
+  {{- if and .uri (or .connector.image .connector.existingClaim) }}
+  - name: connector
+    mountPath: /etc/lsql-runner/connector
+    readOnly: true
+  {{- end }}
+  {{- end }}
   {{- with .root.Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end -}}
+
+{{/* The init containers of the processor and of its workers: the copy of the connector's jars, then those of `containers`. Call with
+(dict "root" $ "containers" ...). */}}
+{{- define "lsql-runner.initContainers" -}}
+{{- $containers := .containers -}}
+{{- with .root.Values.state -}}
+{{- if and .uri .connector.image -}}
+{{- $copy := dict
+  "name" "connector"
+  "image" .connector.image
+  "command" (list "cp" "-R" "/jars/." "/connector")
+  "securityContext" $.root.Values.securityContext
+  "volumeMounts" (list (dict "name" "connector" "mountPath" "/connector"))
+-}}
+{{- $containers = prepend $containers $copy -}}
+{{- end -}}
+{{- end -}}
+{{- with $containers -}}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
 {{- end -}}
 
 {{/* The source of a temporary volume, with a size limit if it is not empty. */}}
@@ -128,6 +163,27 @@ that a certificate and its key always match. Call like `lsql-runner.credentials`
     readOnly: true
 {{- end }}
 {{- end }}
+{{- $worker := .worker }}
+{{- with .root.Values.state }}
+{{- if and .uri .existingSecret (not $worker) }}
+- name: state-settings
+  secret:
+    secretName: {{ .existingSecret }}
+    defaultMode: 0440
+    items:
+      - key: {{ .existingSecretKey | quote }}
+        path: core-site.xml
+{{- end }}
+{{- if and .uri .connector.image }}
+- name: connector
+  emptyDir: {}
+{{- else if and .uri .connector.existingClaim }}
+- name: connector
+  persistentVolumeClaim:
+    claimName: {{ .connector.existingClaim }}
+    readOnly: true
+{{- end }}
+{{- end }}
 {{- with .root.Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
@@ -179,9 +235,8 @@ spec:
     {{- end }}
   {{- end }}
   terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
-  {{- with .Values.initContainers }}
-  initContainers:
-    {{- toYaml . | nindent 4 }}
+  {{- with include "lsql-runner.initContainers" (dict "root" . "containers" .Values.initContainers) }}
+  {{- . | nindent 2 }}
   {{- end }}
   containers:
     - name: runner

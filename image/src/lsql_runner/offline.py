@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 
 from lsql_runner.config.settings import read_settings
+from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.runtime.repartition import Repartitioned, repartition_state
@@ -28,10 +30,32 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
     settings = read_settings(environment if has_program else {**environment, "SQL": ""})
     with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
 
+        def start() -> SparkJvm:
+            # It writes to the directory, and keeps its lock if this process is killed.
+            return SparkJvm(options or jvm_options(settings), (state.lock_file,))
+
         def run(checkpoints: Sequence[StateFolder], number: int) -> None:
-            from lsql_runner.engine.repartition import repartition_in
+            from lsql_runner.engine.repartition import repartition, repartition_session
 
-            # The JVM writes to the directory, and keeps its lock if this process is killed.
-            repartition_in(SparkJvm(options or jvm_options(settings), (state.lock_file,)), checkpoints, number)
+            with repartition_session(start(), number) as session:
+                repartition(session, checkpoints, number)
 
-        return repartition_state(state, partitions, run)
+        store = settings.state_store
+        if store is None:
+            return repartition_state(state, partitions, run)
+        return _repartition_at_uri(store, state, start(), partitions)
+
+
+def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partitions: int) -> Repartitioned:
+    from lsql_runner.engine.repartition import repartition, repartition_session
+    from lsql_runner.engine.uri_folder import UriFolder
+    from lsql_runner.runtime.state_at_uri import state_at_uri
+
+    def end() -> None:
+        jvm.process.kill()  # the command fails, and has changed nothing
+
+    with (
+        repartition_session(jvm, partitions, store) as session,
+        state_at_uri(state, UriFolder(store.uri) / state.path.name, end),
+    ):
+        return repartition_state(state, partitions, partial(repartition, session))

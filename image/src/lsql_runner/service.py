@@ -14,7 +14,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from lsql_runner.engine.port import Engine
+    from lsql_runner.engine.processor import SparkEngine
     from lsql_runner.lease.leadership import LeaseLeadership
     from lsql_runner.observe.metrics import Metrics
     from lsql_runner.runtime.port import Identity
@@ -64,6 +65,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings.declared  # noqa: B018
     settings.actions_mode  # noqa: B018
     settings.workers  # noqa: B018
+    settings.state_store  # noqa: B018
     settings.autoscaling  # noqa: B018
     settings.lease  # noqa: B018
     configure(settings.log_level, includes_values=settings.errors_include_values)
@@ -117,14 +119,20 @@ def processor(
         jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.processor import SparkEngine
 
-        engine = SparkEngine(settings.app_id, jvm, settings.threads, settings.workers)  # a thread opens the session
+        engine = SparkEngine(  # a thread opens the session
+            settings.app_id, jvm, settings.threads, settings.workers, store=settings.state_store
+        )
         from lsql_runner.observe.event_log import EventLog
         from lsql_runner.observe.metrics import Metrics
         from lsql_runner.runtime.connections import connections
         from lsql_runner.runtime.dependencies import RunDependencies
         from lsql_runner.runtime.supervisor import Supervisor
 
-        with closing(engine), connections(settings) as (brokers, registry):
+        with (
+            closing(engine),
+            _stored_state(settings, state, engine, jvm),
+            connections(settings) as (brokers, registry),
+        ):
             memory = None if options else memory_budget(settings)
             identity = replace(_identity(settings, program), memory=memory)
             leadership = _leadership(settings, jvm)
@@ -205,6 +213,21 @@ def jvm_options(settings: Settings) -> JvmOptions:
     return jvm_options_for(settings, memory_budget(settings))
 
 
+def _stored_state(
+    settings: Settings, state: StateDir, engine: SparkEngine, jvm: SparkJvm
+) -> AbstractContextManager[None]:
+    """The state at LSQL_STATE_URI, if it is set, until the end of the block."""
+    store = settings.state_store
+    if store is None:
+        return nullcontext()
+    from lsql_runner.engine.uri_folder import UriFolder
+    from lsql_runner.runtime.state_at_uri import state_at_uri
+
+    engine.session  # noqa: B018  # its JVM reads and writes the files
+    folder = UriFolder(store.uri) / settings.app_id
+    return state_at_uri(state, folder, partial(_end_replaced, settings, jvm))
+
+
 def _identity(settings: Settings, program: Program) -> Identity:
     from lsql_runner.runtime.port import Identity
 
@@ -236,10 +259,10 @@ def _leadership(settings: Settings, jvm: SparkJvm) -> LeaseLeadership | None:
 
 
 def _end_replaced(settings: Settings, jvm: SparkJvm) -> None:
-    """End the process at once, because another one leads: it must not write any more."""
+    """End the process at once, because another one has its state, or may take it: it must not write any more."""
     jvm.process.kill()
     error = LsqlError("PROCESSOR_REPLACED", app=settings.app_id)
-    LOG.critical("another process leads", extra={"code": error.code, "error": error.message})
+    LOG.critical("another process may run the processor", extra={"code": error.code, "error": error.message})
     sys.stderr.flush()
     os._exit(EXIT_RUNTIME)
 

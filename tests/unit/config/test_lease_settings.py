@@ -47,6 +47,15 @@ def test_a_lease_is_refused_with_workers() -> None:
     assert refused_lease(LSQL_LEASE="fleet/fast-vehicles", **secret) == "LSQL_LEASE"
 
 
+def test_a_lease_is_refused_with_state_at_a_uri() -> None:
+    found = settings(LSQL_LEASE="fleet/fast-vehicles", LSQL_STATE_URI="s3a://states/fleet")
+
+    with pytest.raises(LsqlError) as caught:
+        found.state_store  # noqa: B018
+
+    assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_LEASE")
+
+
 def refused_lease(**values: str) -> object:
     """The name of the setting because of which there is no Lease."""
     found = settings(**values)

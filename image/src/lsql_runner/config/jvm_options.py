@@ -17,6 +17,7 @@ def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:
         state_stores_mib=memory.state_stores_mib,
         java_options=tuple(settings.java_options.split()),
         udf_dir=settings.udf_dir,
+        state_jars=settings.state_jars,
         class_archive=settings.class_archive,
         log_level=LEVELS[settings.log_level].jvm,
         includes_values=settings.errors_include_values,

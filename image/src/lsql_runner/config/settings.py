@@ -11,13 +11,14 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
-from lsql_runner.config.lease_settings import LeaseSettings
+from lsql_runner.config.lease_settings import EXPECTED_LEASE, LeaseSettings
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
+from lsql_runner.config.state_store import SCHEMES, UriStore, hadoop_options, state_store
 from lsql_runner.config.value_types import (
     TOKEN_CHARS,
     AppId,
@@ -28,6 +29,7 @@ from lsql_runner.config.value_types import (
     Networks,
     OptionalPath,
     Patterns,
+    StateUri,
     Token,
 )
 from lsql_runner.config.variables import read_variables
@@ -97,6 +99,23 @@ class Settings(ScalingSettings, LeaseSettings):
         Path("~/.local/state/lsql-runner"),
         alias="SQL_STATE_STORE_DIR",
         description="Directory for position and state.",
+    )
+    state_uri: StateUri = Field(
+        "",
+        alias="LSQL_STATE_URI",
+        description="Position and state at a URI instead of SQL_STATE_STORE_DIR: `s3a://bucket/path`; schemes: "
+        + ", ".join(f"`{scheme}`" for scheme in SCHEMES)
+        + ". See docs/guides/state-at-a-uri.md.",
+    )
+    state_jars: OptionalPath = Field(
+        None,
+        alias="LSQL_STATE_JARS",
+        description="Directory with the jars of Hadoop's connector for LSQL_STATE_URI; workers need them too.",
+    )
+    state_site: OptionalPath = Field(
+        None,
+        alias="LSQL_STATE_SITE",
+        description="File with settings of Hadoop for LSQL_STATE_URI, in the form of core-site.xml.",
     )
     port: int = Field(8083, alias="SQL_PORT", ge=1, le=65535, description="Port of the REST API.")
     bind_address: BindAddress = Field(
@@ -273,6 +292,7 @@ class Settings(ScalingSettings, LeaseSettings):
         "`true` or `false`. Without them an error still names topic, partition, offset, field and type.",
     )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
+    state_options: tuple[tuple[str, str], ...] = Field((), description="LSQL_STATE_OPTION_* as settings of Hadoop.")
     client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
 
@@ -323,6 +343,20 @@ class Settings(ScalingSettings, LeaseSettings):
         tls = RegistryTls(self.registry_ca, self.registry_certificate, self.registry_key, self.registry_key_password)
         urls = registry_urls(self.schema_registry_url)
         return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
+
+    @property
+    def state_store(self) -> UriStore | None:
+        """The store with the state; None if it is in the state directory.
+
+        Raises:
+            LsqlError: FILE_UNREADABLE, ENV_INVALID.
+        """
+        if not self.state_uri:
+            return None
+        if self.lease_name:  # the file `owner`, which fences a process that was replaced, is on a volume
+            expected = EXPECTED_LEASE("NO_URI")
+            raise LsqlError("ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=expected)
+        return state_store(self.state_uri, self.state_options, self.state_site)
 
     @property
     def sink_kinds(self) -> dict[str, str]:
@@ -381,9 +415,13 @@ def read_settings(environment: Mapping[str, str], *, needs_program: bool = True)
             example="INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
+        options = hadoop_options(found.state_options)
+        if options and not found.settings.get("LSQL_STATE_URI"):
+            raise LsqlError("ENV_MISSING", name="LSQL_STATE_URI", example="s3a://bucket/path")
         return Settings(
             **cast(dict[str, Any], found.settings),
             sinks=read_sinks(found.sinks),
+            state_options=options,
             client_keys=tuple(found.client_keys.items()),
             files=tuple(found.files),
         )

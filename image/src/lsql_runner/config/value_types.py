@@ -12,6 +12,7 @@ from lsql_runner.bind.topic_policies import patterns
 from lsql_runner.config.host_names import host_patterns
 from lsql_runner.config.networks import bind_address, networks
 from lsql_runner.config.quantity import mebibytes
+from lsql_runner.config.state_store import state_uri
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB
 from lsql_runner.errors import DetailError, DetailTable
 
@@ -102,6 +103,7 @@ LeaseName = Annotated[str, AfterValidator(_lease)]
 Memory = Annotated[str, AfterValidator(_memory)]
 Networks = Annotated[str, AfterValidator(_networks)]
 Secret = Annotated[str, AfterValidator(_secret)]
+StateUri = Annotated[str, AfterValidator(state_uri)]
 Token = Annotated[str, AfterValidator(_token)]
 WorkerHost = Annotated[str, AfterValidator(_worker_host)]
 OptionalPath = Annotated[Path | None, BeforeValidator(lambda text: text or None)]

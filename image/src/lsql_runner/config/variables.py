@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lsql_runner.config.sink_settings import SINK_VARIABLE
+from lsql_runner.config.state_store import OPTION
 from lsql_runner.errors import LsqlError, file_error
 
 _FILE = "_FILE"
@@ -18,7 +19,7 @@ _OPENSSL = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _RUNNER_PREFIXES = ("SQL_", "LSQL_")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Variables:
     """Values by name, for each kind of variable."""
 
@@ -28,6 +29,8 @@ class Variables:
     """SASL_* and SSL_*, by the key of Kafka's client."""
     sinks: dict[str, str] = field(default_factory=dict)
     """LSQL_SINK_*, by name without `_FILE`."""
+    state_options: dict[str, str] = field(default_factory=dict)
+    """LSQL_STATE_OPTION_*, by name."""
     files: list[Path] = field(default_factory=list)
     """The files from which values were read."""
 
@@ -67,6 +70,8 @@ def _kind(found: Variables, name: str, names: Collection[str]) -> dict[str, str]
         return found.settings
     if name.startswith(_CLIENT_PREFIXES):
         return found.client_keys
+    if name.startswith(OPTION) and name != OPTION:
+        return found.state_options
     return found.sinks if SINK_VARIABLE.fullmatch(name) else None
 
 

@@ -107,7 +107,7 @@ class ContinuousQuery:
 
     def death(self) -> JavaErrors | LsqlError | None:
         if self._failure is not None:
-            return errors_of(self._failure)
+            return self._failure if isinstance(self._failure, LsqlError) else errors_of(self._failure)
         error = self._java.error()
         return None if error is None else errors_of(error)
 

@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.call import java_class
@@ -65,11 +66,19 @@ class SparkEngine:
     A thread opens the session when the object is created, while the program is planned. `close` ends the JVM.
     """
 
-    def __init__(self, app_id: str, jvm: SparkJvm, threads: int = 0, workers: Workers | None = None) -> None:
+    def __init__(
+        self,
+        app_id: str,
+        jvm: SparkJvm,
+        threads: int = 0,
+        workers: Workers | None = None,
+        *,
+        store: UriStore | None = None,
+    ) -> None:
         self._jvm = jvm
         self._state_stores_mib = jvm.state_stores_mib
         self._options = SessionOptions(
-            app_id=app_id, scratch=self._jvm.scratch, threads=threads or None, workers=workers
+            app_id=app_id, scratch=self._jvm.scratch, threads=threads or None, workers=workers, store=store
         )
         self._opened: Future[SparkSession] = Future()
         self._opener = Thread(target=self._open, name="session", daemon=True)

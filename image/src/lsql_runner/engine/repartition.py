@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.failures import classify
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.state_folder import StateFolder
@@ -17,16 +18,18 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import SparkJvm
 
 
-def repartition_in(jvm: SparkJvm, checkpoints: Sequence[StateFolder], partitions: int) -> None:
-    """`repartition` in a session of its own. Ends the JVM.
+@contextmanager
+def repartition_session(jvm: SparkJvm, partitions: int, store: UriStore | None = None) -> Iterator[SparkSession]:
+    """A session for `repartition`, with the checkpoints in `store`, if it is not None. Its end ends the JVM.
 
     Raises:
-        LsqlError: as `repartition`; JVM_GONE, JAVA_MISSING, JARS_MISSING.
+        LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
     """
     try:
         jvm.connect()
-        session = open_session(SessionOptions(app_id="repartition", scratch=jvm.scratch, partitions=partitions))
-        repartition(session, checkpoints, partitions)
+        options = SessionOptions(app_id="repartition", scratch=jvm.scratch, partitions=partitions, store=store)
+        session = open_session(options)
+        yield session
         with suppress(PySparkException, Py4JError):
             session.stop()
     finally:

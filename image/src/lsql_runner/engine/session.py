@@ -12,6 +12,7 @@ from pyspark import SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.limits import cores
 from lsql_runner.engine.cluster import start_master
 from lsql_runner.engine.java_names import remember_java_names
@@ -102,6 +103,8 @@ class SessionOptions:
     processor (TopicStream in the JVM), and not compiled."""
     workers: Workers | None = None
     """Where workers register that run the tasks; None if the tasks run in this JVM."""
+    store: UriStore | None = None
+    """The store with the checkpoints; None if they are on a volume."""
 
 
 def open_session(options: SessionOptions) -> SparkSession:
@@ -137,6 +140,10 @@ def session_settings(options: SessionOptions) -> dict[str, str]:
             "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
         }
     )
+    if options.store is not None:
+        from lsql_runner.engine.uri_folder import store_settings  # only for processors that need it
+
+        settings |= store_settings(options.store, options.scratch)
     if options.workers is None:
         return settings
     del settings["spark.default.parallelism"]  # it follows the number of workers

@@ -55,6 +55,8 @@ class JvmOptions:
     java_options: tuple[str, ...] = ()
     udf_dir: Path | None = None
     """The directory with the jars of user-defined functions."""
+    state_jars: Path | None = None
+    """The directory with the jars of Hadoop's connector for the store with the state."""
     class_archive: Path | None = None
     """Parsed, verified and linked classes (image/recipe/train.py); without the file the JVM starts slower."""
     code_cache_mib: int = 240
@@ -212,7 +214,7 @@ def class_path(jars: Path) -> list[str]:
 
 
 def user_jars(directory: Path | None) -> list[Path]:
-    """The jars of user-defined functions, sorted by name; none without a directory."""
+    """The jars in a directory of the user, sorted by name; none without a directory."""
     return [] if directory is None else sorted(directory.absolute().glob("*.jar"), key=lambda path: path.name)
 
 
@@ -246,7 +248,7 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
         *LOCALE,
         "-cp",
         # The last jars: a class archive fits only if the class path begins as that of its training.
-        ":".join([*class_path(options.jars), *map(str, user_jars(options.udf_dir))]),
+        ":".join([*class_path(options.jars), *map(str, (*user_jars(options.udf_dir), *user_jars(options.state_jars)))]),
     ]
 
 

@@ -49,6 +49,7 @@ class WorkerJvm:
             code_cache_mib=_CODE_CACHE_MIB,
             java_options=(*_SMALL, *(f"-D{name}={value}" for name, value in _settings(workers, scratch).items())),
             udf_dir=None,
+            state_jars=None,
         )
         executor_folder = scratch / "executor"
         executor_folder.mkdir()

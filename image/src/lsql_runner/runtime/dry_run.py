@@ -116,8 +116,8 @@ def validate(environment: Mapping[str, str]) -> Validation:
         folder = _folder(settings)
         saved = saved_state(folder)
         with connections(settings) as (brokers, registry):
-            # Without the state directory, the processor runs on another machine: a position does not mean lost state.
-            with_positions = folder.path.exists()
+            # Without the state, as on another machine or at a URI, a position does not mean that it is lost.
+            with_positions = folder.path.exists() and not settings.state_uri
             situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
     else:
         situation = _empty_brokers(_plan_on_declarations(program, settings), settings)

@@ -89,5 +89,5 @@ def _delete_unnamed(saved: SavedState, pinned: Pinned) -> None:
 
 
 def _try_to_delete(folder: StateFolder) -> None:
-    with suppress(OSError):  # the next command deletes what is left
+    with suppress(OSError, LsqlError):  # the next command deletes what is left
         folder.delete_all()

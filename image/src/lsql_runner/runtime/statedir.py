@@ -7,7 +7,11 @@
     deployment.json   the program's digest and the settings of the last start, for the audit log
     out-of-memory.json  that the JVM ran out of memory while it read, and with which heap; see runtime.out_of_memory
     mark.json         after that: the place of the record that the JVM reads
+    machine           a random text, if the rest is at a URI; see runtime.store_lock
     <generation>/     one checkpoint for each query
+
+With LSQL_STATE_URI, it contains only `lock`, `machine`, `out-of-memory.json` and `mark.json`. The rest is in
+`<uri>/<app id>/`.
 
 A program that cannot use the existing state begins a new generation, which starts empty. Checkpoints are begun before
 program.json is written: a checkpoint that the program names, and that does not exist, was deleted.
@@ -16,6 +20,7 @@ program.json is written: a checkpoint that the program names, and that does not 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -113,6 +118,7 @@ class StateDir:
         self.owner: Owner | None = None
         """This process as the owner of the directory; None if it has not taken it over."""
         self.folder: StateFolder = LocalFolder(self.path)
+        """Where program and state are: the directory, or a folder at a URI."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             _probe(self.path)
@@ -131,6 +137,22 @@ class StateDir:
         """Release the lock."""
         self._lock.close()
 
+    def machine(self) -> str:
+        """A text that only processes have that lock this directory on a volume: one at a time.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        local = LocalFolder(self.path)
+        try:
+            found = local.read("machine")
+            if not found:
+                found = uuid.uuid4().hex.encode()
+                local.write("machine", found)
+            return found.decode(errors="replace")
+        except OSError as error:
+            raise _unwritable(self.path / "machine", error) from None
+
     # --- the owner ---
 
     def take_over(self, text: str) -> None:
@@ -142,7 +164,7 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._replace("owner", text)
+        self._replace("owner", text.encode())
         self.owner = Owner(self.path / "owner", text)
 
     def is_replaced(self) -> bool:
@@ -187,10 +209,10 @@ class StateDir:
             LsqlError: PROCESSOR_REPLACED.
         """
         self._check_owner()
-        with suppress(OSError):  # the next start deletes what is left
+        with suppress(OSError, LsqlError):  # the next start deletes what is left
             for name in self.folder.folder_names():
                 if name.isdigit() and int(name) < generation:
-                    with suppress(OSError):
+                    with suppress(OSError, LsqlError):
                         self.checkpoints(int(name)).delete_all()
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
@@ -244,7 +266,7 @@ class StateDir:
 
     def out_of_memory(self) -> dict[str, Any] | None:
         """What `set_out_of_memory` has saved; an empty object if it cannot be read; None if there is nothing."""
-        return _read(self.folder, "out-of-memory.json")
+        return _read(LocalFolder(self.path), "out-of-memory.json")
 
     def set_out_of_memory(self, document: Mapping[str, Any] | None) -> None:
         """Save for the next process that the JVM ran out of memory; None deletes it.
@@ -252,14 +274,19 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        if document is not None:
-            self._write("out-of-memory.json", dict(document))
-        else:
-            self._delete("out-of-memory.json")
+        self._check_owner()
+        local = LocalFolder(self.path)  # the JVM, which writes to a URI, has ended
+        try:
+            if document is None:
+                local.delete("out-of-memory.json")
+            else:
+                local.write("out-of-memory.json", _json(document))
+        except OSError as error:
+            raise _unwritable(self.path / "out-of-memory.json", error) from None
 
     def mark(self) -> dict[str, Any] | None:
         """The place of the record that the JVM read when it ended; an empty object or None if it read none."""
-        return _read(self.folder, "mark.json")
+        return _read(LocalFolder(self.path), "mark.json")
 
     def unmarked_file(self) -> Path:
         """The path of the file for the place of each record, which does not exist yet.
@@ -267,8 +294,13 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._delete("mark.json")
-        return self.path / "mark.json"
+        self._check_owner()
+        file = self.path / "mark.json"
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(file, error) from None
+        return file
 
     # --- files ---
 
@@ -276,23 +308,20 @@ class StateDir:
         if self.is_replaced():
             raise LsqlError("PROCESSOR_REPLACED", app=self.path.name)
 
-    def _delete(self, name: str) -> None:
-        self._check_owner()
-        try:
-            self.folder.delete(name)
-        except OSError as error:
-            raise _unwritable(self.folder / name, error) from None
-
     def _write(self, name: str, document: dict[str, Any]) -> None:
-        self._replace(name, json.dumps(document, indent=1, ensure_ascii=False))
+        self._replace(name, _json(document))
 
-    def _replace(self, name: str, text: str) -> None:
+    def _replace(self, name: str, content: bytes) -> None:
         """Write a file atomically: after a crash, it has the old or the new content."""
         self._check_owner()
         try:
-            self.folder.write(name, text.encode())
+            self.folder.write(name, content)
         except OSError as error:
             raise _unwritable(self.folder / name, error) from None
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
 def _unwritable(place: Path | StateFolder, error: OSError) -> LsqlError:

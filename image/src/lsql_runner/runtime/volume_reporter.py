@@ -14,10 +14,10 @@ PERIOD_MS = 30_000
 
 
 class VolumeReporter:
-    """Emits an event with the size and the free space of the volume. Not thread-safe."""
+    """Emits an event with the size and the free space of the volume, unless the state is at a URI. Not thread-safe."""
 
     def __init__(self, dependencies: RunDependencies, machine: StateMachine) -> None:
-        self._path = dependencies.state.path
+        self._path = None if dependencies.settings.state_uri else dependencies.state.path
         self._now_ms = dependencies.now_ms
         self._machine = machine
         self._next_ms = 0
@@ -25,7 +25,7 @@ class VolumeReporter:
     def report(self) -> None:
         """Measure the volume if it is due."""
         now_ms = self._now_ms()
-        if now_ms < self._next_ms:
+        if self._path is None or now_ms < self._next_ms:
             return
         self._next_ms = now_ms + PERIOD_MS
         with suppress(OSError):  # of a volume that fails; the queries report it

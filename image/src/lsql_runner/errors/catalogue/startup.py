@@ -28,6 +28,33 @@ STARTUP: dict[str, ErrorKind] = {
         "Check LSQL_LEASE, and that the service account may get and update this Lease. A processor that leads goes on.",
         recovery=Recovery.RETRY,
     ),
+    "STATE_STORE_UNREACHABLE": ErrorKind(
+        "The store of {uri} is unreachable: {reason}.",
+        "Check LSQL_STATE_URI, its endpoint and the network. The processor retries.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.WAIT,
+        is_transient=True,
+    ),
+    "STATE_STORE_REFUSED": ErrorKind(
+        "The store of {uri} refused the client: {reason}.",
+        "Create the bucket, or correct the credentials and grant the rights to read, write, list and delete there.",
+        recovery=Recovery.RETRY,
+    ),
+    "STATE_STORE_WITHOUT_CONNECTOR": ErrorKind(
+        "No connector for {uri} can be loaded: {reason}.",
+        "Put the jars of Hadoop's connector into the directory LSQL_STATE_JARS.",
+    ),
+    "STATE_STORE_FAILED": ErrorKind(
+        "The store of {uri} failed: {reason}.",
+        "Check LSQL_STATE_URI and the settings of the store. The processor retries.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+    ),
+    "STATE_STORE_NOT_ATOMIC": ErrorKind(
+        "The store of {uri} does not refuse to create a file that exists: {reason}.",
+        "Use a store with conditional writes (`If-None-Match`) or a file system with an atomic rename. Two processes "
+        "could both write the same batch.",
+    ),
     "STATE_UNREADABLE": ErrorKind(
         "{path} was not written by this version of the runner.",
         "Use the version that wrote it, set another SQL_APP_ID, or delete the directory and its state.",

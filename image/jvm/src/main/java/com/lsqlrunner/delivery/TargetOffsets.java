@@ -2,16 +2,10 @@ package com.lsqlrunner.delivery;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.lsqlrunner.fs.AtomicFile;
 import com.lsqlrunner.fs.Owner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,21 +29,20 @@ final class TargetOffsets {
     /** The form in the file: offsets by topic and number of the partition. */
     private record Entry(long batch, Map<String, Map<Integer, Long>> offsets) {}
 
-    private final Path file;
+    private final AtomicFile file;
     private final List<Entry> entries;
 
-    private TargetOffsets(Path file, List<Entry> entries) {
+    private TargetOffsets(AtomicFile file, List<Entry> entries) {
         this.file = file;
         this.entries = entries;
     }
 
     /** The offsets in a file, which may not exist. */
-    static TargetOffsets in(Path file) {
+    static TargetOffsets in(AtomicFile file) {
+        byte[] json = file.read();
         try {
-            byte[] json = Files.readAllBytes(file);
-            return new TargetOffsets(file, new ArrayList<>(JSON.readValue(json, new TypeReference<List<Entry>>() {})));
-        } catch (NoSuchFileException isNew) {
-            return new TargetOffsets(file, new ArrayList<>());
+            List<Entry> entries = json == null ? List.of() : JSON.readValue(json, new TypeReference<>() {});
+            return new TargetOffsets(file, new ArrayList<>(entries));
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
@@ -91,21 +84,8 @@ final class TargetOffsets {
 
     private void write() {
         Owner.check();
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {
-            Files.createDirectories(file.getParent());
-            try (FileChannel channel = FileChannel.open(
-                    fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                ByteBuffer bytes = ByteBuffer.wrap(JSON.writeValueAsBytes(entries));
-                while (bytes.hasRemaining()) {
-                    channel.write(bytes);
-                }
-                channel.force(true);
-            }
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
-            try (FileChannel folder = FileChannel.open(file.getParent(), StandardOpenOption.READ)) {
-                folder.force(true); // the name of the first file
-            }
+            file.write(JSON.writeValueAsBytes(entries));
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

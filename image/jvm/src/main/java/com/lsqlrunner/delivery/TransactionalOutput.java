@@ -1,6 +1,6 @@
 package com.lsqlrunner.delivery;
 
-import java.nio.file.Path;
+import com.lsqlrunner.fs.AtomicFile;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -62,7 +62,7 @@ public final class TransactionalOutput implements AutoCloseable {
     public record Settings(
             String writer,
             List<String> targets,
-            Path offsets,
+            AtomicFile offsets,
             Map<String, Object> connection,
             Map<String, Object> producer,
             Duration commitInterval,

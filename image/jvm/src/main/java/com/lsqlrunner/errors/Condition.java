@@ -49,6 +49,13 @@ public enum Condition {
     LSQL_BROKER_RIGHTS_MISSING("<reason>"),
     /** Kafka's client cannot be created with the settings. */
     LSQL_BROKER_SETTINGS_INVALID("<reason>"),
+    /** The store with the state does not answer. */
+    LSQL_STORE_UNREACHABLE("<reason>"),
+    /** The store with the state refuses the credentials, or the bucket does not exist. */
+    LSQL_STORE_REFUSED("<reason>"),
+    /** The class path has no connector for the scheme of the store, or one of its classes is missing. */
+    LSQL_STORE_WITHOUT_CONNECTOR("<reason>"),
+    LSQL_STORE_FAILED("<reason>"),
     /** The topic to create already exists. */
     LSQL_TOPIC_EXISTS("<reason>"),
     LSQL_BROKER_FAILED("<reason>");

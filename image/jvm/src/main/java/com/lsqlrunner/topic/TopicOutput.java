@@ -4,8 +4,8 @@ import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.delivery.Replay;
 import com.lsqlrunner.delivery.SharedProducers;
 import com.lsqlrunner.delivery.TransactionalOutput;
+import com.lsqlrunner.fs.AtomicFile;
 import com.lsqlrunner.sink.BatchGate;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -71,7 +71,7 @@ public final class TopicOutput {
         TransactionalOutput.Settings settings = new TransactionalOutput.Settings(
                 writer,
                 targets,
-                Path.of(offsets),
+                AtomicFile.at(offsets),
                 Map.copyOf(connection),
                 Map.copyOf(KafkaOptions.of(options)),
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),

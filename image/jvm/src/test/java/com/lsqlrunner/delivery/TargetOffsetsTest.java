@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.fs.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -31,7 +32,7 @@ class TargetOffsetsTest {
     }
 
     private TargetOffsets offsets() {
-        return TargetOffsets.in(file);
+        return TargetOffsets.in(AtomicFile.at(file.toString()));
     }
 
     private String content() throws IOException {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.file.Path;
+import com.lsqlrunner.fs.AtomicFile;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -15,7 +15,14 @@ import org.junit.jupiter.api.Test;
 
 class WorkerTransactionsTest {
     private static final TransactionalOutput.Settings SETTINGS = new TransactionalOutput.Settings(
-            "app/0123abcd/q/", List.of("t"), Path.of("unused"), Map.of(), Map.of(), Duration.ofMillis(100), 1, true);
+            "app/0123abcd/q/",
+            List.of("t"),
+            AtomicFile.at("unused"),
+            Map.of(),
+            Map.of(),
+            Duration.ofMillis(100),
+            1,
+            true);
 
     private final WorkerTransactions transactions = new WorkerTransactions(SETTINGS, null, Set.of());
 

@@ -1,0 +1,64 @@
+package com.lsqlrunner.fs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.file.AccessDeniedException;
+import org.apache.hadoop.fs.UnsupportedFileSystemException;
+import org.junit.jupiter.api.Test;
+
+class StoreExceptionTest {
+    private static String[] of(Exception failure) {
+        StoreException found = assertThrows(
+                StoreException.class,
+                () -> StoreException.orThrow(() -> {
+                    throw failure;
+                }));
+        return new String[] {found.getCondition(), found.reason()};
+    }
+
+    private static void assertFound(String condition, String reason, Exception failure) {
+        String[] found = of(failure);
+        assertEquals(condition, found[0]);
+        assertEquals(reason, found[1]);
+    }
+
+    @Test
+    void aStoreThatDoesNotAnswerIsUnreachable() {
+        assertFound(
+                "LSQL_STORE_UNREACHABLE",
+                "Connection refused",
+                new IOException("Writing Object", new ConnectException("Connection refused")));
+        assertFound("LSQL_STORE_UNREACHABLE", "unknown host store", new UnknownHostException("store"));
+    }
+
+    @Test
+    void whatTheClientOfS3AddsToASentenceIsLeftOut() {
+        Exception cause = new IllegalStateException(
+                "software.amazon.awssdk.services.s3.model.S3Exception: Access\nDenied (Service: S3, Status Code: 403, "
+                        + "Request ID: X) (SDK Attempt Count: 1)");
+        AccessDeniedException denied = new AccessDeniedException("key");
+        denied.initCause(cause);
+
+        assertFound("LSQL_STORE_REFUSED", "S3Exception: Access Denied", denied);
+    }
+
+    @Test
+    void aMissingClassIsNamed() {
+        Exception missing = new IOException(new ClassNotFoundException("org.apache.hadoop.fs.s3a.S3AFileSystem"));
+
+        assertFound("LSQL_STORE_WITHOUT_CONNECTOR", "org.apache.hadoop.fs.s3a.S3AFileSystem", missing);
+        assertFound(
+                "LSQL_STORE_WITHOUT_CONNECTOR",
+                "No FileSystem for scheme \"gs\"",
+                new UnsupportedFileSystemException("No FileSystem for scheme \"gs\""));
+    }
+
+    @Test
+    void anErrorWithoutAMessageHasTheNameOfItsClass() {
+        assertFound("LSQL_STORE_FAILED", "IOException", new IOException());
+    }
+}

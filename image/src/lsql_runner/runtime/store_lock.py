@@ -1,0 +1,177 @@
+"""The lock on the state of a processor at a URI, where the kernel has none: a lease.
+
+    lock/<number>     the holder, and how often it has renewed the lease
+
+The file with the largest number says who holds the lock. Its holder writes it again every RENEW_S seconds. Another
+process takes the lock by creating the next number, which only one process can, if the holder has released it or has not
+renewed it for LEASE_S seconds. A holder that could not renew it for LEASE_S seconds ends before, by its own clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event as Flag
+from threading import Thread
+from typing import Any, Protocol
+
+from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.errors import LsqlError
+from lsql_runner.runtime.state_lock import LockHeldError
+
+RENEW_S = 4.0
+LEASE_S = 15.0
+MARGIN_S = 3.0
+"""Another process waits for the lease and this time, in which a holder that noticed its end has ended."""
+WAIT_S = LEASE_S + MARGIN_S + 2 * RENEW_S
+"""How long a start waits for the lock. A holder that runs has renewed it by then."""
+
+
+class ExclusiveFolder(StateFolder, Protocol):
+    """A folder whose store creates files exclusively."""
+
+    def create(self, path: str, content: bytes) -> bool:
+        """Write a file that does not exist; whether it did not. Of several processes, one succeeds."""
+
+
+class StoreLock:
+    """The lock of a processor. The constructor waits for it.
+
+    Args:
+        folder: of the processor; it may not exist.
+        machine: a text that is the same in processes of which only one runs at a time, because they lock a directory on
+            their machine. A process takes over the lock of an earlier one with the same text at once.
+        on_lost: called once, in a thread, when the lease could not be renewed, or another process has the lock.
+        wait_s: the longest wait, in seconds.
+        now_s: a clock that also advances while the process is suspended.
+
+    Raises:
+        LockHeldError: another process holds the lock.
+        LsqlError: of the store.
+    """
+
+    def __init__(
+        self,
+        folder: ExclusiveFolder,
+        machine: str,
+        on_lost: Callable[[], None],
+        *,
+        wait_s: float = WAIT_S,
+        now_s: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
+        poll_s: float = 1.0,
+    ) -> None:
+        self._folder = folder / "lock"
+        self._machine = machine
+        self._on_lost = on_lost
+        self._now_s = now_s
+        self._poll_s = poll_s
+        self._renewals = 0
+        self._renewed_s = 0.0
+        self._number = self._take(wait_s)
+        self._closed = Flag()
+        self._threads = [
+            Thread(target=work, name=name, daemon=True)
+            for name, work in (("renew lease", self._renew_until_closed), ("watch lease", self._watch_until_closed))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    # --- taking it ---
+
+    def _take(self, wait_s: float) -> int:
+        began_s = self._now_s()
+        seen: tuple[int, bytes] | None = None
+        seen_s = began_s
+        while True:
+            asked_s = self._now_s()
+            number = self._newest()
+            content = self._folder.read(str(number)) or b""
+            if (number, content) != seen:
+                seen, seen_s = (number, content), asked_s
+            if self._is_free(content) or asked_s - seen_s > LEASE_S + MARGIN_S:
+                self._renewed_s = self._now_s()
+                if self._folder.create(str(number + 1), self._document()) and self._newest() == number + 1:
+                    self._delete_older(number + 1)
+                    return number + 1
+            if asked_s - began_s >= wait_s:
+                raise LockHeldError(_holder(content))
+            time.sleep(self._poll_s)
+
+    def _newest(self) -> int:
+        return max((int(name) for name in self._folder.file_names() if name.isdigit()), default=0)
+
+    def _is_free(self, content: bytes) -> bool:
+        found = _read(content)
+        return not content or bool(found.get("released")) or found.get("machine") == self._machine
+
+    def _delete_older(self, number: int) -> None:
+        with suppress(OSError, LsqlError):  # the next holder deletes them
+            for name in self._folder.file_names():
+                if name.isdigit() and int(name) < number:
+                    self._folder.delete(name)
+
+    def _document(self, released: bool = False) -> bytes:
+        holder = {"host": socket.gethostname(), "pid": os.getpid(), "machine": self._machine}
+        return json.dumps({**holder, "renewals": self._renewals, "released": released}).encode()
+
+    # --- keeping it ---
+
+    def _renew_until_closed(self) -> None:
+        while not self._closed.wait(RENEW_S):
+            if self._is_replaced_or_renewed():
+                return
+
+    def _is_replaced_or_renewed(self) -> bool:
+        """Renew the lease; whether another process has the lock."""
+        asked_s = self._now_s()
+        with suppress(OSError, LsqlError):  # the next attempt may succeed
+            if self._is_replaced():
+                self._lose()
+                return True
+            self._renewals += 1
+            self._folder.write(str(self._number), self._document())
+            self._renewed_s = asked_s
+        return False
+
+    def _is_replaced(self) -> bool:
+        """Whether a later number exists, or existed: then this one was deleted. Reading is cheaper than listing."""
+        later, own = str(self._number + 1), str(self._number)
+        return self._folder.read(later) is not None or self._folder.read(own) is None
+
+    def _watch_until_closed(self) -> None:
+        while not self._closed.wait(min(1.0, self._poll_s)):
+            if self._now_s() - self._renewed_s > LEASE_S:
+                self._lose()
+
+    def _lose(self) -> None:
+        if not self._closed.is_set():
+            self._closed.set()
+            self._on_lost()
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        for thread in self._threads:
+            thread.join(RENEW_S)
+        with suppress(OSError, LsqlError):  # then the next process waits for the end of the lease
+            if not self._is_replaced():
+                self._folder.write(str(self._number), self._document(released=True))
+
+
+def _read(content: bytes) -> dict[str, Any]:
+    with suppress(ValueError):
+        found = json.loads(content)
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _holder(content: bytes) -> str:
+    found = _read(content)
+    return f"{found['pid']} on {found['host']}" if {"pid", "host"} <= found.keys() else "unknown"

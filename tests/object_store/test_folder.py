@@ -1,0 +1,94 @@
+"""Folders for state in a real object store: the contract, exclusive creation, and what errors say."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import SparkSession
+
+from devkit.engines import quick_jvm
+from devkit.jars import jar_folder
+from devkit.object_store import ObjectStore
+from lsql_runner.config.state_store import UriStore
+from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
+from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.engine.uri_folder import UriFolder
+from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.runtime.state_at_uri import check_store
+from tests.contract.state_folder_contract import StateFolderContract
+
+pytestmark = pytest.mark.timeout(300)
+
+CREATORS = 8
+
+
+@pytest.fixture(scope="module")
+def session(store: ObjectStore) -> Iterator[SparkSession]:
+    """A session whose checkpoints are in the store, in a JVM with the connector."""
+    jvm = SparkJvm(replace(quick_jvm(), state_jars=jar_folder("s3a-jars")))
+    # The other store is one that does not answer.
+    options = store.options() | {"fs.s3a.bucket.away.endpoint": "http://127.0.0.1:9"}
+    try:
+        jvm.connect()
+        at = UriStore(store.uri, tuple(options.items()))
+        yield open_session(SessionOptions(app_id="tests", scratch=jvm.scratch, threads=1, store=at))
+    finally:
+        jvm.close()
+        forget_jvm()
+
+
+@pytest.fixture
+def root(session: SparkSession, store: ObjectStore) -> UriFolder:
+    """A folder that does not exist."""
+    return UriFolder(f"{store.uri}/{uuid.uuid4().hex}")
+
+
+class TestUriFolder(StateFolderContract):
+    @pytest.fixture
+    def folder(self, root: UriFolder) -> StateFolder:
+        return root
+
+
+def test_a_file_is_created_once(root: UriFolder) -> None:
+    assert root.create("file", b"first")
+    assert not root.create("file", b"second")
+
+    assert root.read("file") == b"first"
+
+
+def test_of_several_creators_of_a_file_one_succeeds(root: UriFolder) -> None:
+    with ThreadPoolExecutor(CREATORS) as pool:
+        created = list(pool.map(lambda number: root.create("file", b"%d" % number), range(CREATORS)))
+
+    assert created.count(True) == 1
+    assert root.read("file") == b"%d" % created.index(True)
+
+
+def test_the_store_passes_the_check_of_a_start(root: UriFolder) -> None:
+    check_store(root)
+
+    assert root.all_files() == {}
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("s3a://missing-bucket/app", "STATE_STORE_REFUSED"),
+        ("s3a://away/app", "STATE_STORE_UNREACHABLE"),
+        ("gs://bucket/app", "STATE_STORE_WITHOUT_CONNECTOR"),
+    ],
+)
+def test_an_error_has_a_code_and_one_line_for_people(root: UriFolder, uri: str, code: str) -> None:
+    with pytest.raises(LsqlError) as caught:
+        check_store(UriFolder(uri))
+
+    reason = str(caught.value.params["reason"])
+    assert caught.value.code == code
+    assert "\n" not in reason
+    assert "software.amazon" not in reason
+    assert "java." not in reason

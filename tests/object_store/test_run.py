@@ -1,0 +1,100 @@
+"""A processor whose state is in a real object store: killed, continued on this machine and on another one, refused.
+
+Fakes have neither the files of Spark nor a store that two processes see.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.object_store import SECRET_KEY, ObjectStore
+from devkit.runner import LSQL, Runner
+from devkit.workers import WorkerProcess, free_ports, worker_environment
+from tests.faults.programs import CONTINUOUS, GROUPS, Suite
+from tests.faults.scenario import Scenario
+
+pytestmark = pytest.mark.timeout(300)
+
+BEFORE = 60
+DEADLINE_S = 90
+
+
+@pytest.mark.parametrize(
+    ("suite", "machine"), [(GROUPS, "another"), (CONTINUOUS, "state")], ids=["groups", "continuous"]
+)
+def test_a_killed_processor_continues_from_the_store_with_each_result_once(
+    broker: Broker, store: ObjectStore, tmp_path: Path, suite: Suite, machine: str
+) -> None:
+    uri = f"{store.uri}/{uuid.uuid4().hex}"
+    with Scenario(broker, suite, tmp_path, env={**store.variables(), "LSQL_STATE_URI": uri}) as scenario:
+        runner = scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        with scenario.light_load(20):
+            runner.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
+            jvm = runner.jvm_pid()
+            os.killpg(runner.pid, signal.SIGKILL)
+            os.kill(jvm, signal.SIGKILL)
+            runner.wait(DEADLINE_S)
+            scenario.start(state=tmp_path / machine)
+        scenario.catch_up()
+
+        scenario.check("killed with the state in a store")
+        [folder] = (tmp_path / machine).iterdir()
+        assert {path.name for path in folder.iterdir()} == {"lock", "machine"}
+        outputs = "".join(each.output() for each in scenario.starts)
+        assert SECRET_KEY not in outputs + scenario.runner.get("/stream").body["sql"]
+        assert scenario.runner.traces() == []
+
+
+def test_state_of_a_worker_without_credentials_is_divided_and_continued_by_the_processor(
+    broker: Broker, store: ObjectStore, tmp_path: Path
+) -> None:
+    port = free_ports()
+    at_uri = {**store.variables(), "LSQL_STATE_URI": f"{store.uri}/{uuid.uuid4().hex}"}
+    with Scenario(broker, GROUPS, tmp_path, env={**at_uri, **worker_environment(port)}) as scenario:
+        runner = scenario.start()
+        with WorkerProcess(port, LSQL_STATE_JARS=at_uri["LSQL_STATE_JARS"]):
+            scenario.feed(BEFORE)
+            scenario.catch_up()
+            runner.stop()
+        scenario.env = at_uri
+        of_command = {"SQL_APP_ID": scenario.app_id, "SQL_STATE_STORE_DIR": str(tmp_path / "another")}
+        done = subprocess.run(
+            [str(LSQL), "state", "repartition", "3"],
+            env={**os.environ, **at_uri, **of_command},
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        scenario.start()
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+
+        scenario.check("from a worker back to the processor, in other partitions")
+
+
+def test_a_start_without_its_store_names_it_and_shows_no_trace(
+    broker: Broker, store: ObjectStore, tmp_path: Path
+) -> None:
+    topic = f"in-{uuid.uuid4().hex[:8]}"
+    broker.create_topic(topic)
+    sql = f"SET autocreate=true; INSERT INTO `{topic}-out` SELECT STREAM * FROM `{topic}`"
+    variables = store.variables() | {"LSQL_STATE_URI": "s3a://missing-bucket/app"}
+
+    output = Runner(broker.bootstrap, sql, f"app-{topic}", tmp_path, **variables).run_until_refused()
+
+    assert "STATE_STORE_REFUSED" in output
+    assert "s3a://missing-bucket/app" in output
+    assert "Traceback" not in output
+    assert "\tat " not in output
+    assert SECRET_KEY not in output
