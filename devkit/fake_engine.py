@@ -154,7 +154,8 @@ class FakeEngine:
         self.running, self.error = job, None
         return self.warnings
 
-    def warm_up(self, job: Job) -> None:
+    def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
+        assert goes_on()
         self.warmed.append(job)
 
     def death(

@@ -84,6 +84,15 @@ def test_a_standby_warms_the_engine_with_the_newest_records(runtime: FakeRuntime
         ]
 
 
+def test_a_query_whose_topics_are_empty_is_not_run(runtime: FakeRuntime) -> None:
+    runtime.sql += "; INSERT INTO n SELECT STREAM _key, COUNT(*) AS n FROM e WINDOW BY TUMBLE 1s GROUP BY _key"
+    runtime.brokers.add_topic("e")
+    with runtime.process(LSQL_TOPICS='{"e": {"value": {"format": "JSON", "schema": {"a": "long"}}}}') as standby:
+        standby.turn()
+
+        assert [set(job.source.start_offsets) for job in runtime.engine.warmed] == [{"stateless"}]
+
+
 def test_an_invalid_program_is_refused_before_it_stands_by(runtime: FakeRuntime) -> None:
     runtime.sql = FILTER.replace("*", "missing")
 

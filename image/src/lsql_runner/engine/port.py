@@ -159,11 +159,12 @@ class Engine(Protocol):
                 SINK_REFUSED, SINK_TABLE_MISMATCH.
         """
 
-    def warm_up(self, job: Job) -> None:
+    def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
         """Load and compile what the first batches of a job need, while another process runs it. Writes nothing of it.
 
         Args:
-            job: its queries begin at some of the newest records. It has no checkpoints of its own.
+            job: its queries with start offsets begin at some of the newest records; the others have nothing to read.
+            goes_on: called often; the method returns soon after it was false.
         """
 
     def death(

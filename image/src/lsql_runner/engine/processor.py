@@ -156,7 +156,7 @@ class SparkEngine:
             raise query_error(failure) from None
         return self._running.warnings
 
-    def warm_up(self, job: Job) -> None:
+    def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
         session = self.session
         activate(session)
         if job.registry is not None:
@@ -164,7 +164,7 @@ class SparkEngine:
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
         with TemporaryDirectory(dir=self._jvm.scratch) as folder:
-            warm_up(session, job, Path(folder))
+            warm_up(session, job, Path(folder), goes_on)
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
         if self._state_stores_mib is None:

@@ -7,6 +7,7 @@ another process runs the program.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,26 +22,26 @@ from lsql_runner.engine.source import stream_reader
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.plan.queries import Query
 
-_BATCH_S = 20.0
-"""A query without a record to read ends after this time."""
 _POLL_S = 0.05
 _PREFIX = "standby-"
 
 
-def warm_up(session: SparkSession, job: Job, checkpoints: Path) -> None:
-    """Run a batch of each query. Its state is in new checkpoints, and it opens no transaction.
+def warm_up(session: SparkSession, job: Job, checkpoints: Path, goes_on: Callable[[], bool]) -> None:
+    """Run a batch of each query with start offsets. Its state is in new checkpoints, and it opens no transaction.
 
     Args:
         session: the session.
-        job: begins at records that exist. A record that fails ends the warm-up of its query.
+        job: its queries begin at records that exist. A record that fails ends the warm-up of its query.
         checkpoints: a folder for temporary files.
+        goes_on: whether there is time left.
     """
     for query in job.plan.queries:
-        with suppress(Exception):  # the start reports what is wrong
-            _run(session, query, job, checkpoints)
+        if query.name in job.source.start_offsets and goes_on():
+            with suppress(Exception):  # the start reports what is wrong
+                _run(session, query, job, checkpoints, goes_on)
 
 
-def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path) -> None:
+def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path, goes_on: Callable[[], bool]) -> None:
     tune_emission(session, query)
     name = f"{_PREFIX}{query.name}"
     streaming = (
@@ -52,16 +53,15 @@ def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path) -> No
         .start()
     )
     try:
-        deadline = time.monotonic() + _BATCH_S
-        while streaming.isActive and streaming.lastProgress is None and time.monotonic() < deadline:
+        while streaming.isActive and streaming.lastProgress is None and goes_on():
             time.sleep(_POLL_S)
     finally:
         streaming.stop()
 
 
 def _rows(session: SparkSession, query: Query, job: Job, name: str) -> DataFrame:
-    starts = job.source.start_offsets.get(query.name, {})
-    source = replace(job.source, start_offsets={name: starts}, pace_ms={}, continue_on_data_loss=True, marking=None)
+    starts = {name: job.source.start_offsets[query.name]}
+    source = replace(job.source, start_offsets=starts, pace_ms={}, continue_on_data_loss=True, marking=None)
     reader = stream_reader(session, source, name)
     write = query.sink_write
     if write is not None:

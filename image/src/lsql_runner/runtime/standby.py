@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import suppress
 from dataclasses import replace
 
@@ -21,6 +22,8 @@ from lsql_runner.runtime.state_machine import StateMachine
 
 LOG = logging.getLogger("lsql_runner.standby")
 
+_WARM_UP_S = 60.0
+"""The longest warm-up. A process that may lead ends it."""
 _RECORDS = 100
 """The most records of each partition that a warm-up reads."""
 REFRESH_MS = 60_000
@@ -94,11 +97,13 @@ class Standby:
             starts = {
                 query.name: {place: newest[place] for place in partitions_of(query.sources)}
                 for query in prepared.plan.queries
+                if any(begins[place] < ends[place] for place in partitions_of(query.sources))
             }
             memory = d.identity.memory or budget(None)
             buffers = buffers_of(prepared.plan, d.settings, memory.heap_mib)
             job = job_of(replace(prepared, start_offsets=starts), d.settings, d.state, buffers, lambda _: None)
-            d.engine.warm_up(job)
+            until = time.monotonic() + _WARM_UP_S
+            d.engine.warm_up(job, lambda: self._leadership.term is None and time.monotonic() < until)
 
     def refresh(self) -> None:
         """Prepare again if the last time was long ago. An error is logged: the start will find it, if it lasts."""
