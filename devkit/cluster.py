@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 
 from ci.cluster import images, lifecycle, machine, node
 from ci.cluster.layout import KUBECONFIG, LOCK, NODE_IP
@@ -66,6 +67,11 @@ class KubernetesCluster:
     def kill_container(self, pod: Resource) -> None:
         """Kill the first process of a pod's first container (KILL), from outside of the pod."""
         node.kill_container(pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://"))
+
+    def signal_container(self, pod: Resource, number: Signals) -> None:
+        """Send a signal to all processes of a pod's first container, from outside of the pod."""
+        container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+        node.signal_container(container, number)
 
 
 def given_cluster() -> Path | None:

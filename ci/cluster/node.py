@@ -116,6 +116,14 @@ def kill_container(container_id: str) -> None:
     command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container_id])
 
 
+def signal_container(container_id: str, number: signal.Signals) -> None:
+    """Send a signal to all processes of a container, also SIGSTOP, which the first one ignores from inside."""
+    listed = command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "ps", container_id])
+    for line in listed.splitlines()[1:]:
+        with suppress(ProcessLookupError):
+            os.kill(int(line.split()[0]), number)
+
+
 def shims() -> list[int]:
     """The process ids of this cluster's containerd shims, one per pod."""
     mark = f"-address\0{containerd_socket()}\0".encode()
