@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from bench.command import add_limits, add_mode, add_variables, end_on_signals, say
+from bench.counted_store import CountedStore
 from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
 from bench.follow import Follower
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs: list[dict[str, Any]] = []
     document = {"kind": LOAD, "conditions": _conditions(options), "runs": runs}
     try:
-        with Broker(jvm_options=("-Xms512m", "-Xmx512m")) as broker:
+        with Broker(jvm_options=("-Xms512m", "-Xmx512m")) as broker, _object_store(options) as store:
             contenders = list(_contenders(broker.bootstrap, options))
             for name in options.program or PROGRAMS:
                 for rate in options.rate or RATES:
@@ -69,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         program = replace(PROGRAMS[name], mode=options.mode, pace=options.pace)
                         runs.append(_run(contender, program, rate, broker, options).document())
                         say(load_line(runs[-1]))
+                        if store is not None:
+                            say(store.take_requests())
     except (BenchFailed, ProcessFailed, AssertionError) as error:
         say(f"failed: {error}")
         return 1
@@ -79,6 +82,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say(f"results: {save(document)}")
     print(f"\n{page([document])}")
     return 1 if any("failure" in run for run in runs) else 0
+
+
+@contextmanager
+def _object_store(options: argparse.Namespace) -> Iterator[CountedStore | None]:
+    """With --object-store: a store, in which lsql-runner keeps its state."""
+    if not options.object_store:
+        yield None
+        return
+    with CountedStore() as store:
+        options.set = [*options.set, *store.variables().items(), ("LSQL_STATE_URI", f"{store.uri}/bench")]
+        yield store
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -103,10 +117,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
     parser.add_argument("--heap-mib", type=int, default=256, help="heap with --host (default 256)")
     parser.add_argument("--partitions", type=int, default=4, help="partitions of each topic (default 4)")
+    parser.add_argument(
+        "--object-store", action="store_true", help="state in an object store on this machine (with --host)"
+    )
     add_variables(parser)
     options = parser.parse_args(arguments)
     if not options.host and options.engine:
         parser.error("--engine needs --host")
+    if options.object_store and not options.host:
+        parser.error("--object-store needs --host")
     return options
 
 

@@ -76,7 +76,10 @@ def test_the_program_is_written_to_the_store_and_the_mark_to_this_machine(tmp_pa
         state.pin(PINNED)
         state.begin_checkpoint(3, "stateless")
         mark = state.unmarked_file()
+        mark.write_text('{"offset": 7}')
+        state.set_out_of_memory({"heap_mib": 304})  # there is no JVM that could write to the store
 
+        assert (state.mark(), state.out_of_memory()) == ({"offset": 7}, {"heap_mib": 304})
         assert state.saved().pinned == PINNED
         assert set(state.saved().checkpoints) == {(3, "stateless")}
 
@@ -86,7 +89,12 @@ def test_the_program_is_written_to_the_store_and_the_mark_to_this_machine(tmp_pa
         "app/3/stateless/metadata",
         "app/lock/1",
     }
-    assert {path.name for path in (tmp_path / "app").iterdir()} == {"lock", "machine"}
+    assert {path.name for path in (tmp_path / "app").iterdir()} == {
+        "lock",
+        "machine",
+        "mark.json",
+        "out-of-memory.json",
+    }
 
 
 def test_a_store_that_cannot_be_reached_is_waited_for(tmp_path: Path) -> None:
@@ -104,7 +112,11 @@ def test_a_store_that_cannot_be_reached_is_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_reached", [True, False])
 def test_a_store_that_refuses_or_is_not_reached_in_time_ends_the_start(tmp_path: Path, is_reached: bool) -> None:
-    def refuses(_: str) -> None:
+    written = iter([None])
+
+    def refuses(request: str) -> None:
+        if request == "write":
+            next(written)  # a second attempt has another error
         raise LsqlError("STATE_STORE_REFUSED", uri="u", reason="Forbidden")
 
     store = MemoryStore(fails=refuses if is_reached else unreachable)
@@ -113,7 +125,7 @@ def test_a_store_that_refuses_or_is_not_reached_in_time_ends_the_start(tmp_path:
     with (
         closing(StateDir(tmp_path, "app")) as state,
         pytest.raises(LsqlError, match=code),
-        state_at_uri(state, store.root() / "app", nobody, unreachable_s=0),
+        state_at_uri(state, store.root() / "app", nobody, unreachable_s=5 if is_reached else 0),
     ):
         pass
 
