@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { NONE, count, figure, plural } from "./format.js";
 
-const SEVERITY = ["failed", "unreachable", "restarting", "starting", "stopping", "waiting", "running", "stopped", "ended", "scaled-down", "deleted"];
+const SEVERITY = ["failed", "unreachable", "restarting", "starting", "stopping", "waiting", "standby", "running", "stopped", "ended", "scaled-down", "deleted"];
 
 const rate = (n) => (n === null ? NONE : figure(n));
 const firstTopics = (topics) => (topics.length > 2 ? `${topics.slice(0, 2).join(", ")} +${topics.length - 2}` : topics.join(", "));
