@@ -71,6 +71,8 @@ class ProcessorRequests(RuleBasedStateMachine):
             (State.STOPPING, "/start"),
             (State.ENDED, "/start"),
             (State.ENDED, "/stop"),
+            (State.STANDBY, "/start"),  # only the leader can be stopped and started
+            (State.STANDBY, "/stop"),
         }
         assert status == (409 if refused else 202)
 
