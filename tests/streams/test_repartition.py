@@ -34,7 +34,8 @@ from lsql_runner.plan.fingerprint import Fingerprint, fingerprint
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.repartitioning import fixed_operator
 from lsql_runner.runtime.repartition import repartition_state
-from lsql_runner.runtime.statedir import Pinned, StateDir, saved_state
+from lsql_runner.runtime.saved_state import Pinned, saved_state
+from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 pytestmark = pytest.mark.timeout(300)

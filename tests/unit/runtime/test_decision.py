@@ -19,8 +19,8 @@ from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.runtime.actions import PinProgram, RegisterSchema, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.registry_schemas import unregistered_schemas
+from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import state_partitions
-from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))

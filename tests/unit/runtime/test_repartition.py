@@ -18,7 +18,8 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.plan.repartitioning import fixed_operator
 from lsql_runner.runtime.repartition import Repartitioned, repartition_state
-from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir, saved_state
+from lsql_runner.runtime.saved_state import Pinned, SavedState, saved_state
+from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 VALUE = Serde(JSON_FORMAT, Struct((Field("g", STRING), Field("a", LONG))))

@@ -8,8 +8,8 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.runtime.saved_state import Pinned
 from lsql_runner.runtime.state_partitions import StatePartitions, state_partitions
-from lsql_runner.runtime.statedir import Pinned
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 VALUE = Serde(JSON_FORMAT, Struct((Field("g", STRING), Field("a", LONG))))

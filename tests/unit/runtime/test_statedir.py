@@ -12,7 +12,8 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde, TopicSchema
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint
-from lsql_runner.runtime.statedir import Pinned, StateDir
+from lsql_runner.runtime.saved_state import Pinned
+from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.types import LONG, STRING, Array, Field, Struct
 
 ORDERS = TopicSchema(

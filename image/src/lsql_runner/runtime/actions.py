@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.runtime.registry_schemas import TargetSchema
-from lsql_runner.runtime.statedir import Pinned
+from lsql_runner.runtime.saved_state import Pinned
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from lsql_runner.runtime.actions import (
     RegisterSchema,
 )
 from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
+from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import wanted_partitions
-from lsql_runner.runtime.statedir import Pinned, SavedState
 from lsql_runner.runtime.targets import target_request
 
 

@@ -20,8 +20,9 @@ from lsql_runner.runtime.needed_acls import needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.runtime.registry_schemas import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.runtime.saved_state import SavedState, saved_state
 from lsql_runner.runtime.state_partitions import state_partitions
-from lsql_runner.runtime.statedir import SavedState, saved_state, state_path
+from lsql_runner.runtime.statedir import state_path
 from lsql_runner.sql.ast import Program
 from lsql_runner.sql.parser import parse
 

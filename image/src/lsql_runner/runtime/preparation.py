@@ -31,8 +31,9 @@ from lsql_runner.runtime.needed_acls import check_acls, needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
 from lsql_runner.runtime.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
+from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import state_partitions
-from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
+from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.targets import target_request
 from lsql_runner.sql import ast
 

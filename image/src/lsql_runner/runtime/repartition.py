@@ -15,7 +15,8 @@ from lsql_runner.engine.offset_log import first_batch
 from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.repartitioning import fixed_operator
-from lsql_runner.runtime.statedir import Pinned, SavedState, StateDir
+from lsql_runner.runtime.saved_state import Pinned, SavedState
+from lsql_runner.runtime.statedir import StateDir
 
 Repartition = Callable[[Sequence[StateFolder], int], None]
 """Divides the state in checkpoints into a number of partitions. Raises LsqlError."""

@@ -8,7 +8,7 @@ from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.queries import Plan
-from lsql_runner.runtime.statedir import Pinned
+from lsql_runner.runtime.saved_state import Pinned
 
 MOST_BY_DEFAULT = 2
 """More are slower in the chart's default pod: each batch writes files of each partition (decision 0034)."""

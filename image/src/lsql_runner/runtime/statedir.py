@@ -23,76 +23,20 @@ import json
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsql_runner.engine.offset_log import (
-    SavedCheckpoint,
-    begin_checkpoint,
-    by_topic,
-    delete_checkpoint,
-    exists,
-    from_topics,
-    saved_checkpoint,
-)
+from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint
 from lsql_runner.engine.owner import Owner
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
+from lsql_runner.runtime.saved_state import PROGRAM, Pinned, SavedState, program_document, read_document, saved_state
 from lsql_runner.runtime.state_lock import LockHeldError, StateLock
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
-    """The content of program.json: the program that the checkpoints belong to."""
-
-    sql: str
-    fingerprint: Fingerprint
-    schemas: dict[str, TopicSchema]
-    generation: int
-    state_partitions: int
-    """Into how many partitions the state of each operator is divided."""
-    versions: dict[str, str]
-    starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
-    """By query: the first offset of each source partition in its checkpoint."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedState:
-    """The content of a processor's directory."""
-
-    folder: StateFolder
-    pinned: Pinned | None = None
-    """None in a new directory."""
-    checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
-    """By generation and query: every checkpoint that was begun."""
-    generations: frozenset[int] = frozenset()
-    """All generations that have a folder."""
 
 
 def state_path(root: Path, app_id: str) -> Path:
     """The directory of a processor, whether it exists or not."""
     return root.expanduser().absolute() / app_id
-
-
-def saved_state(folder: StateFolder) -> SavedState:
-    """The content of the directory of a processor, which may not exist. Takes no lock and changes nothing.
-
-    Raises:
-        LsqlError: STATE_UNREADABLE.
-    """
-    generations = [folder / name for name in folder.folder_names() if name.isdigit()]
-    checkpoints = [(int(g.name), g / query) for g in generations for query in g.folder_names()]
-    return SavedState(
-        folder,
-        _pinned(folder),
-        {(generation, q.name): saved_checkpoint(q) for generation, q in checkpoints if exists(q)},
-        frozenset(int(generation.name) for generation in generations),
-    )
 
 
 WAIT_S = 15.0
@@ -183,18 +127,7 @@ class StateDir:
 
     def pin(self, pinned: Pinned) -> None:
         """Write program.json."""
-        self._write(
-            "program.json",
-            {
-                "sql": pinned.sql,
-                "fingerprint": pinned.fingerprint.as_json(),
-                "schemas": as_declaration(pinned.schemas),
-                "generation": pinned.generation,
-                "state_partitions": pinned.state_partitions,
-                "versions": pinned.versions,
-                "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
-            },
-        )
+        self._write(PROGRAM, program_document(pinned))
 
     # --- checkpoints ---
 
@@ -244,7 +177,7 @@ class StateDir:
 
     def stopped_by(self) -> str | None:
         """Who stopped the processor; None if nobody did."""
-        document = _read(self.folder, "control.json")
+        document = read_document(self.folder, "control.json")
         return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
@@ -255,7 +188,7 @@ class StateDir:
 
     def deployment(self) -> dict[str, str] | None:
         """What ran at the last start; None if that is not known."""
-        document = _read(self.folder, "deployment.json")
+        document = read_document(self.folder, "deployment.json")
         return {name: str(value) for name, value in document.items()} if document else None
 
     def set_deployment(self, deployment: Mapping[str, str]) -> None:
@@ -266,7 +199,7 @@ class StateDir:
 
     def out_of_memory(self) -> dict[str, Any] | None:
         """What `set_out_of_memory` has saved; an empty object if it cannot be read; None if there is nothing."""
-        return _read(LocalFolder(self.path), "out-of-memory.json")
+        return read_document(LocalFolder(self.path), "out-of-memory.json")
 
     def set_out_of_memory(self, document: Mapping[str, Any] | None) -> None:
         """Save for the next process that the JVM ran out of memory; None deletes it.
@@ -286,7 +219,7 @@ class StateDir:
 
     def mark(self) -> dict[str, Any] | None:
         """The place of the record that the JVM read when it ended; an empty object or None if it read none."""
-        return _read(LocalFolder(self.path), "mark.json")
+        return read_document(LocalFolder(self.path), "mark.json")
 
     def unmarked_file(self) -> Path:
         """The path of the file for the place of each record, which does not exist yet.
@@ -333,33 +266,3 @@ def _probe(path: Path) -> None:
     probe = path / ".probe"
     probe.write_bytes(b"1")
     probe.unlink(missing_ok=True)  # processes with a Lease start at the same time
-
-
-def _pinned(folder: StateFolder) -> Pinned | None:
-    document = _read(folder, "program.json")
-    if document is None:
-        return None
-    try:
-        return Pinned(
-            sql=document["sql"],
-            fingerprint=Fingerprint.from_json(document["fingerprint"]),
-            schemas=declared_topics(document["schemas"]),
-            generation=int(document["generation"]),
-            state_partitions=int(document["state_partitions"]),
-            versions=dict(document["versions"]),
-            starts={query: from_topics(starts) for query, starts in document["starts"].items()},
-        )
-    except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
-        raise LsqlError("STATE_UNREADABLE", path=str(folder / "program.json")) from None
-
-
-def _read(folder: StateFolder, name: str) -> dict[str, Any] | None:
-    """A JSON object; None if there is no file; an empty object if the file cannot be read or has none."""
-    try:
-        content = folder.read(name)
-        document = None if content is None else json.loads(content)
-    except (OSError, ValueError):
-        return {}
-    if content is None:
-        return None
-    return document if isinstance(document, dict) else {}
