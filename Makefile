@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -53,12 +53,15 @@ test-kills: setup ## Kill processors at 15 random instants, and compare their re
 test-faults: setup ## Kill processors at named points and at KILLS=15 random instants (SEED=7 repeats those of a run), and stop their brokers
 	KILLS=$(KILLS) SEED=$(SEED) GUARANTEE=$(GUARANTEE) $(PYTEST) -n $(WORKERS) tests/faults $(ARGS)
 
-test-servers: setup ## Run the tests on other servers: PostgreSQL, Redis, Kerberos, Prometheus from Debian, an object store (needs Go 1.26)
+test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server, Prometheus
 	@ci/tools/sink_servers.sh
 	@ci/tools/kerberos.sh
 	@ci/tools/prometheus.sh
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus $(ARGS)
+
+test-object-store: setup ## Run the tests of state at a URI on a real object store, which is built once (needs Go 1.26)
 	@$(BIN)/python -m ci.tools.object_store
-	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus tests/object_store $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/object_store $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

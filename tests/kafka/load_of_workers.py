@@ -1,13 +1,18 @@
-"""Records, a program without state and with windows, and a model of what it writes."""
+"""Records, a program without state and with windows, a model of what it writes, and a processor with two workers."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from devkit.broker import Broker
 from devkit.records import Record
+from devkit.runner import Runner
 from devkit.waiting import wait_until
+from devkit.workers import WorkerProcess, free_ports, worker_environment
 from tests.conftest import TopicFactory
 
 PARTITIONS = 4
@@ -86,3 +91,19 @@ class Load:
         self.check_nothing_lost()
         for results in (self.copied(), self.counted(self.counts), self.counted(self.overlapping)):
             assert not {result: times for result, times in results.items() if times > 1}
+
+
+@contextmanager
+def with_workers(
+    broker: Broker, sql: str, app: str, folder: Path, **env: str
+) -> Iterator[tuple[Runner, WorkerProcess, WorkerProcess]]:
+    """A processor with two workers, both of which have joined."""
+    port = free_ports()
+    runner = Runner(broker.bootstrap, sql, app, folder, **worker_environment(port), **env)
+    with runner, WorkerProcess(port) as first, WorkerProcess(port) as second:
+        await_workers(runner, 2)
+        yield runner, first, second
+
+
+def await_workers(runner: Runner, count: int) -> None:
+    runner.wait_for(lambda s: len(s["workers"] or []) == count, DEADLINE_S, f"{count} workers")
