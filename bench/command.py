@@ -5,6 +5,13 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from bench.expected import BenchFailed
+from devkit.process import ProcessFailed
+
+Result = TypeVar("Result")
 
 
 def end_on_signals() -> None:
@@ -16,6 +23,29 @@ def end_on_signals() -> None:
 def say(text: str) -> None:
     """Print progress, or a failure."""
     print(text, file=sys.stderr, flush=True)
+
+
+def print_table(results: Iterable[Result], table: Callable[[Sequence[Result]], str]) -> int:
+    """Print each result to stderr when it is there, and the table of all in the end. Returns the exit code.
+
+    Args:
+        results: measured one after the other; BenchFailed, ProcessFailed and signals end the command with 1.
+        table: of all results.
+    """
+    end_on_signals()
+    found: list[Result] = []
+    try:
+        for result in results:
+            found.append(result)
+            say(str(result))
+    except (BenchFailed, ProcessFailed) as error:
+        say(f"failed: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say("ended")
+        return 1
+    print(table(found))
+    return 0
 
 
 def add_variables(parser: argparse.ArgumentParser) -> None:

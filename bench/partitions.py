@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,11 +19,10 @@ from tempfile import TemporaryDirectory
 from confluent_kafka import Producer
 
 from bench.background import Background
-from bench.command import add_variables, end_on_signals, say
+from bench.command import add_variables, print_table
 from bench.machine import machine
 from bench.usage import private_mib, processor_s
 from devkit.broker import Broker
-from devkit.process import ProcessFailed
 from devkit.runner import Runner
 from devkit.workers import WorkerProcess, free_ports, worker_environment
 
@@ -58,22 +57,14 @@ class Cost:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each program with each number of partitions. Returns 1 if a run failed, or on a signal."""
     options = _options(arguments)
-    end_on_signals()
-    found: list[Cost] = []
-    try:
+
+    def costs() -> Iterator[Cost]:
         with Broker() as broker:
             for partitions in options.partitions or PARTITIONS:
                 for program in options.program or list(PROGRAMS):
-                    found.append(measure(broker, program, partitions, options))
-                    say(str(found[-1]))
-    except ProcessFailed as error:
-        say(f"failed: {error}")
-        return 1
-    except KeyboardInterrupt:
-        say("ended")
-        return 1
-    print(table(found))
-    return 0
+                    yield measure(broker, program, partitions, options)
+
+    return print_table(costs(), table)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

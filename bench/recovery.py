@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 from confluent_kafka import Consumer, TopicPartition
 
-from bench.command import add_variables, end_on_signals, say
+from bench.command import add_variables, print_table
 from bench.expected import BenchFailed
 from bench.feed import send
 from bench.machine import machine
@@ -31,7 +31,7 @@ from bench.outputs import results_of
 from bench.run import position
 from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.process import Process, ProcessFailed
+from devkit.process import Process
 from devkit.workers import WorkerProcess, free_ports, worker_environment
 
 KEYS = (1_000, 10_000, 100_000, 1_000_000)
@@ -56,23 +56,15 @@ class Kill:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each size `--runs` times. Returns 1 if a run failed, or on a signal."""
     options = _options(arguments)
-    end_on_signals()
-    found: list[Kill] = []
-    try:
+
+    def kills() -> Iterator[Kill]:
         with Broker() as broker:
             for keys in options.keys or KEYS:
                 for killed in options.killed or list(KILLS):
                     for _ in range(options.runs):
-                        found.append(measure(broker, keys, killed, dict(options.set)))
-                        say(str(found[-1]))
-    except (BenchFailed, ProcessFailed) as error:
-        say(f"failed: {error}")
-        return 1
-    except KeyboardInterrupt:
-        say("ended")
-        return 1
-    print(table(found))
-    return 0
+                        yield measure(broker, keys, killed, dict(options.set))
+
+    return print_table(kills(), table)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
