@@ -139,10 +139,7 @@ class SparkEngine:
         activate(session)
         if self._options.workers is not None:
             job = replace(job, output=replace(job.output, on_workers=True))
-        if job.registry is not None:
-            register_registry(REGISTRY, job.registry.java())
-        session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
-        tune_state(session, job.rocksdb, self._store_memory(job))
+        self._configure(session, job)
         reset_ticks()
         if job.owner is not None:
             java_class(OWNER).begin(str(job.owner.file), job.owner.text)
@@ -159,12 +156,16 @@ class SparkEngine:
     def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
         session = self.session
         activate(session)
+        self._configure(session, job)
+        with TemporaryDirectory(dir=self._jvm.scratch) as folder:
+            warm_up(session, job, Path(folder), goes_on)
+
+    def _configure(self, session: SparkSession, job: Job) -> None:
+        """Set what the queries of a job need in the session: registry, partitions and memory of state."""
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
-        with TemporaryDirectory(dir=self._jvm.scratch) as folder:
-            warm_up(session, job, Path(folder), goes_on)
 
     def _store_memory(self, job: Job) -> StoreMemory | None:
         if self._state_stores_mib is None:

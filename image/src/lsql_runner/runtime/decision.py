@@ -170,7 +170,7 @@ def _memory_warnings(situation: Situation) -> tuple[str, ...]:
 
 
 def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
-    """A warning if the program demands a mode that it does not get. A new program is not needed to add workers."""
+    """A warning if the program sets the continuous mode, which workers do not support."""
     if settings.workers is None or situation.planned.bound.settings.mode != "continuous":
         return ()
     return ("processing.mode is continuous, which workers do not support: all queries process batches.",)

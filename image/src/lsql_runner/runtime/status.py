@@ -90,14 +90,13 @@ class Status:
     """The workers that run the tasks; None if the tasks run in the processor, and before it knows."""
     scaling: ScalingDecided | None = None
     """How many workers there should be; None if the processor does not compute it."""
+    leadership: LeadershipView | None = None
+    """Which process leads; None without a standby."""
 
     @property
     def present_workers(self) -> int:
         """The number of workers that run tasks, without those that are leaving."""
         return sum(not worker.leaving for worker in self.workers or ())
-
-    leadership: LeadershipView | None = None
-    """Which process leads; None without a standby."""
 
     @property
     def records_in_per_s(self) -> float:

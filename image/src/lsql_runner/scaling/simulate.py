@@ -16,7 +16,7 @@ from lsql_runner.scaling.policy import Lag, ScalingHistory
 from lsql_runner.scaling.window import WorkerLimits
 
 Observe = Callable[[int, float, int], None]
-"""Is told the second, the lag in records, and the number of workers, with those that are starting, at each decision."""
+"""Called at each decision with the second, the lag in records, and the number of workers, starting ones included."""
 
 Decide = Callable[[ScalingHistory, Lag, int], tuple[int, ScalingHistory]]
 """A policy: from its history, the lag and the number of workers to the desired number and the next history."""
