@@ -10,7 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 from devkit.markdown import GENERATED, cell, code, code_list
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
+from lsql_runner.config.api_settings import ApiSettings
 from lsql_runner.config.lease_settings import LeaseSettings
+from lsql_runner.config.policy_settings import PolicySettings
 from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.config.sink_settings import SINK_SUFFIXES
@@ -18,7 +20,12 @@ from lsql_runner.config.state_store import OPTION, OPTION_DOC
 from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
-_OTHER_TABLES = {**ScalingSettings.model_fields, **LeaseSettings.model_fields}
+_OTHER_TABLES = {
+    **ApiSettings.model_fields,
+    **PolicySettings.model_fields,
+    **ScalingSettings.model_fields,
+    **LeaseSettings.model_fields,
+}
 
 
 def settings() -> str:
@@ -41,6 +48,18 @@ def settings() -> str:
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
         ),
         f"| `{OPTION}<KEY>` | none | text | {cell(OPTION_DOC)} |",
+        "",
+        "## REST API",
+        "",
+        "See [the API](openapi.json) and [who may send requests](../guides/security.md#the-rest-api).",
+        "",
+        *_table(ApiSettings.model_fields),
+        "",
+        "## Topics of programs",
+        "",
+        "Patterns with `*` and `?`, separated by commas.",
+        "",
+        *_table(PolicySettings.model_fields),
         "",
         "## Workers",
         "",

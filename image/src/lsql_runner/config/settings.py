@@ -9,29 +9,17 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from lsql_runner.bind.limits import MAX_PARTITIONS
-from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, patterns
 from lsql_runner.config.addresses import broker_addresses
+from lsql_runner.config.api_settings import ApiSettings
 from lsql_runner.config.lease_settings import EXPECTED_LEASE, LeaseSettings
 from lsql_runner.config.log_levels import level_name
-from lsql_runner.config.networks import EVERY_ADDRESS
+from lsql_runner.config.policy_settings import PolicySettings
 from lsql_runner.config.quantity import mebibytes
 from lsql_runner.config.scaling_settings import ScalingSettings
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.config.sink_settings import read_sinks
 from lsql_runner.config.state_store import SCHEMES, UriStore, hadoop_options, state_store
-from lsql_runner.config.value_types import (
-    TOKEN_CHARS,
-    AppId,
-    BindAddress,
-    HeapMib,
-    Hosts,
-    Memory,
-    Networks,
-    OptionalPath,
-    Patterns,
-    StateUri,
-    Token,
-)
+from lsql_runner.config.value_types import AppId, HeapMib, Memory, OptionalPath, StateUri
 from lsql_runner.config.variables import read_variables
 from lsql_runner.container.budget import SMALLEST_HEAP_MIB, budget
 from lsql_runner.errors import DetailError, LsqlError
@@ -46,8 +34,8 @@ from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTl
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
-class Settings(ScalingSettings, LeaseSettings):
-    """All settings of a processor, with those of its workers and of their scaling."""
+class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
+    """All settings of a processor, with those of its API, standby, workers and scaling."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -116,37 +104,6 @@ class Settings(ScalingSettings, LeaseSettings):
         None,
         alias="LSQL_STATE_SITE",
         description="File with settings of Hadoop for LSQL_STATE_URI, in the form of core-site.xml.",
-    )
-    port: int = Field(8083, alias="SQL_PORT", ge=1, le=65535, description="Port of the REST API.")
-    bind_address: BindAddress = Field(
-        EVERY_ADDRESS,
-        alias="LSQL_BIND_ADDRESS",
-        description="Address of this machine on which the REST API listens: `127.0.0.1` for this machine only, "
-        "`0.0.0.0` for all IPv4 addresses, `::` for all IPv6 and IPv4 addresses (IPv4 only where IPv6 is off).",
-    )
-    allowed_hosts: Hosts = Field(
-        "",
-        alias="LSQL_ALLOWED_HOSTS",
-        description="Host names in URLs of the REST API, separated by commas: `*.example.com` for all names below "
-        "example.com, `*` for every name. Always allowed are IP addresses, `localhost`, the name of the machine and, "
-        "in a pod, the names of its namespace in the DNS of the cluster, such as `name.namespace.svc`.",
-    )
-    api_actions: Literal["", "none", "token", "open"] = Field(
-        "",
-        alias="LSQL_API_ACTIONS",
-        description="Who may send POST /stop and POST /start: `none` nobody, `token` who sends LSQL_API_TOKEN as "
-        "`Authorization: Bearer <token>`, `open` everybody. Empty: `token` with LSQL_API_TOKEN, else `none`.",
-    )
-    api_token: Token = Field(
-        "",
-        alias="LSQL_API_TOKEN",
-        description=f"The token for POST /stop and POST /start, of at least {TOKEN_CHARS} characters.",
-    )
-    api_trusted_proxies: Networks = Field(
-        "",
-        alias="LSQL_API_TRUSTED_PROXIES",
-        description="Addresses or networks of proxies, separated by commas. The audit log names the user in "
-        "`X-Forwarded-User` if the request came from one of them, else the address of the client.",
     )
     metrics_topic: str = Field(
         "",
@@ -265,26 +222,6 @@ class Settings(ScalingSettings, LeaseSettings):
         le=100_000,
         description="Maximum number of records of a topic from which its schema is inferred.",
     )
-    policy_read_allow: Patterns = Field(
-        "",
-        alias="LSQL_POLICY_READ_ALLOW",
-        description="Topics that programs may read: patterns separated by commas, with `*` and `?`; empty for all.",
-    )
-    policy_read_deny: Patterns = Field(
-        "",
-        alias="LSQL_POLICY_READ_DENY",
-        description="Topics that programs must not read, even if they are allowed.",
-    )
-    policy_write_allow: Patterns = Field(
-        "",
-        alias="LSQL_POLICY_WRITE_ALLOW",
-        description="Topics that programs may write or create, the dead letter topic included; empty for all.",
-    )
-    policy_write_deny: Patterns = Field(
-        "",
-        alias="LSQL_POLICY_WRITE_DENY",
-        description="Topics that programs must not write, even if they are allowed.",
-    )
     errors_include_values: bool = Field(
         False,
         alias="LSQL_ERRORS_INCLUDE_VALUES",
@@ -306,25 +243,6 @@ class Settings(ScalingSettings, LeaseSettings):
         addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
         security = {"security.protocol": protocol} | dict(self.client_keys)
         return KafkaConnection(addresses, tuple(security.items()))
-
-    @property
-    def actions_mode(self) -> Literal["none", "token", "open"]:
-        """LSQL_API_ACTIONS, with its default.
-
-        Raises:
-            LsqlError: ENV_MISSING.
-        """
-        if self.api_actions == "token" and not self.api_token:
-            raise LsqlError("ENV_MISSING", name="LSQL_API_TOKEN", example="the output of `openssl rand -hex 32`")
-        return self.api_actions or ("token" if self.api_token else "none")
-
-    @property
-    def policies(self) -> TopicPolicies:
-        """The topics that programs may read and write."""
-        return TopicPolicies(
-            TopicPolicy("read", patterns(self.policy_read_allow), patterns(self.policy_read_deny)),
-            TopicPolicy("write", patterns(self.policy_write_allow), patterns(self.policy_write_deny)),
-        )
 
     @property
     def memory_limit_mib(self) -> int | None:
