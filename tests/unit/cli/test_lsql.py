@@ -50,6 +50,16 @@ def test_validate_and_explain_show_the_memory_that_the_program_needs() -> None:
     ]
 
 
+def test_validate_and_explain_say_that_state_at_a_uri_is_not_read() -> None:
+    uri = "s3a://states/fleet"
+    sql = insert("COUNT(*) AS n FROM cars WINDOW BY TUMBLE 1m")
+
+    validated, explained = (lsql(command, sql=sql, LSQL_STATE_URI=uri) for command in ("validate", "explain"))
+
+    assert f"The state at {uri} was not read. Without state there:" in validated.stdout.splitlines()
+    assert f"the state at {uri} was not read; state that exists there may have other partitions" in explained.stdout
+
+
 def test_a_container_that_is_too_small_for_the_program_is_refused() -> None:
     sql = insert("COUNT(*) AS n FROM cars WINDOW BY TUMBLE 1m")
     refused = lsql("validate", sql=sql, LSQL_MEMORY_LIMIT="512Mi")

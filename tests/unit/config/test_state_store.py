@@ -122,6 +122,13 @@ def test_an_invalid_site_file_is_refused(tmp_path: Path, text: str, code: str) -
     assert (error.code, error.params["name"], expected_of(error).code) == ("ENV_INVALID", "LSQL_STATE_SITE", code)
 
 
+def test_a_site_file_is_watched_if_it_is_read(tmp_path: Path) -> None:
+    site = str(tmp_path / "core-site.xml")
+
+    assert settings(LSQL_STATE_URI="s3a://b/p", LSQL_STATE_SITE=site).files == (Path(site),)
+    assert settings(LSQL_STATE_SITE=site).files == ()
+
+
 def test_a_missing_site_file_is_refused(tmp_path: Path) -> None:
     assert refusal(LSQL_STATE_URI="s3a://b", LSQL_STATE_SITE=str(tmp_path / "no")).code == "FILE_UNREADABLE"
 

@@ -84,6 +84,35 @@ def test_a_position_without_a_state_directory_is_not_lost_state(runtime: FakeRun
     assert validated(runtime) == FIRST
 
 
+def test_state_at_a_uri_is_not_read_which_is_said(runtime: FakeRuntime) -> None:
+    """Nor is the state directory of this machine, which may have the state of before."""
+    with runtime.process() as running:
+        running.run()
+    environment = {
+        "SQL": COUNT,
+        "SQL_APP_ID": APP_ID,
+        "SQL_BOOTSTRAP_SERVERS": SERVERS,
+        "SQL_STATE_STORE_DIR": str(runtime.folder),
+        "LSQL_STATE_URI": "s3a://states/fleet",
+    }
+
+    found = dry_run.validate(environment)
+
+    assert found.unread_state == "s3a://states/fleet"
+    assert [describe(action) for action in found.decision.actions] == FIRST[2:]
+    assert "the state at s3a://states/fleet was not read" in dry_run.explain_from_environment(environment)
+
+
+def test_a_file_with_settings_of_the_store_that_is_invalid_is_refused(runtime: FakeRuntime, tmp_path: Path) -> None:
+    site = tmp_path / "core-site.xml"
+    site.write_text("fs.s3a.access.key=x")
+
+    with pytest.raises(LsqlError) as caught:
+        dry_run.validate({"SQL": COUNT, "LSQL_STATE_URI": "s3a://states/fleet", "LSQL_STATE_SITE": str(site)})
+
+    assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_STATE_SITE")
+
+
 def test_a_target_that_the_brokers_refuse_is_refused(runtime: FakeRuntime) -> None:
     runtime.brokers.topic_refusal = "policy"
 

@@ -118,6 +118,8 @@ def validate(path: str | None) -> int:
     targets = ", ".join((*planned.plan.targets, *(write.name for write in planned.plan.sink_writes)))
     click.echo(f"ok: {sources} -> {targets}")
     click.echo(f"The program needs about {found.needed_mib} MiB of memory.")
+    if found.unread_state:
+        click.echo(f"The state at {found.unread_state} was not read. Without state there:")
     click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
     for action in found.decision.actions:
         click.echo(f"- {describe(action)}")

@@ -341,10 +341,16 @@ def read_settings(environment: Mapping[str, str], *, needs_program: bool = True)
             sinks=read_sinks(found.sinks),
             state_options=options,
             client_keys=tuple(found.client_keys.items()),
-            files=tuple(found.files),
+            files=(*found.files, *_state_site(found.settings)),
         )
     except ValidationError as error:
         raise _invalid(error, found.settings) from None
+
+
+def _state_site(values: Mapping[str, str]) -> list[Path]:
+    """The file of LSQL_STATE_SITE, if it is read."""
+    name = values.get("LSQL_STATE_SITE")
+    return [Path(name)] if name and values.get("LSQL_STATE_URI") else []
 
 
 def _invalid(error: ValidationError, values: Mapping[str, Any]) -> LsqlError:

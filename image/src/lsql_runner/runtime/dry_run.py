@@ -39,7 +39,7 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
 def explain_from_environment(environment: Mapping[str, str]) -> str:
     """The plan of the program in the environment as text, the partitions of its state, and the memory that it needs.
 
-    With brokers in the settings, state that exists determines its partitions.
+    With brokers in the settings, state that exists determines its partitions, unless it is at a URI.
 
     Raises:
         LsqlError: as `plan_from_environment`.
@@ -47,9 +47,11 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     settings = read_settings(environment)
     planned = _planned(settings)
     plan = planned.plan
-    pinned = saved_state(_folder(settings)).pinned if settings.bootstrap_servers else None
+    pinned = _saved(settings).pinned if settings.bootstrap_servers else None
     partitions = state_partitions(planned, settings, pinned)
     state = f"partitions of its state: {partitions.number} ({partitions.reason})\n" if plan.stateful else ""
+    if state and settings.state_uri:
+        state += f"the state at {settings.state_uri} was not read; state that exists there may have other partitions\n"
     return f"{explain(plan)}{state}needs about {needed_mib(plan, settings, partitions.number)} MiB of memory\n"
 
 
@@ -92,7 +94,7 @@ def _planned(settings: Settings) -> PlannedProgram:
         return planned
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
     """A program that can start, and what a start would do."""
 
@@ -103,22 +105,25 @@ class Validation:
     """The memory that the program needs."""
     on_brokers: bool
     """Whether the settings have brokers."""
+    unread_state: str
+    """The URI of the state, which is not read: `decision` is that without state. Empty for state on a volume."""
 
 
 def validate(environment: Mapping[str, str]) -> Validation:
-    """Check the program in the environment as a start does.
+    """Check the program in the environment as a start does. State at a URI is not read: that would need a JVM.
 
     Raises:
         LsqlError: the error with which a start would be refused; MEMORY_LIMIT_TOO_SMALL.
     """
     settings = read_settings(environment)
     program = parse(settings.sql)
+    settings.state_store  # noqa: B018  # an invalid file is refused
     if settings.bootstrap_servers:
-        folder = _folder(settings)
-        saved = saved_state(folder)
+        saved = _saved(settings)
         with connections(settings) as (brokers, registry):
             # Without the state, as on another machine or at a URI, a position does not mean that it is lost.
-            with_positions = folder.path.exists() and not settings.state_uri
+            folder = state_path(settings.state_dir, settings.app_id)
+            with_positions = folder.exists() and not settings.state_uri
             situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
     else:
         situation = _empty_brokers(_plan_on_declarations(program, settings), settings)
@@ -126,11 +131,20 @@ def validate(environment: Mapping[str, str]) -> Validation:
     if limit_mib is not None and limit_mib < situation.needed_mib:
         raise LsqlError("MEMORY_LIMIT_TOO_SMALL", needed_mib=situation.needed_mib, limit_mib=limit_mib)
     decision = decide(situation, settings)
-    return Validation(situation.planned, decision, situation.needed_mib, bool(settings.bootstrap_servers))
+    return Validation(
+        planned=situation.planned,
+        decision=decision,
+        needed_mib=situation.needed_mib,
+        on_brokers=bool(settings.bootstrap_servers),
+        unread_state=settings.state_uri,
+    )
 
 
-def _folder(settings: Settings) -> LocalFolder:
-    return LocalFolder(state_path(settings.state_dir, settings.app_id))
+def _saved(settings: Settings) -> SavedState:
+    """The state of the processor; none if it is at a URI."""
+    if settings.state_uri:
+        return SavedState(LocalFolder(Path()))
+    return saved_state(LocalFolder(state_path(settings.state_dir, settings.app_id)))
 
 
 def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
