@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsql_runner.bind.settings import bind_settings
-from lsql_runner.config.jvm_options import jvm_options_for
+from lsql_runner.config.jvm_options import connector_mib, jvm_options_for
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.container.budget import MemoryBudget, budget
 from lsql_runner.container.limits import memory_limit_mib
@@ -204,7 +204,7 @@ def processor_without_api(
 
 def memory_budget(settings: Settings) -> MemoryBudget:
     """How a processor with these settings divides the memory of its container."""
-    divided = budget(memory_limit_mib(), second_jvm_mib(settings))
+    divided = budget(memory_limit_mib(), second_jvm_mib(settings), connector_mib(settings))
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 

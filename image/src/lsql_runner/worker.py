@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from lsql_runner.config.jvm_options import jvm_options_for
+from lsql_runner.config.jvm_options import connector_mib, jvm_options_for
 from lsql_runner.config.settings import read_settings
 from lsql_runner.container.budget import worker_budget
 from lsql_runner.container.limits import cores, memory_limit_mib
@@ -40,7 +40,7 @@ def run(environment: Mapping[str, str]) -> int:
     settings = read_settings(environment, needs_program=False)
     workers = settings.of_worker
     configure(settings.log_level, includes_values=settings.errors_include_values)
-    options = jvm_options_for(settings, worker_budget(memory_limit_mib()))
+    options = jvm_options_for(settings, worker_budget(memory_limit_mib(), connector_mib(settings)))
     slots = settings.threads or cores()
     worker = WorkerLoop(workers, lambda own_host: WorkerJvm(workers, options, own_host, slots))
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -56,6 +56,7 @@ def test_validate_and_explain_say_that_state_at_a_uri_is_not_read() -> None:
 
     validated, explained = (lsql(command, sql=sql, LSQL_STATE_URI=uri) for command in ("validate", "explain"))
 
+    assert "The program needs about 720 MiB of memory." in validated.stdout.splitlines()
     assert f"The state at {uri} was not read. Without state there:" in validated.stdout.splitlines()
     assert f"the state at {uri} was not read; state that exists there may have other partitions" in explained.stdout
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.config.jvm_options import connector_mib
 from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.container.budget import CONNECTOR_MIB
 from lsql_runner.errors import Detail, LsqlError
+from lsql_runner.service import memory_budget
 
 
 def settings(**variables: str) -> Settings:
@@ -137,3 +140,21 @@ def test_options_without_a_uri_are_refused() -> None:
     error = refusal(LSQL_STATE_OPTION_FS_S3A_ENDPOINT="http://store:9000")
 
     assert (error.code, error.params["name"]) == ("ENV_MISSING", "LSQL_STATE_URI")
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, 0),
+        ({"LSQL_STATE_URI": "file:///mnt/shared"}, 0),
+        ({"LSQL_STATE_URI": "s3a://bucket/path"}, CONNECTOR_MIB),
+        ({"LSQL_STATE_URI": "hdfs://nameservice/path"}, CONNECTOR_MIB),
+        ({"LSQL_STATE_JARS": "/jars"}, CONNECTOR_MIB),
+    ],
+)
+def test_a_connector_is_part_of_the_memory_budget(variables: dict[str, str], expected: int) -> None:
+    found = settings(**variables)
+    without = settings()
+
+    assert connector_mib(found) == expected
+    assert memory_budget(without).heap_mib - memory_budget(found).heap_mib == expected

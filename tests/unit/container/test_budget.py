@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lsql_runner.container.budget import (
+    CONNECTOR_MIB,
     SECOND_JVM_MIB,
     SMALLEST_HEAP_MIB,
     WORKER_JVM_MIB,
@@ -58,6 +59,22 @@ def test_the_heap_is_never_smaller_than_spark_accepts() -> None:
 
 def test_a_second_jvm_takes_its_memory_from_the_heap() -> None:
     assert budget(768, SECOND_JVM_MIB).heap_mib == budget(768).heap_mib - SECOND_JVM_MIB
+
+
+def test_a_connector_to_a_store_takes_its_memory_from_the_heap() -> None:
+    divided = budget(768, connector_mib=CONNECTOR_MIB)
+
+    assert divided.heap_mib == budget(768).heap_mib - CONNECTOR_MIB
+    assert divided.heap_mib + divided.outside_heap_mib + divided.reserve_mib == 768
+    assert worker_budget(1024, CONNECTOR_MIB).heap_mib == worker_budget(1024).heap_mib - CONNECTOR_MIB
+
+
+@pytest.mark.parametrize(("queries", "stores"), PROGRAMS)
+def test_a_program_with_a_connector_needs_its_memory_more(queries: int, stores: int) -> None:
+    limit_mib = needed_limit_mib(queries, stores, connector_mib=CONNECTOR_MIB)
+
+    assert limit_mib > needed_limit_mib(queries, stores) + CONNECTOR_MIB - 16  # both are rounded up
+    assert budget(limit_mib, 0, CONNECTOR_MIB).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
 
 
 def test_a_stateless_program_needs_less_than_one_with_state() -> None:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.budget import MemoryBudget
+from lsql_runner.container.budget import CONNECTOR_MIB, MemoryBudget
 from lsql_runner.jvm.spark_jvm import JvmOptions
+
+
+def connector_mib(settings: Settings) -> int:
+    """The memory of the connector in a JVM that runs tasks; 0 without one, as for state on a volume.
+
+    A worker has no LSQL_STATE_URI outside the chart, but the jars.
+    """
+    scheme = settings.state_uri.partition("://")[0]
+    return CONNECTOR_MIB if scheme not in ("", "file") or settings.state_jars is not None else 0
 
 
 def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:

@@ -15,6 +15,10 @@ SECOND_JVM_MIB = 128
 WORKER_JVM_MIB = 128
 """The memory of the JVM of a worker, beside that of its executor."""
 
+CONNECTOR_MIB = 56
+"""The memory of the connector to a store with the state, outside the heap: classes, and buffers of the network. In
+processors at 10 and 100 records/s it was 52 and 44 MiB."""
+
 _PYTHON_MIB = 104
 _JVM_MIB = 208
 """Classes and their archive 86, stacks of 280 threads about 30, memory of the JVM's own code and of the network."""
@@ -69,12 +73,13 @@ class MemoryBudget:
         return self.state_stores_mib + self.code_cache_mib + self.second_jvm_mib + self.jvm_mib + self.python_mib
 
 
-def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
+def budget(limit_mib: int | None, second_jvm_mib: int = 0, connector_mib: int = 0) -> MemoryBudget:
     """The budget of a processor in a container with a memory limit.
 
     Args:
         limit_mib: the limit; None if there is none.
         second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
+        connector_mib: CONNECTOR_MIB if a connector reads and writes the state.
     """
     limit = _UNLIMITED_MIB if limit_mib is None else limit_mib
     more = max(0, limit - _DEFAULT_LIMIT_MIB)
@@ -83,6 +88,7 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
         state_stores_mib=_STATE_STORES_MIB + more // 4,
         code_cache_mib=min(240, _CODE_CACHE_MIB + more // 8),
         second_jvm_mib=second_jvm_mib,
+        jvm_mib=_JVM_MIB + connector_mib,
         reserve_mib=limit // _LIMIT_PER_RESERVE,
         limit_mib=limit_mib,
     )
@@ -90,9 +96,9 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0) -> MemoryBudget:
     return replace(empty, heap_mib=max(SMALLEST_HEAP_MIB, heap))
 
 
-def worker_budget(limit_mib: int | None) -> MemoryBudget:
+def worker_budget(limit_mib: int | None, connector_mib: int = 0) -> MemoryBudget:
     """The budget of a worker in a container with a memory limit; the heap is that of its executor."""
-    return budget(limit_mib, WORKER_JVM_MIB)
+    return budget(limit_mib, WORKER_JVM_MIB, connector_mib)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,9 @@ def network_buffers(heap_mib: int, consumers: int, producers: int) -> NetworkBuf
     return NetworkBuffers(each(consumers), each(producers))
 
 
-def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mib: int = 0) -> int:
+def needed_limit_mib(
+    queries: int, stores: int, second_jvm_mib: int = 0, heap_mib: int = 0, *, connector_mib: int = 0
+) -> int:
     """The smallest limit with which a program runs.
 
     Args:
@@ -145,6 +153,7 @@ def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mi
         stores: the number of state stores, each counted once for each of its partitions.
         second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
         heap_mib: the heap, if the user has set it; 0 for the heap that the program needs.
+        connector_mib: CONNECTOR_MIB if a connector reads and writes the state.
     """
     heap = heap_mib or SMALLEST_HEAP_MIB + (_HEAP_FOR_STATE_MIB if stores else 0) + _HEAP_PER_QUERY_MIB * max(
         0, queries - 1
@@ -152,7 +161,7 @@ def needed_limit_mib(queries: int, stores: int, second_jvm_mib: int = 0, heap_mi
     more_stores = _MIB_PER_STORE * max(0, stores - _STORES_IN_BUDGET)
     limit = _STEP_MIB
     while True:
-        divided = budget(limit, second_jvm_mib)
+        divided = budget(limit, second_jvm_mib, connector_mib)
         small_shares = max(0, _SMALLEST_SHARE_MIB * stores - divided.state_stores_mib)
         unused = 0 if stores else divided.state_stores_mib
         used = divided.outside_heap_mib - unused + more_stores + small_shares + heap + divided.reserve_mib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lsql_runner.config.jvm_options import connector_mib
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import SECOND_JVM_MIB, NetworkBuffers, needed_limit_mib, network_buffers
 from lsql_runner.container.limits import cores
@@ -24,7 +25,13 @@ def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
     records, or a session with all records of a day, is in the heap as a whole.
     """
     stores = store_count(plan) * partitions
-    return needed_limit_mib(len(plan.queries), stores, second_jvm_mib(settings), settings.heap_mib)
+    return needed_limit_mib(
+        len(plan.queries),
+        stores,
+        second_jvm_mib(settings),
+        settings.heap_mib,
+        connector_mib=connector_mib(settings),
+    )
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:
