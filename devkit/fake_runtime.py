@@ -11,7 +11,9 @@ from typing import TypeVar
 from devkit.fake_brokers import SERVERS, FakeBrokers
 from devkit.fake_engine import FakeEngine
 from devkit.fake_registry import FakeRegistry
+from devkit.memory_store import MemoryStore
 from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import Event, QueryDied
 from lsql_runner.events.state import State
 from lsql_runner.lease.ports import Leadership
@@ -21,6 +23,7 @@ from lsql_runner.runtime.health import assess
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter
+from lsql_runner.runtime.state_at_uri import StateAtUri
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
 from lsql_runner.sql.parser import parse
@@ -33,7 +36,7 @@ BEGIN_MS = 1_795_252_980_000
 class FakeRuntime:
     """What outlives a process: the data of brokers and registry, the state directory, and a clock.
 
-    With `leadership`, processes run at the same time.
+    With `leadership`, processes run at the same time. With `store`, the state is there.
     `jvm_gone` counts the reports that the JVM has ended. A turn of the loop waits for nothing, so tests may repeat it.
     """
 
@@ -48,6 +51,7 @@ class FakeRuntime:
         self.jvm_gone = 0
         self.reporting: InlineReporting | None = None
         self.leadership: Leadership | None = None
+        self.store: MemoryStore | None = None
 
     def settings(self, **env: str) -> Settings:
         return read_settings(
@@ -71,7 +75,10 @@ class FakeRuntime:
         settings = self.settings(**env)
         identity = Identity(app_id=APP_ID, sql=settings.sql, user="", version="0", guarantee="at_least_once")
         shared = self.leadership is not None
-        with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0, shared=shared)) as state:
+        with (
+            closing(StateDir(settings.state_dir, settings.app_id, wait_s=0, shared=shared)) as state,
+            self._opener(state) as open_state,
+        ):
             loop = ControlLoop(
                 RunDependencies(
                     settings=settings,
@@ -81,6 +88,7 @@ class FakeRuntime:
                     registry=self.registry,
                     engine=self.engine,
                     state=state,
+                    open_state=open_state,
                     python_pids=(os.getpid(),),
                     on_jvm_gone=self._on_jvm_gone,
                     leadership=self.leadership,
@@ -89,11 +97,21 @@ class FakeRuntime:
                 )
             )
             running = FakeProcess(self, loop, state)
+            loop.open_state()
             loop.prepare_first()
             try:
                 yield running
             finally:
                 loop.turn(Cause.END)
+
+    @contextmanager
+    def _opener(self, state: StateDir) -> Iterator[Callable[[], None]]:
+        store = self.store
+        if store is None:
+            yield lambda: None
+            return
+        with closing(state_in(store, state)) as at_uri:
+            yield at_uri.open
 
     def _start_reporting(self, reporter: PositionReporter) -> InlineReporting:
         self.reporting = InlineReporting(reporter)
@@ -101,6 +119,16 @@ class FakeRuntime:
 
     def _on_jvm_gone(self) -> None:
         self.jvm_gone += 1
+
+
+def state_in(store: MemoryStore, state: StateDir) -> StateAtUri:
+    """The state of a processor in a store in memory. Nobody may take its lock."""
+
+    def lost(error: LsqlError) -> None:
+        raise AssertionError(error)
+
+    folder = store.root() / APP_ID
+    return StateAtUri(state, str(folder), lambda: folder, lost, wait_s=0)
 
 
 class InlineReporting:

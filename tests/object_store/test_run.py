@@ -83,18 +83,24 @@ def test_state_of_a_worker_without_credentials_is_divided_and_continued_by_the_p
         scenario.check("from a worker back to the processor, in other partitions")
 
 
-def test_a_start_without_its_store_names_it_and_shows_no_trace(
-    broker: Broker, store: ObjectStore, tmp_path: Path
+@pytest.mark.parametrize(
+    "wrong",
+    [{"LSQL_STATE_URI": "s3a://missing-bucket/app"}, {"LSQL_STATE_OPTION_FS_S3A_SECRET_KEY": "another-secret"}],
+    ids=["bucket", "credentials"],
+)
+def test_a_store_that_refuses_the_first_start_ends_it_with_what_to_do(
+    broker: Broker, store: ObjectStore, tmp_path: Path, wrong: dict[str, str]
 ) -> None:
     topic = f"in-{uuid.uuid4().hex[:8]}"
     broker.create_topic(topic)
     sql = f"SET autocreate=true; INSERT INTO `{topic}-out` SELECT STREAM * FROM `{topic}`"
-    variables = store.variables() | {"LSQL_STATE_URI": "s3a://missing-bucket/app"}
+    variables = store.variables() | {"LSQL_STATE_URI": f"{store.uri}/app"} | wrong
 
     output = Runner(broker.bootstrap, sql, f"app-{topic}", tmp_path, **variables).run_until_refused()
 
     assert "STATE_STORE_REFUSED" in output
-    assert "s3a://missing-bucket/app" in output
+    assert variables["LSQL_STATE_URI"] in output
+    assert "correct the credentials" in output
     assert "Traceback" not in output
     assert "\tat " not in output
     assert SECRET_KEY not in output

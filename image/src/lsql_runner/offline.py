@@ -9,6 +9,7 @@ from functools import partial
 from lsql_runner.config.settings import read_settings
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.runtime.repartition import Repartitioned, repartition_state
 from lsql_runner.runtime.statedir import StateDir
@@ -49,13 +50,16 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
 def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partitions: int) -> Repartitioned:
     from lsql_runner.engine.repartition import repartition, repartition_session
     from lsql_runner.engine.uri_folder import UriFolder
-    from lsql_runner.runtime.state_at_uri import state_at_uri
+    from lsql_runner.runtime.state_at_uri import StateAtUri
 
-    def end() -> None:
+    folder = UriFolder(store.uri) / state.path.name
+
+    def end(_: LsqlError) -> None:
         jvm.process.kill()  # the command fails, and has changed nothing
 
     with (
         repartition_session(jvm, partitions, store) as session,
-        state_at_uri(state, UriFolder(store.uri) / state.path.name, end),
+        closing(StateAtUri(state, str(folder), lambda: folder, end)) as at_uri,
     ):
+        at_uri.open()
         return repartition_state(state, partitions, partial(repartition, session))

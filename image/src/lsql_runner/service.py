@@ -14,7 +14,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -130,7 +130,7 @@ def processor(
 
         with (
             closing(engine),
-            _stored_state(settings, state, engine, jvm),
+            _stored_state(settings, state, engine, jvm) as open_state,
             connections(settings) as (brokers, registry),
         ):
             memory = None if options else memory_budget(settings)
@@ -147,6 +147,7 @@ def processor(
                     registry=registry,
                     engine=engine,
                     state=state,
+                    open_state=open_state,
                     python_pids=python_pids,
                     on_jvm_gone=_end_with_the_jvm,
                     leadership=leadership,
@@ -213,19 +214,26 @@ def jvm_options(settings: Settings) -> JvmOptions:
     return jvm_options_for(settings, memory_budget(settings))
 
 
+@contextmanager
 def _stored_state(
     settings: Settings, state: StateDir, engine: SparkEngine, jvm: SparkJvm
-) -> AbstractContextManager[None]:
-    """The state at LSQL_STATE_URI, if it is set, until the end of the block."""
+) -> Iterator[Callable[[], None]]:
+    """Yield the function that opens the state at LSQL_STATE_URI, if it is set. Its lock is released after the block."""
     store = settings.state_store
     if store is None:
-        return nullcontext()
+        yield lambda: None
+        return
     from lsql_runner.engine.uri_folder import UriFolder
-    from lsql_runner.runtime.state_at_uri import state_at_uri
+    from lsql_runner.runtime.state_at_uri import StateAtUri
 
-    engine.session  # noqa: B018  # its JVM reads and writes the files
-    folder = UriFolder(store.uri) / settings.app_id
-    return state_at_uri(state, folder, partial(_end_replaced, settings, jvm))
+    place = UriFolder(store.uri) / settings.app_id
+
+    def folder() -> UriFolder:
+        engine.session  # noqa: B018  # its JVM reads and writes the files
+        return place
+
+    with closing(StateAtUri(state, str(place), folder, partial(_end_at_once, jvm))) as at_uri:
+        yield at_uri.open
 
 
 def _identity(settings: Settings, program: Program) -> Identity:
@@ -259,9 +267,13 @@ def _leadership(settings: Settings, jvm: SparkJvm) -> LeaseLeadership | None:
 
 
 def _end_replaced(settings: Settings, jvm: SparkJvm) -> None:
-    """End the process at once, because another one has its state, or may take it: it must not write any more."""
+    """End the process at once, because another one leads."""
+    _end_at_once(jvm, LsqlError("PROCESSOR_REPLACED", app=settings.app_id))
+
+
+def _end_at_once(jvm: SparkJvm, error: LsqlError) -> None:
+    """End the process, because another one has its state, or may take it: it must not write any more."""
     jvm.process.kill()
-    error = LsqlError("PROCESSOR_REPLACED", app=settings.app_id)
     LOG.critical("another process may run the processor", extra={"code": error.code, "error": error.message})
     sys.stderr.flush()
     os._exit(EXIT_RUNTIME)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lsql_runner.engine.attempts import rules
-from lsql_runner.engine.failures import classify, classify_errors, query_error
+from lsql_runner.engine.failures import classify, classify_errors, query_error, store_error
 from lsql_runner.jvm.java_error import JavaError, read_chain
 
 STREAM = JavaError("STREAM_FAILED", {}, "Query [id = 1] terminated with exception", "StreamingQueryException")
@@ -27,6 +27,10 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("LSQL_REGISTRY_UNREACHABLE", "temporary"),
         ("LSQL_REGISTRY_REFUSED", "temporary"),
         ("LSQL_REGISTRY_RESPONSE_TOO_LARGE", "temporary"),
+        ("LSQL_STORE_UNREACHABLE", "store"),
+        ("LSQL_STORE_REFUSED", "store"),
+        ("LSQL_STORE_WITHOUT_CONNECTOR", "store"),
+        ("LSQL_STORE_FAILED", "store"),
         ("TASK_WRITE_FAILED", "temporary"),
         ("", "temporary"),
     ],
@@ -58,6 +62,17 @@ def test_every_other_failure_of_a_query_has_its_reason() -> None:
     error = query_error(classify_errors((STREAM, JavaError("LSQL_REGISTRY_REFUSED", {}, "answers 401"))))
 
     assert (error.code, error.params) == ("QUERY_FAILED", {"reason": "answers 401"})
+
+
+def test_the_failure_of_the_store_with_the_state_has_its_code_and_the_uri() -> None:
+    cause = JavaError("LSQL_STORE_UNREACHABLE", {"reason": "Connection refused."}, "no answer", "StoreException")
+
+    error = store_error(classify_errors((STREAM, JOB, cause)), "s3a://states/app")
+
+    assert (error.code, error.params) == (
+        "STATE_STORE_UNREACHABLE",
+        {"uri": "s3a://states/app", "reason": "Connection refused"},
+    )
 
 
 def test_an_unreachable_registry_takes_precedence_over_a_malformed_record() -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lsql_runner.engine.offset_log import (
     FirstBatch,
     PlannedBatch,
@@ -76,6 +78,16 @@ def test_the_logs_keep_a_number_of_batches(tmp_path: Path) -> None:
         assert {path.name for path in (tmp_path / folder).iterdir()} == {str(number) for number in range(50, 150)}
     assert planned_batch(LocalFolder(tmp_path), 149) == PlannedBatch(0, {A0: 149})
     assert planned_batch(LocalFolder(tmp_path), 49) is None
+
+
+def test_a_batch_that_cannot_be_read_does_not_count_as_missing(tmp_path: Path) -> None:
+    """A query would begin again without its position."""
+    append_committed(LocalFolder(tmp_path), 0, [{A0: 5}], 100)
+    (tmp_path / "offsets" / "0").unlink()
+    (tmp_path / "offsets" / "0").mkdir()
+
+    with pytest.raises(OSError, match="Is a directory"):
+        first_batch(LocalFolder(tmp_path))
 
 
 def test_more_batches_than_are_kept_are_deleted(tmp_path: Path) -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from errno import EIO, ENOSPC, EROFS, ESTALE
+from typing import NoReturn
+
 import pytest
 
-from devkit.fake_runtime import APP_ID, FakeRuntime
+from devkit.fake_runtime import APP_ID, FakeProcess, FakeRuntime
+from devkit.memory_store import MemoryStore, unreachable
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import BrokerFound, BrokerLost
 from lsql_runner.events.state import State
@@ -84,6 +92,150 @@ class TestWaiting:
 
             runtime.engine.start_error = None
             running.until(lambda: running.state is State.RUNNING)
+
+
+class TestVolume:
+    """A volume that fails while a query runs: its batch fails, and the restart finds out why."""
+
+    @pytest.fixture
+    def running(self, runtime: FakeRuntime) -> Iterator[FakeProcess]:
+        with runtime.process() as running:
+            running.run()
+            runtime.engine.error = LsqlError("QUERY_FAILED", reason="Input/output error")
+            yield running
+
+    @pytest.mark.parametrize(
+        ("request_", "number", "code"),
+        [
+            ("write", EROFS, "STATE_DIR_UNWRITABLE"),
+            ("write", ENOSPC, "STATE_DIR_UNWRITABLE"),
+            ("read", EIO, "STATE_DIR_UNREADABLE"),
+            ("read", ESTALE, "STATE_DIR_UNREADABLE"),
+        ],
+    )
+    def test_it_restarts_until_the_volume_works_again(
+        self,
+        runtime: FakeRuntime,
+        running: FakeProcess,
+        monkeypatch: pytest.MonkeyPatch,
+        request_: str,
+        number: int,
+        code: str,
+    ) -> None:
+        def fail(folder: LocalFolder, *_: object) -> NoReturn:
+            raise OSError(number, os.strerror(number), str(folder))
+
+        monkeypatch.setattr(LocalFolder, request_, fail)
+        running.turn()
+        running.until(lambda: running.reason == code)
+        assert (running.state, running.health()) == (State.RESTARTING, ["query-died"])
+        assert running.status.reason is not None
+        assert running.status.reason.params["reason"] == os.strerror(number)
+
+        monkeypatch.undo()
+        running.until(lambda: running.state is State.RUNNING)
+        assert (running.status.generation, runtime.engine.run_batches()) == (1, 0)
+
+    def test_state_that_vanished_is_not_begun_anew(self, runtime: FakeRuntime) -> None:
+        runtime.sql = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
+        with runtime.process() as running:
+            running.run()
+            running.turn()
+            shutil.rmtree(runtime.folder / APP_ID)
+            runtime.engine.error = LsqlError("QUERY_FAILED", reason="No such file or directory")
+            running.turn()
+            running.until(lambda: running.state is State.FAILED)
+
+            assert (running.reason, running.health()) == ("STATE_LOST", ["failed"])
+
+
+class TestStateAtUri:
+    @pytest.fixture
+    def store(self, runtime: FakeRuntime) -> MemoryStore:
+        """The store with the state of the processor, which does not answer."""
+        runtime.env = {"LSQL_STATE_URI": "s3a://bucket"}
+        runtime.store = MemoryStore(fails=unreachable)
+        return runtime.store
+
+    def test_it_waits_for_an_unreachable_store_and_changes_nothing(
+        self, runtime: FakeRuntime, store: MemoryStore
+    ) -> None:
+        with runtime.process() as running:
+            for _ in range(3):
+                assert (running.state, running.reason, running.health()) == (
+                    State.WAITING,
+                    "STATE_STORE_UNREACHABLE",
+                    ["store-unreachable"],
+                )
+                running.advance_s(1)
+                running.turn()
+            assert (runtime.brokers.changes, store.files) == ([], {})
+
+            store.fails = lambda _: None
+            running.until(lambda: running.state is State.RUNNING)
+            assert running.health() == []
+
+    def test_a_processor_that_a_person_has_stopped_stays_stopped_when_the_store_answers(
+        self, runtime: FakeRuntime, store: MemoryStore
+    ) -> None:
+        store.files["store://bucket/app/control.json"] = b'{"desired": "stopped", "by": "ada"}'
+        with runtime.process() as running:
+            store.fails = lambda _: None
+            running.until(lambda: running.state is State.STOPPED)
+
+            running.turn(Cause.START)
+            running.until(lambda: running.state is State.RUNNING)
+
+    def test_it_waits_for_state_that_another_process_still_has(self, runtime: FakeRuntime, store: MemoryStore) -> None:
+        with runtime.process() as running:
+            store.fails = lambda _: None
+            store.files["store://bucket/app/lock/1"] = b'{"host": "there", "pid": 7, "machine": "another"}'
+            running.until(lambda: running.reason == "STATE_DIR_IN_USE")
+            assert (running.state, running.health()) == (State.WAITING, ["state-in-use"])
+
+            store.files["store://bucket/app/lock/1"] = b'{"released": true}'
+            running.until(lambda: running.state is State.RUNNING)
+
+    @pytest.mark.parametrize("code", ["STATE_STORE_REFUSED", "STATE_STORE_WITHOUT_CONNECTOR", "STATE_STORE_FAILED"])
+    def test_a_store_that_a_person_has_to_correct_ends_the_first_start(
+        self, runtime: FakeRuntime, store: MemoryStore, code: str
+    ) -> None:
+        store.fails = failing(code)
+        with pytest.raises(LsqlError, match=code), runtime.process():
+            pass
+
+    def test_a_store_that_refuses_a_later_start_is_tried_again(self, runtime: FakeRuntime, store: MemoryStore) -> None:
+        with runtime.process() as running:
+            store.fails = failing("STATE_STORE_REFUSED")
+            running.until(lambda: running.reason == "STATE_STORE_REFUSED")
+            assert (running.state, running.health()) == (State.RESTARTING, ["query-died"])
+
+            store.fails = lambda _: None
+            running.until(lambda: running.state is State.RUNNING)
+
+    def test_a_query_whose_store_is_lost_waits_for_it(self, runtime: FakeRuntime, store: MemoryStore) -> None:
+        store.fails = lambda _: None
+        with runtime.process() as running:
+            running.run()
+            store.fails = unreachable
+            runtime.engine.error = LsqlError("STATE_STORE_UNREACHABLE", uri="s3a://bucket/app", reason="refused")
+            running.turn()
+            assert (running.state, running.reason) == (State.RESTARTING, "STATE_STORE_UNREACHABLE")
+
+            running.until(lambda: running.state is State.WAITING)
+            assert running.health() == ["store-unreachable"]
+
+            store.fails = lambda _: None
+            running.until(lambda: running.state is State.RUNNING)
+
+
+def failing(code: str) -> Callable[[str], None]:
+    """Of a store whose requests all have an error."""
+
+    def fail(_: str) -> None:
+        raise LsqlError(code, uri="store://bucket/app", reason="Forbidden")
+
+    return fail
 
 
 class TestRestarting:

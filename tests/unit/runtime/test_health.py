@@ -15,6 +15,8 @@ P0 = Partition("cars", 0)
 NO_RIGHTS = report(LsqlError("BROKER_REFUSED", servers="kafka:9092", reason="no rights"))
 NO_BROKER = report(LsqlError("BROKER_UNREACHABLE", servers="kafka:9092", reason="refused"))
 NO_SINK = report(LsqlError("SINK_UNREACHABLE", sink="shop", url="jdbc:postgresql://db/shop", reason="refused"))
+NO_STORE = report(LsqlError("STATE_STORE_UNREACHABLE", uri="s3a://states/app", reason="refused"))
+IN_USE = report(LsqlError("STATE_DIR_IN_USE", path="s3a://states/app", pid="7 on there"))
 JVM_GONE = report(LsqlError("JVM_GONE", reason="killed"))
 QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))
 
@@ -42,6 +44,8 @@ def test_these_states_are_healthy_however_long_they_last(state: State) -> None:
         (Status(broker_error=NO_BROKER), "broker-unreachable", "The brokers at kafka:9092 are unreachable: refused."),
         (Status(broker_error=NO_RIGHTS), "broker-refused", "The brokers at kafka:9092 refused the client: no rights."),
         (Status(state=State.WAITING, reason=NO_SINK), "sink-unreachable", NO_SINK.message),
+        (Status(state=State.WAITING, reason=NO_STORE), "store-unreachable", NO_STORE.message),
+        (Status(state=State.WAITING, reason=IN_USE), "state-in-use", IN_USE.message),
         (Status(state=State.FAILED, reason=QUERY_FAILED), "failed", "The query failed: boom."),
         (Status(state=State.FAILED), "failed", "the processor failed"),
         (Status(state=State.RESTARTING, last_error=QUERY_FAILED), "query-died", "The query failed: boom."),

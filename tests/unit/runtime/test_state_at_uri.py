@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from devkit.memory_store import MemoryStore, unreachable
 from lsql_runner.errors import Detail, LsqlError
-from lsql_runner.runtime.state_at_uri import check_store, state_at_uri
+from lsql_runner.runtime.state_at_uri import StateAtUri, check_store
 from lsql_runner.runtime.statedir import StateDir
 from tests.unit.runtime.test_statedir import PINNED
 
 
-def nobody() -> None:
-    raise AssertionError("the lock was lost")
+def nobody(error: LsqlError) -> None:
+    raise AssertionError(error)
+
+
+@contextmanager
+def opened(state: StateDir, store: MemoryStore, wait_s: float = 10.0) -> Iterator[None]:
+    """The state of the processor `app` in a store."""
+    folder = store.root() / "app"
+    with closing(StateAtUri(state, str(folder), lambda: folder, nobody, wait_s=wait_s)) as at_uri:
+        at_uri.open()
+        yield
 
 
 def reason_of(error: LsqlError) -> Detail:
@@ -72,7 +82,7 @@ def test_a_store_that_loses_files_is_refused() -> None:
 
 def test_the_program_is_written_to_the_store_and_the_mark_to_this_machine(tmp_path: Path) -> None:
     store = MemoryStore()
-    with closing(StateDir(tmp_path, "app")) as state, state_at_uri(state, store.root() / "app", nobody):
+    with closing(StateDir(tmp_path, "app")) as state, opened(state, store):
         state.pin(PINNED)
         state.begin_checkpoint(3, "stateless")
         mark = state.unmarked_file()
@@ -97,37 +107,45 @@ def test_the_program_is_written_to_the_store_and_the_mark_to_this_machine(tmp_pa
     }
 
 
-def test_a_store_that_cannot_be_reached_is_waited_for(tmp_path: Path) -> None:
-    store = MemoryStore()
-    outage = iter([True, True])
+def test_a_store_that_does_not_answer_is_asked_once() -> None:
+    """Each request may wait for a minute."""
+    asked: list[str] = []
 
-    def fails(_: str) -> None:
-        if next(outage, False):
-            unreachable("")
+    def fails(request: str) -> None:
+        asked.append(request)
+        unreachable(request)
 
-    store.fails = fails
-    with closing(StateDir(tmp_path, "app")) as state, state_at_uri(state, store.root() / "app", nobody):
-        assert state.saved().pinned is None
+    with pytest.raises(LsqlError, match="STATE_STORE_UNREACHABLE"):
+        check_store(MemoryStore(fails=fails).root() / "app")
+
+    assert asked == ["write"]
 
 
-@pytest.mark.parametrize("is_reached", [True, False])
-def test_a_store_that_refuses_or_is_not_reached_in_time_ends_the_start(tmp_path: Path, is_reached: bool) -> None:
-    written = iter([None])
-
-    def refuses(request: str) -> None:
-        if request == "write":
-            next(written)  # a second attempt has another error
-        raise LsqlError("STATE_STORE_REFUSED", uri="u", reason="Forbidden")
-
-    store = MemoryStore(fails=refuses if is_reached else unreachable)
-    code = "STATE_STORE_REFUSED" if is_reached else "STATE_STORE_UNREACHABLE"
-
+def test_until_the_state_is_open_its_folder_has_the_error(tmp_path: Path) -> None:
+    store = MemoryStore(fails=unreachable)
+    folder = store.root() / "app"
     with (
         closing(StateDir(tmp_path, "app")) as state,
-        pytest.raises(LsqlError, match=code),
-        state_at_uri(state, store.root() / "app", nobody, unreachable_s=5 if is_reached else 0),
+        closing(StateAtUri(state, str(folder), lambda: folder, nobody)) as at_uri,
     ):
-        pass
+        reasons = []
+        for _ in range(2):
+            with pytest.raises(LsqlError, match="STATE_STORE_UNREACHABLE") as caught:
+                state.set_stopped(True, "ada", 0)
+            reasons.append(str(caught.value.params["reason"]))
+            with pytest.raises(LsqlError, match="STATE_STORE_UNREACHABLE"):
+                at_uri.open()
+
+        assert reasons == ["it was not asked yet", "Connection refused"]
+        assert not (state.path / "control.json").exists()
+
+        store.fails = lambda _: None
+        at_uri.open()
+        at_uri.open()
+
+        state.set_stopped(True, "ada", 0)
+        assert "store://bucket/app/control.json" in store.files
+        assert [path for path in store.files if "/lock/" in path] == ["store://bucket/app/lock/1"]
 
 
 def test_the_state_that_another_process_holds_is_refused(tmp_path: Path) -> None:
@@ -135,9 +153,9 @@ def test_the_state_that_another_process_holds_is_refused(tmp_path: Path) -> None
     with (
         closing(StateDir(tmp_path / "one", "app")) as one,
         closing(StateDir(tmp_path / "other", "app")) as other,
-        state_at_uri(one, store.root() / "app", nobody),
+        opened(one, store),
         pytest.raises(LsqlError) as caught,
-        state_at_uri(other, store.root() / "app", nobody, wait_s=0),
+        opened(other, store, wait_s=0),
     ):
         pass
 

@@ -10,6 +10,7 @@ from threading import Event
 import pytest
 
 from devkit.memory_store import MemoryStore, unreachable
+from lsql_runner.errors import LsqlError
 from lsql_runner.runtime import store_lock
 from lsql_runner.runtime.state_lock import LockHeldError
 from lsql_runner.runtime.store_lock import LEASE_S, MARGIN_S, StoreLock
@@ -26,15 +27,20 @@ class Machine:
         self.now_s = 1000.0
         self.looks = 0
         self.lost = Event()
+        self.error: LsqlError | None = None
 
     def _look(self) -> float:
         self.looks += 1
         self.now_s += 1
         return self.now_s
 
+    def _lose(self, error: LsqlError) -> None:
+        self.error = error
+        self.lost.set()
+
     def lock(self, wait_s: float = 100.0) -> StoreLock:
         folder = self.store.root() / "app"
-        return StoreLock(folder, self.name, self.lost.set, wait_s=wait_s, now_s=self._look, poll_s=0.001)
+        return StoreLock(folder, self.name, self._lose, wait_s=wait_s, now_s=self._look, poll_s=0.001)
 
 
 @pytest.fixture
@@ -160,7 +166,23 @@ def test_a_holder_that_cannot_renew_its_lease_ends_before_another_one_takes_the_
 
     assert machine.lost.wait(DEADLINE_S)
     assert machine.now_s - renewed_s > LEASE_S
+    assert machine.error is not None
+    assert (machine.error.code, machine.error.params) == (
+        "STATE_LOCK_EXPIRED",
+        {"uri": "store://bucket/app", "seconds": LEASE_S, "reason": "Connection refused"},
+    )
     lock.close()
+
+
+def test_a_holder_whose_store_does_not_answer_ends_too(store: MemoryStore, locks: ExitStack) -> None:
+    """Its only request waits: there is no error of the store."""
+    machine = Machine(store, "a")
+
+    taken(locks, machine)
+
+    assert machine.lost.wait(DEADLINE_S)
+    assert machine.error is not None
+    assert "did not answer" in str(machine.error.params["reason"])
 
 
 def test_a_holder_that_was_replaced_ends(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +194,8 @@ def test_a_holder_that_was_replaced_ends(store: MemoryStore, monkeypatch: pytest
     del store.files["store://bucket/app/lock/1"]
 
     assert machine.lost.wait(DEADLINE_S)
+    assert machine.error is not None
+    assert machine.error.code == "PROCESSOR_REPLACED"
     lock.close()
 
 

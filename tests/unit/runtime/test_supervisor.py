@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from devkit.fake_runtime import APP_ID, FakeRuntime
+from devkit.fake_runtime import APP_ID, FakeRuntime, state_in
+from devkit.memory_store import MemoryStore, unreachable
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import Partition
@@ -33,6 +34,7 @@ class RunningSupervisor:
         self.runtime = runtime
         settings = runtime.settings(**env)
         self.state = StateDir(settings.state_dir, settings.app_id)
+        self.at_uri = None if runtime.store is None else state_in(runtime.store, self.state)
         self.supervisor = Supervisor(
             RunDependencies(
                 settings=settings,
@@ -42,6 +44,7 @@ class RunningSupervisor:
                 registry=None,
                 engine=runtime.engine,
                 state=self.state,
+                open_state=self.at_uri.open if self.at_uri else lambda: None,
             )
         )
         self.events: list[Event] = []
@@ -56,6 +59,8 @@ class RunningSupervisor:
 
     def close(self) -> None:
         self.supervisor.close()
+        if self.at_uri is not None:
+            self.at_uri.close()
         self.state.close()
 
     def reach(self, state: State) -> None:
@@ -243,3 +248,22 @@ def test_a_deployment_that_cannot_be_saved_does_not_stop_the_start(
     with closing(RunningSupervisor(runtime).launch()) as running:
         running.reach(State.RUNNING)
         assert [record.action for record in running.audited()] == ["deploy", "start"]
+
+
+def test_while_the_store_of_the_state_is_away_a_stop_is_refused_and_the_start_is_audited_later(
+    runtime: FakeRuntime,
+) -> None:
+    runtime.env = {"LSQL_STATE_URI": "s3a://bucket"}
+    runtime.store = store = MemoryStore(fails=unreachable)
+    with closing(RunningSupervisor(runtime).launch()) as running:
+        running.reach(State.WAITING)
+        with pytest.raises(LsqlError, match="STATE_STORE_UNREACHABLE"):
+            running.supervisor.stop("ada")
+        assert [(record.action, record.result) for record in running.audited()] == [("stop", "STATE_STORE_UNREACHABLE")]
+
+        store.fails = lambda _: None
+        running.reach(State.RUNNING)
+        wait_until(lambda: len(running.audited()) == 3)
+
+        assert [record.action for record in running.audited()] == ["stop", "deploy", "start"]
+        assert "store://bucket/app/deployment.json" in store.files

@@ -19,14 +19,18 @@ from lsql_runner.jvm.java_entries import (
     REGISTRY_REFUSED,
     REGISTRY_RESPONSE_TOO_LARGE,
     REGISTRY_UNREACHABLE,
+    STORE_FAILED,
+    STORE_REFUSED,
+    STORE_UNREACHABLE,
+    STORE_WITHOUT_CONNECTOR,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 
-Kind = OneOf["malformed", "refused", "too-large", "function", "data-loss", "fenced", "temporary"]
+Kind = OneOf["malformed", "refused", "too-large", "function", "data-loss", "fenced", "store", "temporary"]
 """`malformed`, `refused`: an error of a record. `too-large`: a group. `function`: a user-defined function cannot run.
 `data-loss`: the next offsets no longer exist. `fenced`: the brokers refuse the producer, because a newer one has its
-transactional id. `temporary`: every other error; the query is restarted."""
+transactional id. `store`: the store with the state. `temporary`: every other error; the query is restarted."""
 
 OF_A_RECORD: tuple[Kind, ...] = ("malformed", "refused")
 
@@ -73,6 +77,14 @@ TOO_LARGE = (GROUP_TOO_LARGE,)
 FUNCTION = (FUNCTION_UNUSABLE,)
 """A class or a library of a user-defined function is missing: a record does not change that."""
 
+STORE = {
+    STORE_UNREACHABLE: "STATE_STORE_UNREACHABLE",
+    STORE_REFUSED: "STATE_STORE_REFUSED",
+    STORE_WITHOUT_CONNECTOR: "STATE_STORE_WITHOUT_CONNECTOR",
+    STORE_FAILED: "STATE_STORE_FAILED",
+}
+"""By the condition of a store that did not carry out a request, the code of the error."""
+
 WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
 """Errors of a record when it is written."""
 
@@ -107,6 +119,7 @@ def classify(error: BaseException | JavaObject) -> Failure:
 def classify_errors(errors: JavaErrors) -> Failure:
     """The failure that an exception and its causes report."""
     kinds: tuple[tuple[Kind, Collection[str]], ...] = (
+        ("store", STORE),
         ("data-loss", _DATA_LOSS),
         ("function", FUNCTION),
         ("temporary", REGISTRY),
@@ -142,6 +155,13 @@ def query_error(failure: Failure) -> LsqlError:
         limit_bytes = int(error.parameters["limit_bytes"])
         return LsqlError("REGISTRY_RESPONSE_TOO_LARGE", url=error.parameters["url"], limit_bytes=limit_bytes)
     return LsqlError("QUERY_FAILED", reason=failure.reason)
+
+
+def store_error(failure: Failure, uri: str) -> LsqlError:
+    """The error of a request to the store of the state at a URI. After the end of the JVM it is STATE_STORE_FAILED."""
+    reason = failure.error.parameters.get("reason", failure.reason)
+    code = STORE.get(failure.error.condition, "STATE_STORE_FAILED")
+    return LsqlError(code, uri=uri, reason=reason.rstrip("."))
 
 
 def innermost(errors: JavaErrors, conditions: Collection[str]) -> JavaError | None:

@@ -117,11 +117,15 @@ def newest_batch(checkpoint: StateFolder) -> PlannedBatch | None:
 
 
 def planned_batch(checkpoint: StateFolder, batch_id: int) -> PlannedBatch | None:
-    """A batch that was planned with a checkpoint; None if the log does not contain it (any more)."""
+    """A batch that was planned with a checkpoint; None if the log does not contain it (any more).
+
+    Raises:
+        OSError: the volume fails.
+    """
+    content = (checkpoint / "offsets").read(str(batch_id)) or b""
     try:
-        content = (checkpoint / "offsets").read(str(batch_id)) or b""
         _, metadata, *sources = content.decode().splitlines()
-    except (OSError, ValueError):
+    except ValueError:
         return None
     ends: dict[Partition, int] = {}
     for source in sources:

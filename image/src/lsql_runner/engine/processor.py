@@ -27,7 +27,7 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.cluster import read_cluster
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.event_time import WINDOW_END
-from lsql_runner.engine.failures import OF_A_RECORD, classify, classify_errors, query_error
+from lsql_runner.engine.failures import OF_A_RECORD, Failure, classify, classify_errors, query_error, store_error
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
@@ -148,9 +148,9 @@ class SparkEngine:
             self._running = RunningPlan(session, job)
         except (PySparkException, Py4JError) as error:
             failure = classify(error)
-            if failure.kind != "function":
+            if failure.kind not in ("function", "store"):
                 raise
-            raise query_error(failure) from None
+            raise self._query_error(failure) from None
         return self._running.warnings
 
     def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
@@ -182,7 +182,7 @@ class SparkEngine:
         if failure.kind == "fenced" and self._is_replaced():
             return LsqlError("PROCESSOR_REPLACED", app=self._options.app_id)
         if failure.kind not in OF_A_RECORD:
-            return query_error(failure)
+            return self._query_error(failure)
         assert self._job is not None
         kafka, limit = self._job.source.kafka, self._job.source.max_records_per_batch
         ends_now = ends()
@@ -190,6 +190,12 @@ class SparkEngine:
         context = output_context(self._job.output)
         error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
+
+    def _query_error(self, failure: Failure) -> LsqlError:
+        store = self._options.store
+        if failure.kind == "store" and store is not None:
+            return store_error(failure, f"{store.uri}/{self._options.app_id}")
+        return query_error(failure)
 
     def _is_replaced(self) -> bool:
         assert self._running is not None
@@ -206,7 +212,10 @@ class SparkEngine:
         """
         assert self._job is not None
         dropped = {store.name: store.late_rows_dropped for store in event.stores}
-        before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
+        try:
+            before = planned_batch(self._job.checkpoints / event.query, event.batch_id - 1)
+        except (OSError, LsqlError):  # the volume or the store fails, which the query reports
+            return 0
         ranges = {p: (0 if before is None else before.ends.get(p, 0), end) for p, end in event.positions.items()}
         total = 0
         for write in next(q for q in self._job.plan.queries if q.name == event.query).writes:

@@ -12,25 +12,8 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.call import java_class
-from lsql_runner.engine.failures import classify_errors, innermost
-from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.errors import LsqlError
-from lsql_runner.jvm.java_entries import (
-    CONDITIONAL_FILE_MANAGER,
-    CONNECTOR_FILE_SYSTEM,
-    STATE_FILES,
-    STORE_FAILED,
-    STORE_REFUSED,
-    STORE_UNREACHABLE,
-    STORE_WITHOUT_CONNECTOR,
-)
-
-_CODES = {
-    STORE_UNREACHABLE: "STATE_STORE_UNREACHABLE",
-    STORE_REFUSED: "STATE_STORE_REFUSED",
-    STORE_WITHOUT_CONNECTOR: "STATE_STORE_WITHOUT_CONNECTOR",
-    STORE_FAILED: "STATE_STORE_FAILED",
-}
+from lsql_runner.engine.failures import classify, store_error
+from lsql_runner.jvm.java_entries import CONDITIONAL_FILE_MANAGER, CONNECTOR_FILE_SYSTEM, STATE_FILES
 
 _S3A = {
     # A store that does not answer is reported within seconds. Spark and the runner try again.
@@ -136,10 +119,4 @@ class UriFolder:
         try:
             yield
         except Py4JError as error:
-            errors = errors_of(error)
-            found = innermost(errors, tuple(_CODES))
-            if found is None:  # the JVM has ended
-                reason = classify_errors(errors).reason
-                raise LsqlError("STATE_STORE_FAILED", uri=str(self), reason=reason) from None
-            reason = found.parameters.get("reason", found.reason).rstrip(".")
-            raise LsqlError(_CODES[found.condition], uri=str(self), reason=reason) from None
+            raise store_error(classify(error), str(self)) from None

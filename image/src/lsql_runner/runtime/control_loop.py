@@ -61,6 +61,19 @@ class ControlLoop:
         self._backoff = Backoff()
         self._retry_at_ms = 0
 
+    def open_state(self) -> None:
+        """Open the state before the program is prepared. If its store is unreachable, the turns try again.
+
+        Raises:
+            LsqlError: the store cannot be used, and a person has to change that.
+        """
+        try:
+            self._dependencies.open_state()
+        except LsqlError as error:
+            if error.kind.recovery is not Recovery.WAIT:
+                raise
+            self._wait_after(error)
+
     def prepare_first(self) -> None:
         """Prepare the program before the first turn, so that the caller gets the error of an invalid program.
 
@@ -70,7 +83,7 @@ class ControlLoop:
         Raises:
             LsqlError: the program or the configuration is invalid.
         """
-        if self._standby is None and self._stays_stopped():
+        if not self._dependencies.state.is_open or (self._standby is None and self._stays_stopped()):
             return
         try:
             if self._standby is None:
@@ -153,6 +166,19 @@ class ControlLoop:
         else:
             self._standby.refresh()
 
+    def _has_state(self) -> bool:
+        """Open the state, unless it is open. Whether the program may run: a person may have stopped the processor."""
+        if self._dependencies.state.is_open:
+            return True
+        try:
+            self._dependencies.open_state()
+        except LsqlError as error:
+            if error.code != "STATE_DIR_IN_USE":
+                raise
+            self._wait_after(error)  # the other process may end
+            return False
+        return self._standby is not None or not self._stays_stopped()
+
     def _leads(self) -> bool:
         """Whether this process runs the program. If another one does, it is STANDBY."""
         if self._standby is None or self._dependencies.state.owner is not None:
@@ -165,7 +191,7 @@ class ControlLoop:
 
     def _start(self) -> None:
         try:
-            if not self._leads():
+            if not (self._has_state() and self._leads()):
                 return
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies

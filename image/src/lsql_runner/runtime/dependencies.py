@@ -28,6 +28,8 @@ class RunDependencies:
     registry: SchemaRegistry | None
     engine: Engine
     state: StateDir
+    open_state: Callable[[], None] = lambda: None
+    """Opens the folder of `state` if it is at a URI and not open. Raises LsqlError if the store cannot be used."""
     python_pids: tuple[int, ...] = ()
     """The Python processes of the processor, whose memory is measured."""
     on_jvm_gone: Callable[[], None] = lambda: None

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from lsql_runner.events.state import State
 from lsql_runner.runtime.status import Status
 
+_WAITS = {
+    "SINK_UNREACHABLE": "sink-unreachable",
+    "STATE_STORE_UNREACHABLE": "store-unreachable",
+    "STATE_DIR_IN_USE": "state-in-use",
+}
+"""By the error for which a processor waits, the code of the reason. Brokers have a reason in each state."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -34,9 +41,9 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
     """The health of the processor.
 
     A processor is healthy while it waits for a first record, is stopped by a person, or its topics are idle. Codes:
-    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `lease-unavailable` (of a
-    standby), `failed` (a person must start it again), `query-died` (it restarts), `query-stuck` (no batch ended for
-    `stuck_after_ms` while the lag grew).
+    `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `store-unreachable` (with the
+    state), `state-in-use` (by another process), `lease-unavailable` (of a standby), `failed` (a person must start it
+    again), `query-died` (it restarts), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
     """
     reasons: list[Reason] = []
     if status.jvm_error is not None:
@@ -44,8 +51,8 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
     if status.broker_error is not None:
         refused = status.broker_error.code == "BROKER_REFUSED"
         reasons.append(Reason("broker-refused" if refused else "broker-unreachable", status.broker_error.message))
-    if status.state is State.WAITING and status.reason is not None and status.reason.code == "SINK_UNREACHABLE":
-        reasons.append(Reason("sink-unreachable", status.reason.message))
+    if status.state is State.WAITING and status.reason is not None and status.reason.code in _WAITS:
+        reasons.append(Reason(_WAITS[status.reason.code], status.reason.message))
     seen = status.leadership
     if status.state is State.STANDBY and seen is not None and seen.error is not None:
         reasons.append(Reason("lease-unavailable", seen.error.message))

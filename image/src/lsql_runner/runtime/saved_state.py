@@ -50,8 +50,20 @@ def saved_state(folder: StateFolder) -> SavedState:
     """The content of the directory of a processor, which may not exist. Takes no lock and changes nothing.
 
     Raises:
-        LsqlError: STATE_UNREADABLE.
+        LsqlError: STATE_UNREADABLE; STATE_DIR_UNREADABLE if the volume fails.
     """
+    try:
+        return _saved_state(folder)
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
+def unreadable(folder: StateFolder, error: OSError) -> LsqlError:
+    """The error of a volume that fails when it is read."""
+    return LsqlError("STATE_DIR_UNREADABLE", path=str(folder), reason=error.strerror or str(error))
+
+
+def _saved_state(folder: StateFolder) -> SavedState:
     generations = [folder / name for name in folder.folder_names() if name.isdigit()]
     checkpoints = [(int(g.name), g / query) for g in generations for query in g.folder_names()]
     return SavedState(
@@ -94,11 +106,15 @@ def _pinned(folder: StateFolder) -> Pinned | None:
 
 
 def read_document(folder: StateFolder, name: str) -> dict[str, Any] | None:
-    """A JSON object; None if there is no file; an empty object if the file cannot be read or has none."""
+    """A JSON object; None if there is no file; an empty object if the file has none.
+
+    Raises:
+        OSError: the volume fails.
+    """
+    content = folder.read(name)
     try:
-        content = folder.read(name)
         document = None if content is None else json.loads(content)
-    except (OSError, ValueError):
+    except ValueError:
         return {}
     if content is None:
         return None

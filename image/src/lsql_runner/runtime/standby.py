@@ -78,8 +78,10 @@ class Standby:
         self._refresh_at_ms = d.now_ms() + REFRESH_MS
         try:
             prepared = prepare_without_changes(d.program, d.settings, d.brokers, d.registry, d.state.saved())
-        except OSError:  # the leader deletes an old generation meanwhile
-            return ProgramDescription()
+        except LsqlError as error:
+            if error.code != "STATE_DIR_UNREADABLE":
+                raise
+            return ProgramDescription()  # the leader deletes an old generation meanwhile
         self._prepared = prepared
         return description_of(prepared)
 

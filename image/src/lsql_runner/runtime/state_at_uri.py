@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.runtime.state_lock import LockHeldError
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.store_lock import WAIT_S, ExclusiveFolder, StoreLock
 
-LOG = logging.getLogger("lsql_runner.state")
-
-UNREACHABLE_S = 60.0
-"""How long a start waits for a store that cannot be reached. Then the process ends, and Kubernetes starts it again."""
-_PAUSE_S = 1.0
 _CREATORS = 2
 _FAULTS = DetailTable(
     {
@@ -28,54 +21,64 @@ _FAULTS = DetailTable(
         "LOST": "a written file was not found",
     }
 )
+_NOT_OPEN = DetailTable({"NOT_OPEN": "it was not asked yet"})
 
 
-@contextmanager
-def state_at_uri(
-    state: StateDir,
-    folder: ExclusiveFolder,
-    on_lost: Callable[[], None],
-    *,
-    wait_s: float = WAIT_S,
-    unreachable_s: float = UNREACHABLE_S,
-) -> Iterator[None]:
-    """Use a folder at a URI for the state of a processor, with a lock, until the end of the block.
+class StateAtUri:
+    """A folder at a URI as the state of a processor, with a lock. Until `open` has succeeded, the state has no folder.
 
     Args:
         state: the directory of the processor on this machine, which is locked.
-        folder: `<uri>/<app id>`.
-        on_lost: called once, in a thread, if another process takes the lock, or could take it.
+        uri: of the folder, for people.
+        folder: returns the folder, `<uri>/<app id>`; it may wait.
+        on_lost: called once, in a thread, with the error, if another process has the lock or could take it.
         wait_s: how long to wait for the end of another process.
-        unreachable_s: how long to wait for the store.
-
-    Raises:
-        LsqlError: STATE_STORE_NOT_ATOMIC, STATE_STORE_UNREACHABLE and other errors of the store, STATE_DIR_IN_USE.
     """
-    _wait_for(lambda: check_store(folder), unreachable_s)
-    try:
-        lock = StoreLock(folder, state.machine(), on_lost, wait_s=wait_s)
-    except LockHeldError as error:
-        raise LsqlError("STATE_DIR_IN_USE", path=str(folder), pid=error.holder) from None
-    try:
-        state.folder = folder
-        yield
-    finally:
-        lock.close()
 
+    def __init__(
+        self,
+        state: StateDir,
+        uri: str,
+        folder: Callable[[], ExclusiveFolder],
+        on_lost: Callable[[LsqlError], None],
+        *,
+        wait_s: float = WAIT_S,
+    ) -> None:
+        self._state = state
+        self._folder = folder
+        self._on_lost = on_lost
+        self._wait_s = wait_s
+        self._lock: StoreLock | None = None
+        state.close_folder(LsqlError("STATE_STORE_UNREACHABLE", uri=uri, reason=_NOT_OPEN("NOT_OPEN")))
 
-def _wait_for(check: Callable[[], None], unreachable_s: float) -> None:
-    deadline = time.monotonic() + unreachable_s
-    said = False
-    while True:
+    def open(self) -> None:
+        """Check the store and take the lock, unless it was done before.
+
+        Raises:
+            LsqlError: STATE_STORE_NOT_ATOMIC, STATE_STORE_UNREACHABLE and other errors of the store, STATE_DIR_IN_USE;
+                then it may be called again.
+        """
+        if self._lock is not None:
+            return
         try:
-            return check()
+            folder = self._folder()
+            check_store(folder)
+            self._lock = self._locked(folder)
         except LsqlError as error:
-            if error.code != "STATE_STORE_UNREACHABLE" or time.monotonic() > deadline:
-                raise
-            if not said:
-                LOG.warning("waiting for the store of the state", extra={"code": error.code, "error": error.message})
-                said = True
-        time.sleep(_PAUSE_S)
+            self._state.close_folder(error)
+            raise
+        self._state.open_folder(folder)
+
+    def _locked(self, folder: ExclusiveFolder) -> StoreLock:
+        try:
+            return StoreLock(folder, self._state.machine(), self._on_lost, wait_s=self._wait_s)
+        except LockHeldError as error:
+            raise LsqlError("STATE_DIR_IN_USE", path=str(folder), pid=error.holder) from None
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            self._lock.close()
 
 
 def check_store(folder: ExclusiveFolder) -> None:
@@ -87,11 +90,18 @@ def check_store(folder: ExclusiveFolder) -> None:
     names = [f".probe-{uuid.uuid4().hex}" for _ in range(2)]
     try:
         _check(folder, *names)
-    finally:
-        with suppress(LsqlError, OSError):
-            for found in folder.file_names():  # also temporary ones
-                if any(name in found for name in names):
-                    folder.delete(found)
+    except LsqlError as error:
+        if error.code != "STATE_STORE_UNREACHABLE":  # another request would wait as long
+            _delete_probes(folder, names)
+        raise
+    _delete_probes(folder, names)
+
+
+def _delete_probes(folder: ExclusiveFolder, names: list[str]) -> None:
+    with suppress(LsqlError, OSError):
+        for found in folder.file_names():  # also temporary ones
+            if any(name in found for name in names):
+                folder.delete(found)
 
 
 def _check(folder: ExclusiveFolder, one: str, other: str) -> None:

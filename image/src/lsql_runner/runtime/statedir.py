@@ -30,7 +30,15 @@ from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint
 from lsql_runner.engine.owner import Owner
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.saved_state import PROGRAM, Pinned, SavedState, program_document, read_document, saved_state
+from lsql_runner.runtime.saved_state import (
+    PROGRAM,
+    Pinned,
+    SavedState,
+    program_document,
+    read_document,
+    saved_state,
+    unreadable,
+)
 from lsql_runner.runtime.state_lock import LockHeldError, StateLock
 
 
@@ -61,8 +69,7 @@ class StateDir:
         self.path = state_path(root, app_id)
         self.owner: Owner | None = None
         """This process as the owner of the directory; None if it has not taken it over."""
-        self.folder: StateFolder = LocalFolder(self.path)
-        """Where program and state are: the directory, or a folder at a URI."""
+        self._folder: StateFolder | LsqlError = LocalFolder(self.path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             _probe(self.path)
@@ -76,6 +83,30 @@ class StateDir:
     def lock_file(self) -> int:
         """The descriptor of the lock, for child processes that write to the directory."""
         return self._lock.file
+
+    @property
+    def folder(self) -> StateFolder:
+        """Where program and state are: the directory, or a folder at a URI.
+
+        Raises:
+            LsqlError: the folder at a URI is not open; the error says why.
+        """
+        if isinstance(self._folder, LsqlError):
+            raise self._folder
+        return self._folder
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `folder` can be used. Of a directory on a volume it always can."""
+        return not isinstance(self._folder, LsqlError)
+
+    def open_folder(self, folder: StateFolder) -> None:
+        """Use a folder at a URI."""
+        self._folder = folder
+
+    def close_folder(self, error: LsqlError) -> None:
+        """Use no folder, because that at a URI is not open: `folder` raises the error."""
+        self._folder = error
 
     def close(self) -> None:
         """Release the lock."""
@@ -121,7 +152,7 @@ class StateDir:
         """The current content of the directory.
 
         Raises:
-            LsqlError: STATE_UNREADABLE.
+            LsqlError: STATE_UNREADABLE, STATE_DIR_UNREADABLE; as `folder`.
         """
         return saved_state(self.folder)
 
@@ -176,8 +207,12 @@ class StateDir:
     # --- stop and start by a person ---
 
     def stopped_by(self) -> str | None:
-        """Who stopped the processor; None if nobody did."""
-        document = read_document(self.folder, "control.json")
+        """Who stopped the processor; None if nobody did.
+
+        Raises:
+            LsqlError: STATE_DIR_UNREADABLE; as `folder`.
+        """
+        document = self._read("control.json")
         return None if document is None or document.get("desired") != "stopped" else str(document.get("by", "unknown"))
 
     def set_stopped(self, stopped: bool, by: str, at_ms: int) -> None:
@@ -187,8 +222,12 @@ class StateDir:
     # --- what was deployed ---
 
     def deployment(self) -> dict[str, str] | None:
-        """What ran at the last start; None if that is not known."""
-        document = read_document(self.folder, "deployment.json")
+        """What ran at the last start; None if that is not known.
+
+        Raises:
+            LsqlError: STATE_DIR_UNREADABLE; as `folder`.
+        """
+        document = self._read("deployment.json")
         return {name: str(value) for name, value in document.items()} if document else None
 
     def set_deployment(self, deployment: Mapping[str, str]) -> None:
@@ -199,7 +238,7 @@ class StateDir:
 
     def out_of_memory(self) -> dict[str, Any] | None:
         """What `set_out_of_memory` has saved; an empty object if it cannot be read; None if there is nothing."""
-        return read_document(LocalFolder(self.path), "out-of-memory.json")
+        return self._read_note("out-of-memory.json")
 
     def set_out_of_memory(self, document: Mapping[str, Any] | None) -> None:
         """Save for the next process that the JVM ran out of memory; None deletes it.
@@ -219,7 +258,7 @@ class StateDir:
 
     def mark(self) -> dict[str, Any] | None:
         """The place of the record that the JVM read when it ended; an empty object or None if it read none."""
-        return read_document(LocalFolder(self.path), "mark.json")
+        return self._read_note("mark.json")
 
     def unmarked_file(self) -> Path:
         """The path of the file for the place of each record, which does not exist yet.
@@ -240,6 +279,20 @@ class StateDir:
     def _check_owner(self) -> None:
         if self.is_replaced():
             raise LsqlError("PROCESSOR_REPLACED", app=self.path.name)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        folder = self.folder
+        try:
+            return read_document(folder, name)
+        except OSError as error:
+            raise unreadable(folder / name, error) from None
+
+    def _read_note(self, name: str) -> dict[str, Any] | None:
+        """A file of the directory of this machine; empty if it cannot be read."""
+        try:
+            return read_document(LocalFolder(self.path), name)
+        except OSError:
+            return {}
 
     def _write(self, name: str, document: dict[str, Any]) -> None:
         self._replace(name, _json(document))

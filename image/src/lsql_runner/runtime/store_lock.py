@@ -20,7 +20,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from lsql_runner.engine.state_folder import StateFolder
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.runtime.state_lock import LockHeldError
 
 RENEW_S = 4.0
@@ -29,6 +29,7 @@ MARGIN_S = 3.0
 """Another process waits for the lease and this time, in which a holder that noticed its end has ended."""
 WAIT_S = LEASE_S + MARGIN_S + 2 * RENEW_S
 """How long a start waits for the lock. A holder that runs has renewed it by then."""
+_CAUSES = DetailTable({"NO_ANSWER": "the store did not answer in this time, or the process was suspended"})
 
 
 class ExclusiveFolder(StateFolder, Protocol):
@@ -45,7 +46,8 @@ class StoreLock:
         folder: of the processor; it may not exist.
         machine: a text that is the same in processes of which only one runs at a time, because they lock a directory on
             their machine. A process takes over the lock of an earlier one with the same text at once.
-        on_lost: called once, in a thread, when the lease could not be renewed, or another process has the lock.
+        on_lost: called once, in a thread: with STATE_LOCK_EXPIRED when the lease could not be renewed, with
+            PROCESSOR_REPLACED when another process has the lock.
         wait_s: the longest wait, in seconds.
         now_s: a clock that also advances while the process is suspended.
 
@@ -58,12 +60,13 @@ class StoreLock:
         self,
         folder: ExclusiveFolder,
         machine: str,
-        on_lost: Callable[[], None],
+        on_lost: Callable[[LsqlError], None],
         *,
         wait_s: float = WAIT_S,
         now_s: Callable[[], float] = lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
         poll_s: float = 1.0,
     ) -> None:
+        self._processor = folder
         self._folder = folder / "lock"
         self._machine = machine
         self._on_lost = on_lost
@@ -71,6 +74,7 @@ class StoreLock:
         self._poll_s = poll_s
         self._renewals = 0
         self._renewed_s = 0.0
+        self._fault: str = _CAUSES("NO_ANSWER")
         self._number = self._take(wait_s)
         self._closed = Flag()
         self._threads = [
@@ -128,13 +132,17 @@ class StoreLock:
     def _is_replaced_or_renewed(self) -> bool:
         """Renew the lease; whether another process has the lock."""
         asked_s = self._now_s()
-        with suppress(OSError, LsqlError):  # the next attempt may succeed
+        try:
             if self._is_replaced():
-                self._lose()
+                self._lose(LsqlError("PROCESSOR_REPLACED", app=self._processor.name))
                 return True
             self._renewals += 1
             self._folder.write(str(self._number), self._document())
+        except LsqlError as error:  # the next attempt may succeed
+            self._fault = str(error.params.get("reason", error.code))
+        else:
             self._renewed_s = asked_s
+            self._fault = _CAUSES("NO_ANSWER")
         return False
 
     def _is_replaced(self) -> bool:
@@ -145,12 +153,14 @@ class StoreLock:
     def _watch_until_closed(self) -> None:
         while not self._closed.wait(min(1.0, self._poll_s)):
             if self._now_s() - self._renewed_s > LEASE_S:
-                self._lose()
+                self._lose(
+                    LsqlError("STATE_LOCK_EXPIRED", uri=str(self._processor), seconds=LEASE_S, reason=self._fault)
+                )
 
-    def _lose(self) -> None:
+    def _lose(self, error: LsqlError) -> None:
         if not self._closed.is_set():
             self._closed.set()
-            self._on_lost()
+            self._on_lost(error)
 
     def close(self) -> None:
         """Release the lock."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
@@ -28,6 +29,7 @@ class Supervisor:
         self._dependencies = dependencies
         self._loop = ControlLoop(dependencies)
         self._audit = AuditTrail(dependencies, self._loop.machine)
+        self._is_audited = False
         self._last_hour = LastHour(dependencies.identity.started_at_ms)
         self.listen(lambda event: self._last_hour.add(event, self.status()))
         self._commands: SimpleQueue[Cause] = SimpleQueue()
@@ -67,14 +69,16 @@ class Supervisor:
         self._loop.machine.listen(listener)
 
     def launch(self) -> None:
-        """Prepare the program, then start the control loop. Does not wait until the program runs.
+        """Open the state and prepare the program, then start the control loop. Does not wait until the program runs.
 
         Raises:
-            LsqlError: the program or the configuration is invalid.
+            LsqlError: the program or the configuration is invalid, or the store of the state refuses it.
         """
-        if self._dependencies.leadership is None:
+        self._loop.open_state()
+        if self._has_state:
             with self._audit.process_start():
                 self._loop.prepare_first()
+            self._is_audited = True
         else:
             self._loop.prepare_first()
         self._thread.start()
@@ -105,13 +109,19 @@ class Supervisor:
             pass
 
     def _turn(self) -> bool:
-        """One turn of the loop. The start of a process with a standby is audited when it leads."""
-        led = self._leads
+        """One turn of the loop. A start that could not read the state, or did not lead, is audited when it can."""
         goes_on = self._loop.turn(self._next_command())
-        if self._leads and not led:
-            with self._audit.process_start():
-                pass
+        if self._has_state and not self._is_audited:
+            # If the store fails again, the next turn repeats it.
+            with suppress(LsqlError), self._audit.process_start():
+                self._is_audited = True
         return goes_on
+
+    @property
+    def _has_state(self) -> bool:
+        """Whether the state is open, and this process leads if a Lease decides who does."""
+        d = self._dependencies
+        return d.state.is_open and (d.leadership is None or self._leads)
 
     @property
     def _leads(self) -> bool:

@@ -20,6 +20,11 @@ STARTUP: dict[str, ErrorKind] = {
         "Set SQL_STATE_STORE_DIR to a writable directory.",
         recovery=Recovery.RETRY,
     ),
+    "STATE_DIR_UNREADABLE": ErrorKind(
+        "The state directory {path} cannot be read: {reason}.",
+        "Check the volume or the claim. Nothing was changed; the processor retries.",
+        recovery=Recovery.RETRY,
+    ),
     "STATE_DIR_IN_USE": ErrorKind(
         "The state directory {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
     ),
@@ -54,6 +59,12 @@ STARTUP: dict[str, ErrorKind] = {
         "The store of {uri} does not refuse to create a file that exists: {reason}.",
         "Use a store with conditional writes (`If-None-Match`) or a file system with an atomic rename. Two processes "
         "could both write the same batch.",
+    ),
+    "STATE_LOCK_EXPIRED": ErrorKind(
+        "The lock on the state at {uri} could not be renewed for {seconds} s: {reason}.",
+        "Check the store and the network. The process ends, because another one may take the state; when it is started "
+        "again, it waits for the store.",
+        exit_code=EXIT_RUNTIME,
     ),
     "STATE_UNREADABLE": ErrorKind(
         "{path} was not written by this version of the runner.",

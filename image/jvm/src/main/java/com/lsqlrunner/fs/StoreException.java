@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
 import org.apache.hadoop.security.AccessControlException;
 
@@ -27,6 +29,9 @@ public final class StoreException extends LsqlException {
     private static final Set<String> REFUSED =
             Set.of("UnknownStoreException", "NoAwsCredentialsException", "NoAuthWithAWSException");
 
+    /** Packages of connectors. */
+    private static final List<String> CONNECTORS = List.of("org.apache.hadoop.fs.s3a.", "org.apache.hadoop.hdfs.");
+
     /** Identifiers that the client of S3 adds to a sentence. */
     private static final Pattern ADDED = Pattern.compile("\\s*\\((?:Service|SDK Attempt)[^)]*\\)?");
 
@@ -37,12 +42,38 @@ public final class StoreException extends LsqlException {
     }
 
     static StoreException of(Throwable error) {
+        return of(chain(error));
+    }
+
+    private static StoreException of(List<Throwable> chain) {
+        return new StoreException(condition(chain), reason(chain.get(chain.size() - 1)));
+    }
+
+    /** The failure of a store that caused an exception; null if something else has failed. */
+    static StoreException causing(Throwable error) {
+        List<Throwable> chain = chain(error);
+        for (Throwable each : chain) {
+            if (each instanceof StoreException found) {
+                return found;
+            }
+        }
+        // An entry of a log that exists was written by another process: the store works.
+        boolean isRefused = chain.stream().anyMatch(FileAlreadyExistsException.class::isInstance);
+        return !isRefused && chain.stream().anyMatch(StoreException::isOfConnector) ? of(chain) : null;
+    }
+
+    /** A connector translates exceptions to those of Java, which do not tell where they are from. */
+    private static boolean isOfConnector(Throwable error) {
+        return Stream.of(error.getStackTrace())
+                .anyMatch(frame -> CONNECTORS.stream().anyMatch(frame.getClassName()::startsWith));
+    }
+
+    private static List<Throwable> chain(Throwable error) {
         List<Throwable> chain = new ArrayList<>();
         for (Throwable each = error; each != null && !chain.contains(each); each = each.getCause()) {
             chain.add(each);
         }
-        Throwable last = chain.get(chain.size() - 1);
-        return new StoreException(condition(chain), reason(last));
+        return chain;
     }
 
     private static Condition condition(List<Throwable> chain) {

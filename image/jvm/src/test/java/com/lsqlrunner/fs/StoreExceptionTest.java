@@ -1,12 +1,15 @@
 package com.lsqlrunner.fs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.file.AccessDeniedException;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
 import org.junit.jupiter.api.Test;
 
@@ -60,5 +63,29 @@ class StoreExceptionTest {
     @Test
     void anErrorWithoutAMessageHasTheNameOfItsClass() {
         assertFound("LSQL_STORE_FAILED", "IOException", new IOException());
+    }
+
+    private static Exception ofConnector(Exception failure) {
+        failure.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("org.apache.hadoop.fs.s3a.S3AFileSystem", "open", "S3AFileSystem.java", 1)
+        });
+        return failure;
+    }
+
+    @Test
+    void theFailureOfAQueryThatItsStoreCausedIsFound() {
+        Exception refused = ofConnector(new ConnectException("Connection refused"));
+
+        StoreException found = StoreException.causing(new IllegalStateException("Job aborted", refused));
+
+        assertEquals("LSQL_STORE_UNREACHABLE", found.getCondition());
+        assertEquals("Connection refused", found.reason());
+        assertSame(found, StoreException.causing(new IllegalStateException(found)));
+    }
+
+    @Test
+    void otherFailuresOfAQueryAreNotThoseOfTheStore() {
+        assertNull(StoreException.causing(new IllegalStateException(new ConnectException("Connection refused"))));
+        assertNull(StoreException.causing(ofConnector(new FileAlreadyExistsException("offsets/7"))));
     }
 }
