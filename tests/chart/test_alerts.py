@@ -29,6 +29,9 @@ def states(**values: str) -> dict[str, str]:
     return {series("lsql_processor_state", f'state="{state}"'): text for state, text in values.items()}
 
 
+STANDBY = 'namespace="fleet",app="fast-vehicles",instance="10.0.0.9:8083"'
+LEADS, STANDS_BY = series("lsql_leader"), series("lsql_leader", target=STANDBY)
+IS_STANDBY = series("lsql_processor_state", 'state="standby"', target=STANDBY)
 LAG = series("lsql_lag_records", 'topic="t",partition="0"')
 LAG_OF_1 = series("lsql_lag_records", 'topic="t",partition="1"')
 RESTARTS = series("lsql_restarts_total")
@@ -129,14 +132,31 @@ SCENARIOS = {
         "1",
         {"namespace": "fleet", "app": "fast-vehicles"},
     ),
+    "the leader has ended, and no standby leads": Scenario(
+        "LsqlLeaderMissing", 9, {LEADS: "1x3 stale", STANDS_BY: "0x20"}, "0"
+    ),
+    "a standby has taken over": Scenario("LsqlLeaderMissing", 9, {LEADS: "1x3 stale", STANDS_BY: "0x4 1x20"}),
+    "the standby has no metrics": Scenario("LsqlStandbyMissing", 15, states(running="1x20", standby="0x20"), "0"),
+    "the standby does not become warm": Scenario(
+        "LsqlStandbyMissing", 15, {**states(running="1x20", standby="0x20"), IS_STANDBY: "0x20"}, "0"
+    ),
+    "the standby is warm": Scenario(
+        "LsqlStandbyMissing", 15, {**states(running="1x20", standby="0x20"), IS_STANDBY: "1x20"}
+    ),
     "the metrics come again": Scenario("LsqlProcessorGone", 30, {series("lsql_build_info"): "1x9 _x9 1x20"}),
 }
 
 
 @pytest.fixture(scope="module")
 def groups() -> list[dict[str, Any]]:
-    """The groups of rules, with the defaults of the values."""
-    values = {"sql": "x", "kafka": {"bootstrapServers": "k:1"}, "metrics": {"prometheusRule": {"enabled": True}}}
+    """The groups of rules of a processor with a standby, with the defaults of the other values."""
+    values = {
+        "sql": "x",
+        "kafka": {"bootstrapServers": "k:1"},
+        "metrics": {"prometheusRule": {"enabled": True}},
+        "persistence": {"accessModes": ["ReadWriteMany"]},
+        "standby": {"replicas": 1},
+    }
     found: list[dict[str, Any]] = only_object(render(values), "PrometheusRule")["spec"]["groups"]
     return found
 
