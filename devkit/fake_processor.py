@@ -51,12 +51,14 @@ class FakeProcessor:
 
     `requests` has the action and the user of each request, `refused` also the code, of each that the API refused. A
     stop or start only begins a transition; `end_transition` ends it, as the supervisor thread does a moment later.
+    `secret` is what processes of the same state directory share.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
         self.now_ms = BEGIN_MS
         self.requests: list[tuple[str, str]] = []
         self.refused: list[tuple[str, str, str]] = []
+        self.secret = ""
         self.listeners = list(listeners)
         self.identity = Identity(
             app_id="fast-vehicles",
@@ -86,6 +88,9 @@ class FakeProcessor:
 
     def start(self, by: str) -> None:
         self._request("start", by, Cause.START)
+
+    def shared_secret(self) -> str:
+        return self.secret
 
     def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
         self.refused.append((action, user, error.code))

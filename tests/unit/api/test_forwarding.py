@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
+import httpx2
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
@@ -14,10 +15,12 @@ from werkzeug.serving import make_server
 from devkit.fake_processor import FakeProcessor, running, standby
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
-from lsql_runner.api.forwarding import MARK, install
+from lsql_runner.api.forwarding import FOR, MARK, PROOF, install
 from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 
 TOKEN = "0123456789abcdef"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+SECRET = "2 leader_1 7c1a"
 ACCESS = ApiAccess("token", TOKEN)
 
 
@@ -48,14 +51,23 @@ def served(processor: FakeProcessor) -> Iterator[str]:
 
 @pytest.fixture
 def leader() -> FakeProcessor:
-    return knows_leader(running(), "own:1", leads=True)
+    leader = knows_leader(running(), "own:1", leads=True)
+    leader.secret = SECRET
+    return leader
 
 
 @pytest.fixture
-def client(leader: FakeProcessor) -> Iterator[FlaskClient]:
+def standing_by() -> FakeProcessor:
+    processor = standby()
+    processor.secret = SECRET
+    return processor
+
+
+@pytest.fixture
+def client(leader: FakeProcessor, standing_by: FakeProcessor) -> Iterator[FlaskClient]:
     """Of the standby."""
     with served(leader) as address:
-        yield app_of(knows_leader(standby(), address)).test_client()
+        yield app_of(knows_leader(standing_by, address)).test_client()
 
 
 def test_the_stream_is_that_of_the_leader(client: FlaskClient) -> None:
@@ -83,6 +95,68 @@ def test_the_token_of_the_caller_decides_at_the_leader(client: FlaskClient, lead
     answer = client.post("/stop", headers={"Authorization": f"Bearer {TOKEN}"})
     assert (answer.status_code, answer.get_json()["state"]) == (202, "stopping")
     assert leader.requests == [("stop", "127.0.0.1")]
+
+
+def test_the_leader_audits_the_client_of_the_standby(client: FlaskClient, leader: FakeProcessor) -> None:
+    caller = {"REMOTE_ADDR": "10.0.3.4"}
+
+    assert client.post("/stop", headers=AUTHORIZED, environ_base=caller).status_code == 202
+    assert leader.requests == [("stop", "10.0.3.4")]
+    assert client.post("/start", headers={"Authorization": "Bearer x"}, environ_base=caller).status_code == 401
+    assert leader.refused == [("start", "10.0.3.4", "API_TOKEN_INVALID")]
+
+
+def test_a_process_with_another_state_directory_cannot_name_a_client(
+    client: FlaskClient, leader: FakeProcessor, standing_by: FakeProcessor
+) -> None:
+    standing_by.secret = "2 leader_1 guessed"
+    caller = {"REMOTE_ADDR": "10.0.3.4"}
+
+    assert client.post("/stop", headers=AUTHORIZED, environ_base=caller).status_code == 202
+    assert leader.requests == [("stop", "127.0.0.1")]
+
+
+def test_a_client_that_names_itself_is_audited_with_its_address(client: FlaskClient, leader: FakeProcessor) -> None:
+    named = AUTHORIZED | {FOR: "ann", PROOF: "0" * 64}
+    caller = {"REMOTE_ADDR": "10.0.3.4"}
+
+    direct = app_of(leader).test_client().post("/stop", headers=named | {MARK: "1"}, environ_base=caller)
+    assert direct.status_code == 202
+    leader.end_transition()
+    assert client.post("/start", headers=named, environ_base=caller).status_code == 202
+
+    assert leader.requests == [("stop", "10.0.3.4"), ("start", "10.0.3.4")]
+
+
+def test_a_leader_without_a_secret_accepts_no_proof(leader: FakeProcessor) -> None:
+    leader.secret = ""
+    forwarding = knows_leader(standby(), "127.0.0.1:1")
+    forwarding.secret = ""
+    app = app_of(forwarding)
+    with served(leader) as address:
+        knows_leader(forwarding, address)
+        app.test_client().post("/stop", headers=AUTHORIZED, environ_base={"REMOTE_ADDR": "10.0.3.4"})
+
+    assert leader.requests == [("stop", "127.0.0.1")]
+
+
+def test_the_proof_of_one_action_is_not_that_of_another(
+    client: FlaskClient, leader: FakeProcessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: dict[str, str] = {}
+    request = httpx2.Client.request
+
+    def recorded(self: httpx2.Client, method: str, url: str, **options: Any) -> httpx2.Response:
+        sent.update({name.decode(): value.decode() for name, value in options["headers"].items()})
+        return request(self, method, url, **options)
+
+    monkeypatch.setattr(httpx2.Client, "request", recorded)
+    client.post("/stop", headers=AUTHORIZED, environ_base={"REMOTE_ADDR": "10.0.3.4"})
+    leader.end_transition()
+    replayed = {"REMOTE_ADDR": "10.0.6.6"}
+    app_of(leader).test_client().post("/start", headers=sent, environ_base=replayed)
+
+    assert leader.requests == [("stop", "10.0.3.4"), ("start", "10.0.6.6")]
 
 
 def test_a_page_of_another_site_is_refused_before_the_request_is_forwarded(

@@ -110,7 +110,7 @@ def test_a_process_with_the_lease_owns_the_state_directory_and_runs(
         standby.turn()
         standby.run()
 
-        assert (standby.state_dir.path / "owner").read_text() == "2 this"
+        assert (standby.state_dir.path / "owner").read_text().startswith("2 this ")
         assert runtime.engine.jobs[0].owner == standby.state_dir.owner
         states = [(event.old, event.new) for event in standby.events_of(StateChanged)][:3]
         assert states == [

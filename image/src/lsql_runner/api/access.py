@@ -14,6 +14,9 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import UNKNOWN
 from lsql_runner.web.forwarded import forwarded_user
 
+FORWARDED_USER = "lsql.forwarded_user"
+"""The key of the environment of a request with its sender, if a standby has forwarded it."""
+
 ActionsMode = Literal["none", "token", "open"]
 
 
@@ -48,8 +51,11 @@ class ApiAccess:
             raise LsqlError("API_TOKEN_INVALID", action=action)
 
     def requester(self, incoming: Request) -> str:
-        """The sender of a request, for the audit log: the user that a trusted proxy names, else the address."""
-        address = incoming.remote_addr or UNKNOWN
+        """The sender of a request, for the audit log: the user that a trusted proxy names, else the address.
+
+        Of a request that a standby has forwarded, it is the sender that the standby names.
+        """
+        address = incoming.environ.get(FORWARDED_USER) or incoming.remote_addr or UNKNOWN
         return (is_in(self.trusted_proxies, address) and forwarded_user(incoming)) or address
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
 
 import httpx2
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, request
 
-from lsql_runner.api.access import ApiAccess
+from lsql_runner.api.access import FORWARDED_USER, ApiAccess
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.port import Processor
+from lsql_runner.web.forwarded import forwarded_user, user_value
 
 LOG = logging.getLogger("lsql_runner.api")
 
@@ -17,6 +20,10 @@ FORWARDED = frozenset({"stores", "store_rows", "stream", "history", "stop", "sta
 """The routes that describe or change the processor. Health and metrics are those of each process."""
 MARK = "Lsql-Forwarded"
 """A header that the leader gets with a forwarded request. It is not forwarded again: the leader may have changed."""
+FOR = "Lsql-Forwarded-For"
+"""The sender of a forwarded request, as the standby would audit it."""
+PROOF = "Lsql-Forwarded-Proof"
+"""What only a process with the same state directory can compute: without it, FOR is ignored."""
 
 _SENT = ("Accept", "Authorization", "Content-Type")
 _TIMEOUT_S = 10.0
@@ -29,21 +36,41 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
     @app.before_request
     def forward() -> Response | None:
         seen = processor.status().leadership
+        if seen is not None and seen.leads and FOR in request.headers:
+            _accept_user(request, processor.shared_secret())
         if seen is None or seen.leads or request.endpoint not in FORWARDED:
             return None
         if not seen.address or MARK in request.headers:
             raise LsqlError("LEADER_UNKNOWN")
-        if request.method == "POST":  # the audit log of the leader has the address of this process
+        headers = {name: request.headers[name].encode() for name in _SENT if name in request.headers} | {MARK: b"1"}
+        if request.method == "POST":
             user = access.requester(request)
             LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
-        return _answer_of(client, seen.address)
+            proof = _proof(request, user, processor.shared_secret())
+            headers |= {FOR: user_value(user), PROOF: proof.encode()}
+        return _answer_of(client, seen.address, headers)
 
 
-def _answer_of(client: httpx2.Client, address: str) -> Response:
-    headers = {name: request.headers[name] for name in _SENT if name in request.headers} | {MARK: "1"}
+def _accept_user(incoming: Request, secret: str) -> None:
+    """Take the sender that a standby names, if the proof is that of a standby."""
+    user = forwarded_user(incoming, FOR)
+    if user is not None and secret:
+        proof = incoming.headers.get(PROOF, "").encode(errors="surrogateescape")
+        if hmac.compare_digest(proof, _proof(incoming, user, secret).encode()):
+            incoming.environ[FORWARDED_USER] = user
+
+
+def _proof(incoming: Request, user: str, secret: str) -> str:
+    """Of a request and its sender. Who repeats one gains nothing: it is of one action, with one token."""
+    parts = (incoming.method, incoming.path, incoming.headers.get("Authorization", ""), user)
+    return hmac.digest(secret.encode(), repr(parts).encode(), hashlib.sha256).hex()
+
+
+def _answer_of(client: httpx2.Client, address: str, headers: dict[str, bytes]) -> Response:
+    sent = {name.encode(): value for name, value in headers.items()}
     url = f"http://{address}{request.full_path if request.query_string else request.path}"
     try:
-        answer = client.request(request.method, url, content=request.get_data(), headers=headers)
+        answer = client.request(request.method, url, content=request.get_data(), headers=sent)
     except httpx2.HTTPError as error:
         raise LsqlError("LEADER_UNREACHABLE", address=address, reason=str(error) or type(error).__name__) from None
     return Response(answer.content, status=answer.status_code, content_type=answer.headers.get("Content-Type", ""))

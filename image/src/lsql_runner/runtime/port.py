@@ -82,5 +82,8 @@ class Processor(Protocol):
             LsqlError: TRANSITION_REFUSED.
         """
 
+    def shared_secret(self) -> str:
+        """A text that the processes with this state directory know while one of them leads; empty if there is none."""
+
     def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
         """Write to the audit log that a request of a user was refused before it reached the processor."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -64,7 +65,8 @@ class Standby:
         if term is None:
             return False
         if state.owner is None:
-            state.take_over(term.text)
+            # Unlike the term, which the Lease has too, the random text is known only to those who read the directory.
+            state.take_over(f"{term.text} {secrets.token_hex(16)}")
             self._leadership.guard(state.is_replaced)
         return True
 

@@ -142,6 +142,12 @@ class StateDir:
         self._replace("owner", text.encode())
         self.owner = Owner(self.path / "owner", text)
 
+    def owner_text(self) -> str:
+        """The line of the current owner; empty if there is none, or if the file cannot be read."""
+        with suppress(OSError, ValueError, LsqlError):
+            return (self.folder.read("owner") or b"").decode()
+        return ""
+
     def is_replaced(self) -> bool:
         """Whether another process has become the owner in place of this one."""
         return self.owner is not None and self.owner.is_replaced()

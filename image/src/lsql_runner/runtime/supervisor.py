@@ -61,6 +61,9 @@ class Supervisor:
         with self._audit.request("start", by, State.STARTING):
             self._command(Cause.START, by)
 
+    def shared_secret(self) -> str:
+        return self._dependencies.state.owner_text()
+
     def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
         self._audit.refused(action, user, error)
 
