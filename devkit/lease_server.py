@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -26,12 +27,14 @@ class LeaseServer:
         document: the object; None if it does not exist.
         refusal: a status with which the server refuses all requests; None for normal answers.
         port: of the server.
+        requests: the number of requests by method.
     """
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.refusal: int | None = None
         self.document: dict[str, Any] | None = None
+        self.requests: Counter[str] = Counter()
         self._version = 0
         self._lock = threading.Lock()
         self.create()
@@ -60,6 +63,7 @@ class LeaseServer:
     def answer(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Status and body of the answer to a request."""
         with self._lock:
+            self.requests[method] += 1
             if self.refusal is not None:
                 return self.refusal, {"kind": "Status", "message": "refused by the test"}
             if self.document is None or path != PATH:
@@ -69,6 +73,12 @@ class LeaseServer:
                     return 409, {"kind": "Status", "message": "the object has been modified"}
                 self.store(body)
             return 200, self.document
+
+    def change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Change the object as another client does."""
+        with self._lock:
+            assert self.document is not None
+            self.store(change(self.document))
 
     def store(self, document: Mapping[str, Any]) -> None:
         """Replace the object, as another client does."""

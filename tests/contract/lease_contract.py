@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
@@ -39,6 +40,13 @@ class LeaseContract:
         api.write(with_record(api.read(), HELD))
 
         assert record_of(subject.open().read()) == HELD
+
+    def test_what_was_written_can_be_written_again(self, subject: LeaseUnderTest) -> None:
+        api = subject.open()
+        written = api.write(with_record(api.read(), HELD))
+        api.write(with_record(written, replace(HELD, renewed="2026-11-26T06:00:02.000000Z")))
+
+        assert record_of(api.read()).renewed == "2026-11-26T06:00:02.000000Z"
 
     def test_a_lease_without_a_holder_can_be_written(self, subject: LeaseUnderTest) -> None:
         api = subject.open()

@@ -16,7 +16,7 @@ def test_the_lease_is_on_the_api_server_of_the_pod() -> None:
     found = settings(LSQL_LEASE="fleet/fast-vehicles")
 
     assert found.lease == LeaseConnection(namespace="fleet", name="fast-vehicles", credentials=SERVICE_ACCOUNT)
-    assert (found.lease_seconds, found.lease_renew_seconds) == (4, 1.0)
+    assert (found.lease_seconds, found.lease_renew_seconds) == (3, 1.0)
 
 
 @pytest.mark.parametrize(

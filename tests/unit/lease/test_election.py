@@ -10,6 +10,7 @@ from lsql_runner.lease.election import Candidate, Election, Term, TermLostError
 from lsql_runner.lease.record import LeaseRecord
 
 LEASE_S = 4
+LOOK_S = 0.5
 
 
 def election(name: str) -> Election:
@@ -29,6 +30,14 @@ class Cluster:
         if wanted is not None:
             self.lease = wanted
             candidate.written(wanted)
+        return candidate.term is not None
+
+    def looks(self, candidate: Election, seconds: float, skew_s: float = 0.0) -> bool:
+        """Looks of a candidate, several in each second, for some time; whether it leads in the end."""
+        steps = round(seconds / LOOK_S)
+        for _ in range(steps):
+            self.now_s += seconds / steps
+            self.turn(candidate, skew_s)
         return candidate.term is not None
 
 
@@ -53,9 +62,8 @@ def test_a_lease_that_is_not_renewed_is_taken_after_its_duration() -> None:
     cluster.turn(one)
     cluster.turn(other)
 
-    cluster.now_s += LEASE_S - 0.1
-    assert not cluster.turn(other)
-    cluster.now_s += 0.1
+    assert not cluster.looks(other, LEASE_S - 0.1)
+    cluster.now_s += 0.2
     assert cluster.turn(other)
     assert other.term == Term(2, "other")
 
@@ -66,8 +74,52 @@ def test_the_duration_is_measured_from_the_first_look_with_the_own_clock() -> No
     cluster.now_s += 1000
 
     assert not cluster.turn(late, skew_s=86_400)
-    cluster.now_s += LEASE_S
-    assert cluster.turn(late, skew_s=86_400)
+    assert not cluster.looks(late, LEASE_S - LOOK_S, skew_s=86_400)
+    assert cluster.looks(late, 2 * LOOK_S, skew_s=86_400)
+
+
+def test_a_time_without_an_answer_does_not_count_because_the_leader_could_not_renew_either() -> None:
+    cluster, one, other = Cluster(), election("one"), election("other")
+    cluster.turn(one)
+    cluster.turn(other)
+
+    cluster.now_s += 60  # the API server does not answer, or this candidate is suspended
+    assert not cluster.turn(other)
+    assert cluster.turn(one)
+    assert not cluster.turn(other)
+    assert cluster.looks(other, LEASE_S)
+
+
+def test_a_candidate_looks_again_when_the_lease_expires() -> None:
+    cluster, one, other = Cluster(), election("one"), election("other")
+    assert other.wait_s(cluster.now_s, longest_s=1) == 1
+    cluster.turn(one)
+    cluster.turn(other)
+    assert not cluster.looks(other, LEASE_S - 0.2)
+
+    assert other.wait_s(cluster.now_s, longest_s=1) == pytest.approx(0.2)
+    assert other.wait_s(cluster.now_s + 0.1, longest_s=0.05) == 0.05
+    assert one.wait_s(cluster.now_s, longest_s=1) == 1
+    assert other.wait_s(cluster.now_s + 0.3, longest_s=0.5) == 0.5, "the API server does not answer"
+
+
+def test_the_lease_of_a_leader_that_stops_is_shorter() -> None:
+    cluster, one, other = Cluster(), election("one"), election("other")
+    cluster.turn(one)
+    cluster.turn(other)
+    one.announce_end(lease_s=2)
+    assert cluster.turn(one)
+    cluster.turn(other)
+
+    assert not cluster.looks(other, 1.5)
+    assert cluster.looks(other, 1)
+
+
+def test_a_candidate_that_stops_does_not_begin_to_lead() -> None:
+    cluster, one = Cluster(), election("one")
+    one.announce_end(lease_s=2)
+
+    assert not cluster.turn(one)
 
 
 def test_a_released_lease_is_taken_at_once() -> None:
@@ -86,8 +138,7 @@ def test_a_leader_that_finds_another_holder_has_lost_its_term() -> None:
     cluster, one, other = Cluster(), election("one"), election("other")
     cluster.turn(one)
     cluster.turn(other)
-    cluster.now_s += LEASE_S
-    cluster.turn(other)
+    assert cluster.looks(other, LEASE_S + LOOK_S)
 
     with pytest.raises(TermLostError) as caught:
         cluster.turn(one)
@@ -98,8 +149,7 @@ def test_a_leader_that_finds_a_later_term_without_a_holder_has_lost_its_own() ->
     cluster, one, other = Cluster(), election("one"), election("other")
     cluster.turn(one)
     cluster.turn(other)
-    cluster.now_s += LEASE_S
-    cluster.turn(other)
+    assert cluster.looks(other, LEASE_S + LOOK_S)
     released = other.released(cluster.lease, "later")
     assert released is not None
     cluster.lease = released

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from threading import Event
 
 import pytest
@@ -65,6 +65,37 @@ def test_a_released_lease_passes_to_the_second_process_at_once(start: Start, ser
     wait_until(lambda: leads(second), "the next leader", DEADLINE_S)
     assert (server.record.holder, server.record.transitions) == ("second", 2)
     assert not lost.is_set()
+
+
+def test_a_leader_sends_one_request_for_each_renewal(start: Start, server: LeaseServer) -> None:
+    first, _ = start("first")
+    wait_until(lambda: leads(first), "a leader", DEADLINE_S)
+    writes, reads = server.requests["PUT"], server.requests["GET"]
+    wait_until(lambda: server.requests["PUT"] > writes + 5, "renewals", DEADLINE_S)
+
+    assert server.requests["GET"] == reads
+
+
+def test_a_leader_goes_on_after_another_client_has_changed_the_lease(start: Start, server: LeaseServer) -> None:
+    first, lost = start("first")
+    wait_until(lambda: leads(first), "a leader", DEADLINE_S)
+    server.change(lambda lease: {**lease, "metadata": {**lease["metadata"], "labels": {"team": "fleet"}}})
+    renewed = server.record.renewed
+    wait_until(lambda: server.record.renewed != renewed, "a renewal", DEADLINE_S)
+
+    assert server.document is not None
+    assert (server.document["metadata"]["labels"], lost.is_set()) == ({"team": "fleet"}, False)
+
+
+def test_the_lease_of_a_leader_that_stops_is_short_at_once(server: LeaseServer) -> None:
+    first = LeaseLeadership(RestLeaseApi(server.connection), Candidate("first", "first:8083", 300), 100, lambda: None)
+    with closing(first):
+        wait_until(lambda: leads(first), "a leader", DEADLINE_S)
+        assert server.record.duration_s == 300
+        first.announce_end()
+
+        wait_until(lambda: server.record.duration_s == 2, "the short lease", DEADLINE_S)
+        assert leads(first)
 
 
 def test_a_process_that_ends_without_a_release_is_replaced_after_the_lease(start: Start) -> None:

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from devkit.fake_leadership import FakeLeadership
 from devkit.fake_runtime import FakeRuntime
-from lsql_runner.errors import LsqlError, report
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
+from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.processor import StateChanged
 from lsql_runner.events.state import State
 from lsql_runner.lease.election import Term
 from lsql_runner.runtime.lifecycle import Cause
 
 FILTER = "SET defaults.topic.autocreate=true; INSERT INTO o SELECT STREAM * FROM t"
-
-
-class FakeLeadership:
-    """A Leadership that a test controls."""
-
-    def __init__(self) -> None:
-        self.term: Term | None = None
-        self.error: LsqlError | None = None
-        self.is_replaced: Callable[[], bool] | None = None
-        self.releases = 0
-
-    def view(self) -> LeadershipView:
-        error = None if self.error is None else report(self.error)
-        return LeadershipView(leads=self.term is not None, holder="other", address="other:8083", term=1, error=error)
-
-    def guard(self, is_replaced: Callable[[], bool]) -> None:
-        self.is_replaced = is_replaced
-
-    def release(self) -> None:
-        self.releases += 1
 
 
 @pytest.fixture
@@ -180,7 +160,7 @@ def test_the_lease_is_released_when_the_jvm_has_ended(runtime: FakeRuntime, lead
         runtime.engine.jvm = "killed"
         process.turn()
 
-        assert (process.reason, leadership.releases) == ("JVM_GONE", 1)
+        assert (process.reason, leadership.calls) == ("JVM_GONE", ["release"])
 
 
 def test_a_lease_that_cannot_be_used_makes_a_standby_unhealthy_and_not_a_leader(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.fake_leadership import FakeLeadership
 from devkit.fake_runtime import APP_ID, FakeRuntime, state_in
 from devkit.memory_store import MemoryStore, unreachable
 from lsql_runner.errors import LsqlError
@@ -16,6 +17,7 @@ from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import AuditRecorded, Event, StateChanged
 from lsql_runner.events.state import State
+from lsql_runner.lease.election import Term
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.statedir import StateDir
@@ -33,7 +35,8 @@ class RunningSupervisor:
     def __init__(self, runtime: FakeRuntime, **env: str) -> None:
         self.runtime = runtime
         settings = runtime.settings(**env)
-        self.state = StateDir(settings.state_dir, settings.app_id)
+        shared = runtime.leadership is not None
+        self.state = StateDir(settings.state_dir, settings.app_id, shared=shared)
         self.at_uri = None if runtime.store is None else state_in(runtime.store, self.state)
         self.supervisor = Supervisor(
             RunDependencies(
@@ -45,6 +48,7 @@ class RunningSupervisor:
                 engine=runtime.engine,
                 state=self.state,
                 open_state=self.at_uri.open if self.at_uri else lambda: None,
+                leadership=runtime.leadership,
             )
         )
         self.events: list[Event] = []
@@ -267,3 +271,22 @@ def test_while_the_store_of_the_state_is_away_a_stop_is_refused_and_the_start_is
 
         assert [record.action for record in running.audited()] == ["stop", "deploy", "start"]
         assert "store://bucket/app/deployment.json" in store.files
+
+
+def test_the_end_of_a_leader_is_announced_before_its_queries_stop_and_the_lease_released_after(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leadership = FakeLeadership()
+    leadership.term = Term(1, "this")
+    runtime.leadership = leadership
+    stop = runtime.engine.stop
+
+    def recorded_stop() -> None:
+        leadership.calls.append("stop")
+        stop()
+
+    monkeypatch.setattr(runtime.engine, "stop", recorded_stop)
+    with closing(RunningSupervisor(runtime).launch()) as running:
+        running.reach(State.RUNNING)
+
+    assert leadership.calls == ["announce_end", "stop", "release"]

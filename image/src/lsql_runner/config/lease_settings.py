@@ -32,7 +32,7 @@ class LeaseSettings(BaseModel):
         "state directory runs the program. The others stand by. Empty: there is one process.",
     )
     lease_seconds: int = Field(
-        4,
+        3,
         alias="LSQL_LEASE_SECONDS",
         ge=2,
         le=300,

@@ -42,13 +42,10 @@ class RestLeaseApi:
         self._client: httpx2.Client | None = None
 
     def read(self) -> dict[str, Any]:
-        document = self._request("GET", None)
-        if not isinstance(document.get("metadata"), dict):
-            raise self._unavailable(REASONS("OTHER", server=self._server))
-        return document
+        return self._request("GET", None)
 
-    def write(self, document: Mapping[str, Any]) -> None:
-        self._request("PUT", document)
+    def write(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        return self._request("PUT", document)
 
     def close(self) -> None:
         if self._client is not None:
@@ -73,6 +70,8 @@ class RestLeaseApi:
         if response.status_code != HTTPStatus.OK:
             message = str(document.get("message", ""))[:_MESSAGE_CHARS]
             raise self._unavailable(REASONS("REFUSED", status=response.status_code, message=message))
+        if not isinstance(document.get("metadata"), dict):
+            raise self._unavailable(REASONS("OTHER", server=self._server))
         return document
 
     def _open_client(self) -> httpx2.Client:

@@ -19,5 +19,5 @@ class LeaseConnection:
     """The URL of the API server; empty for that of the pod."""
     credentials: Path = SERVICE_ACCOUNT
     """A folder with `token` and `ca.crt`. A plain `http:` server needs neither."""
-    timeout_s: float = 2.0
-    """Of a request."""
+    timeout_s: float = 1.0
+    """Of a request: a leader that waited longer for one answer would have no time for another try."""

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 from lsql_runner.lease.record import LeaseRecord
 
+_LONGEST_LOOK = 0.5
+"""The longest time between two looks that counts as a time without a change, as a part of the duration."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -55,7 +58,9 @@ class Election:
     def __init__(self, candidate: Candidate) -> None:
         self._candidate = candidate
         self._seen: LeaseRecord | None = None
-        self._seen_at_s = 0.0
+        self._unchanged_s = 0.0
+        self._read_at_s = 0.0
+        self._ends = False
         self.term: Term | None = None
 
     def wanted(self, found: LeaseRecord, now_s: float, time: str) -> LeaseRecord | None:
@@ -74,7 +79,7 @@ class Election:
             return replace(found, address=own.address, duration_s=own.lease_s, renewed=time)
         if self.term is not None and (found.holder or found.transitions != self.term.number):
             raise TermLostError(found.holder)
-        if found.holder and not self._has_expired(found, now_s):
+        if self._ends or (found.holder and not self._has_expired(found, now_s)):
             return None
         return LeaseRecord(
             holder=own.holder,
@@ -84,6 +89,19 @@ class Election:
             acquired=time,
             transitions=found.transitions + (self.term is None),
         )
+
+    def announce_end(self, lease_s: int) -> None:
+        """This candidate stops: it does not begin to lead, and its next renewals last for at most `lease_s`."""
+        self._candidate = replace(self._candidate, lease_s=min(lease_s, self._candidate.lease_s))
+        self._ends = True
+
+    def wait_s(self, now_s: float, longest_s: float) -> float:
+        """How long to wait until the next look: until the Lease expires, at most `longest_s`."""
+        seen = self._seen
+        if self.term is not None or seen is None or not seen.holder:
+            return longest_s
+        until_expiry_s = self._read_at_s + seen.duration_s - self._unchanged_s - now_s
+        return min(longest_s, until_expiry_s) if until_expiry_s > 0 else longest_s  # the look at the expiry has failed
 
     def written(self, record: LeaseRecord) -> None:
         """The API server has stored a result of `wanted`: this candidate leads."""
@@ -96,6 +114,14 @@ class Election:
         return replace(found, holder="", address="", duration_s=1, renewed=time)
 
     def _has_expired(self, found: LeaseRecord, now_s: float) -> bool:
+        """Whether the Lease has not changed for its duration.
+
+        A long time between two looks does not count: the API server did not answer, so the leader could not renew
+        the Lease either, or this process was suspended.
+        """
+        since_look_s, self._read_at_s = now_s - self._read_at_s, now_s
         if found != self._seen:
-            self._seen, self._seen_at_s = found, now_s
-        return now_s >= self._seen_at_s + found.duration_s
+            self._seen, self._unchanged_s = found, 0.0
+        elif since_look_s <= found.duration_s * _LONGEST_LOOK:
+            self._unchanged_s += since_look_s
+        return self._unchanged_s >= found.duration_s

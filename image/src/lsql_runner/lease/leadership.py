@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable
 from threading import Condition, Thread
+from typing import Any
 
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.events.leadership import LeadershipView
@@ -15,6 +16,14 @@ from lsql_runner.lease.record import LeaseRecord, micro_time, record_of, with_re
 
 _RELEASE_S = 3.0
 """A Lease that cannot be released within this time expires."""
+_LOOKS = 2
+"""How often a process that does not lead looks at the Lease in the time between two renewals."""
+_RETRIES = 4
+"""How often a leader tries in this time, when the API server refuses or has no answer."""
+_END_LEASE_S = 2
+"""The duration of the Lease of a process that stops: it may be killed at any time. If it is replaced although it lives,
+another process repeats its last batch, no more."""
+_END_RENEW_S = 0.5
 
 
 class LeaseLeadership:
@@ -23,10 +32,12 @@ class LeaseLeadership:
     A leader that does not reach the API server goes on: while it alone is cut off, another process takes over, and the
     state directory and the brokers tell it.
 
+    A leader sends one request for each renewal. It reads the Lease only after a write that failed.
+
     Args:
         api: of the Lease; `close` closes it.
         candidate: this process.
-        renew_s: the time between two requests.
+        renew_s: the time between two renewals.
         on_lost: called once by the thread, when another process leads in place of this one.
     """
 
@@ -38,8 +49,10 @@ class LeaseLeadership:
         self._election = Election(candidate)
         self._is_replaced: Callable[[], bool] = lambda: False
         self._found = LeaseRecord()
+        self._own: dict[str, Any] | None = None
         self._error: ErrorReport | None = None
         self._wake = Condition()
+        self._is_due = False
         self._ended = False
         self._thread = Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
@@ -60,6 +73,13 @@ class LeaseLeadership:
 
     def guard(self, is_replaced: Callable[[], bool]) -> None:
         self._is_replaced = is_replaced
+
+    def announce_end(self) -> None:
+        with self._wake:
+            self._election.announce_end(_END_LEASE_S)
+            self._renew_s = min(self._renew_s, _END_RENEW_S)
+            self._is_due = True
+            self._wake.notify()
 
     def release(self) -> None:
         self._end()
@@ -97,19 +117,30 @@ class LeaseLeadership:
                 return
             with self._wake:
                 # The period includes the request, so that a slow API server does not shorten the lease.
-                self._wake.wait_for(lambda: self._ended, max(0.0, began + self._renew_s - time.monotonic()))
+                self._wake.wait_for(lambda: self._ended or self._is_due, self._wait_s(began, time.monotonic()))
+                self._is_due = False
                 if self._ended:
                     return
+
+    def _wait_s(self, began_s: float, now_s: float) -> float:
+        """The time until the next turn, after one that began at `began_s`."""
+        if self._election.term is None:
+            pause_s = self._renew_s / _LOOKS
+        else:
+            pause_s = self._renew_s if self._own is not None else self._renew_s / _RETRIES
+        return self._election.wait_s(now_s, max(0.0, began_s + pause_s - now_s))
 
     def _turn(self) -> None:
         if self._election.term is not None and self._is_replaced():
             raise TermLostError("")
+        document, self._own = self._own, None
         try:
-            document = self._api.read()
+            if document is None:
+                document = self._api.read()
             self._found = record_of(document)
             wanted = self._election.wanted(self._found, time.monotonic(), _now())
             if wanted is not None:
-                self._api.write(with_record(document, wanted))
+                self._own = self._api.write(with_record(document, wanted))
                 self._election.written(wanted)
             self._error = None
         except LeaseChangedError:

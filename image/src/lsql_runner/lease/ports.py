@@ -23,8 +23,8 @@ class LeaseApi(Protocol):
             LsqlError: LEASE_UNAVAILABLE.
         """
 
-    def write(self, document: Mapping[str, Any]) -> None:
-        """Replace the Lease object, if it still has the version of the document.
+    def write(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the Lease object, if it still has the version of the document. Returns it with its new version.
 
         Raises:
             LeaseChangedError: it has another version.
@@ -47,6 +47,9 @@ class Leadership(Protocol):
 
     def guard(self, is_replaced: Callable[[], bool]) -> None:
         """Call a function before each renewal; if it returns true, another process has taken over."""
+
+    def announce_end(self) -> None:
+        """This process stops. It does not begin to lead, and another one leads sooner if it is killed meanwhile."""
 
     def release(self) -> None:
         """Let another process lead at once, after this one has stopped to write. It does not lead again."""

@@ -91,6 +91,8 @@ class Supervisor:
 
         Then another process may lead, if there is one.
         """
+        if self._dependencies.leadership is not None:
+            self._dependencies.leadership.announce_end()
         self._audit.process_end(self._end)
         if self._dependencies.leadership is not None and self._loop.machine.state is State.ENDED:
             self._dependencies.leadership.release()
