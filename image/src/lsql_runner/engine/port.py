@@ -94,6 +94,8 @@ class Sinks:
     """By the name of the sink."""
     jars: Path = Path()
     """The folder with the jars of the sinks' clients. They are loaded when a sink is used."""
+    has_standby: bool = False
+    """Whether another process continues while this one is suspended, and must not wait for its locks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

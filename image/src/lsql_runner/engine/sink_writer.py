@@ -18,6 +18,10 @@ from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.jvm.java_entries import SINK_WRITER
 from lsql_runner.plan.queries import WriteSink
 
+_IDLE_TRANSACTION_S = 15
+"""With a standby: a server ends a transaction whose client has sent nothing for so long. The client is suspended or its
+node is lost, and the standby waits for its locks. A client that only waits for records sends its rows again."""
+
 
 def continue_marks(writer: JavaObject, checkpoint: StateFolder) -> bool:
     """Give a checkpoint a new run id if its sink has marks of later batches. Returns whether it has.
@@ -61,6 +65,8 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
         "ca": connection.ca,
         "client": f"lsql {app_id}",
     }
+    if sinks.has_standby:
+        settings["idleTransactionS"] = str(_IDLE_TRANSACTION_S)
     writer = java_class(SINK_WRITER)(qualified_name(app_id, query), connection.kind, str(sinks.jars), settings, table)
     try:
         writer.prepare()

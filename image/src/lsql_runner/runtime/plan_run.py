@@ -150,7 +150,8 @@ def job_of(
         consumer=bound.consumer,
         marking=marking,
     )
-    sinks = Sinks({s.name: s for s in settings.sinks}, settings.jars_dir / "sinks")
+    connections = {sink.name: sink for sink in settings.sinks}
+    sinks = Sinks(connections, settings.jars_dir / "sinks", has_standby=state.owner is not None)
     output = OutputOptions(
         kafka=settings.connection,
         app_id=settings.app_id,

@@ -27,7 +27,8 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
 
     /**
      * Settings: url ({@code jdbc:postgresql://...}), user, password, client, ca (certificates as PEM with which that of
-     * the server is verified; empty: the URL determines whether TLS is used).
+     * the server is verified; empty: the URL determines whether TLS is used), idleTransactionS (seconds after which the
+     * server ends the transaction of a client that sends nothing; none if it is missing).
      */
     public PostgresSink(Map<String, String> settings) throws ReflectiveOperationException, IOException {
         url = settings.get("url");
@@ -41,7 +42,7 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
         properties.put("reWriteBatchedInserts", "true");
         // The server converts text to the type of the column: uuid, jsonb, an enum.
         properties.put("stringtype", "unspecified");
-        properties.put("options", "-c TimeZone=UTC");
+        properties.put("options", "-c TimeZone=UTC" + idleTransaction(settings.getOrDefault("idleTransactionS", "")));
         if (!settings.get("ca").isEmpty()) {
             properties.put("sslmode", "verify-full");
             properties.put("sslrootcert", temporaryFile(settings.get("ca")).toString());
@@ -50,6 +51,10 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
                 (Driver) Class.forName("org.postgresql.Driver", true, getClass().getClassLoader())
                         .getConstructor()
                         .newInstance();
+    }
+
+    private static String idleTransaction(String seconds) {
+        return seconds.isEmpty() ? "" : " -c idle_in_transaction_session_timeout=" + seconds + "s";
     }
 
     /** The driver reads certificates from files only. */

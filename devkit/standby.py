@@ -1,0 +1,48 @@
+"""Two `lsql run` on one state directory, of which a Lease chooses the one that runs the program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from signal import Signals
+
+from ci.tools.child_processes import children_of
+from devkit.broker import Broker
+from devkit.lease_server import LeaseServer, lease_server
+from devkit.runner import Runner
+from devkit.waiting import wait_until
+
+DEADLINE_S = 240
+
+
+@contextmanager
+def pair(broker: Broker, sql: str, app: str, folder: Path, **env: str) -> Iterator[tuple[Runner, Runner, LeaseServer]]:
+    """A leader, a standby that is warm, and their Lease."""
+    with lease_server() as lease:
+        variables = {**lease.environment, "LSQL_LEASE_HOST": "127.0.0.1", **env}
+        first, second = (Runner(broker.bootstrap, sql, app, folder, **variables) for _ in range(2))
+        with first:
+            first.reach("running", DEADLINE_S)
+            with second:
+                await_standby(second)
+                yield first, second, lease
+
+
+def await_standby(runner: Runner) -> None:
+    """Wait until a process is a standby, and warm."""
+    wait_until(lambda: runner.get("/health/ready").body["state"] == "standby", "a standby", DEADLINE_S)
+
+
+def processes_of(runner: Runner) -> list[int]:
+    """The ids of JVM, worker and master: the first one alone ends itself when it is replaced."""
+    worker = runner.worker_pid()
+    return [*children_of(worker), worker, runner.pid]
+
+
+def send(pids: list[int], number: Signals) -> None:
+    """Send a signal to the processes that exist."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -1,0 +1,62 @@
+"""A leader is suspended in the middle of a transaction, and a standby writes the batch again.
+
+Only a real server holds the locks of a client that is suspended.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.postgres import Postgres
+from devkit.standby import DEADLINE_S, pair, processes_of, send
+from devkit.waiting import wait_until
+from tests.sinks.test_run import KEYS, NumberedSource, variables
+
+pytestmark = pytest.mark.timeout(600)
+
+SUCCESSOR_S = 120
+"""Without a limit of the server, the successor waits for the locks of the suspended leader for ever."""
+
+
+def test_the_transaction_of_a_suspended_leader_does_not_keep_the_standby_from_writing(
+    broker: Broker, postgres: Postgres, tmp_path: Path
+) -> None:
+    source = NumberedSource(broker)
+    sql = (
+        "SET autocreate=true; SET _ktype='STRING'; "
+        f"INSERT INTO shop.{source.table}_log SELECT n FROM {source.topic} WHERE n >= 0; "
+        f"UPSERT INTO shop.{source.table} SELECT _key AS id, n FROM {source.topic} PK id"
+    )
+    source.produce(10)
+    env = variables(postgres)
+    with pair(broker, sql, f"standby-{source.topic}", tmp_path, **env) as (first, second, _):
+        first.read_to(source.produced, DEADLINE_S)
+        postgres.sql(
+            "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.n = 3000 THEN "
+            "PERFORM pg_sleep(3); END IF; RETURN NEW; END $$; "
+            f'CREATE TRIGGER pause BEFORE INSERT ON "{source.table}_log" FOR EACH ROW EXECUTE FUNCTION pause()'
+        )
+        source.produce(6_000)
+        paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+        wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
+        zombie = processes_of(first)
+        send(zombie, signal.SIGSTOP)
+        try:
+            wait_until(lambda: second.get("/health/ready").body["state"] == "running", "a successor", SUCCESSOR_S)
+            second.read_to(source.produced, SUCCESSOR_S)
+        finally:
+            send(zombie, signal.SIGCONT)
+            postgres.sql(f'DROP TRIGGER pause ON "{source.table}_log"; DROP FUNCTION pause()')
+        wait_until(lambda: first.exit_code is not None, "the end of the zombie", DEADLINE_S)
+        assert "PROCESSOR_REPLACED" in first.output()
+        source.produce(500)
+        second.read_to(source.produced, DEADLINE_S)
+
+    assert Counter(row["n"] for row in postgres.rows(f"{source.table}_log")) == Counter(range(source.produced))
+    newest = {str(n % KEYS): n for n in range(source.produced)}
+    assert {row["id"]: row["n"] for row in postgres.rows(source.table)} == newest
