@@ -90,3 +90,28 @@ def test_no_object_but_a_secret_has_a_credential(mechanism: str, kind: str) -> N
 
     assert [each for each in planted if any(form in others for form in forms(each))] == []
     assert [each for each in planted if not any(form in secrets for form in forms(each))] == []
+
+
+def test_a_credential_that_changes_restarts_processor_and_workers() -> None:
+    values: dict[str, Any] = {
+        "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles",
+        "kafka": {"bootstrapServers": "SASL_SSL://kafka:9093", "sasl": MECHANISMS["PLAIN"] | {"password": "before"}},
+        "persistence": {"accessModes": ["ReadWriteMany"]},
+        "workers": {"replicas": 1},
+    }
+
+    def checksums() -> list[str]:
+        templates = [found["spec"]["template"] for found in render(values) if found["kind"] in POD_OWNERS]
+        return [each["metadata"]["annotations"]["checksum/credentials"] for each in templates]
+
+    before = checksums()
+    values["kafka"]["sasl"]["password"] = "after"
+    after = checksums()
+
+    assert len(before) == len(POD_OWNERS)
+    assert len(set(before)) == len(set(after)) == 1
+    assert before != after
+
+
+POD_OWNERS = ("StatefulSet", "Deployment")
+"""The processor, and its workers."""

@@ -147,9 +147,11 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
         return
     workload = specs.get("StatefulSet") or specs["Deployment"]
     processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
-    # Before an install, the Secrets with the token of the API and with the secret of the workers do not exist.
-    # It computes no number of workers either, and does not use the Lease.
-    prefixes = ("LSQL_API_", "LSQL_WORKERS_", "LSQL_AUTOSCALING_", "LSQL_LEASE")
+    # Before an install, the Secrets of the chart with the token of the API and with the secret of the workers do not
+    # exist. It computes no number of workers either, and does not use the Lease.
+    prefixes: tuple[str, ...] = ("LSQL_API_", "LSQL_AUTOSCALING_", "LSQL_LEASE")
+    if any(_has_random_token(found) and found["metadata"]["name"].endswith("-workers") for found in objects):
+        prefixes += ("LSQL_WORKERS_SECRET_FILE",)
     left_out = [row for row in processor["env"] if row["name"].startswith(prefixes)]
     assert validation["env"] == [row for row in processor["env"] if row not in left_out]
     assert validation["image"] == processor["image"]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import cast
 
 import pytest
 
 from ci.tools.ports import free_port
+from lsql_runner import worker as worker_module
 from lsql_runner.jvm.worker_jvm import WorkerJvm
 from lsql_runner.jvm.workers import Workers
 from lsql_runner.worker import WorkerLoop, own_address
+from lsql_runner.worker import run as run_worker
 
 DEADLINE_S = 30
 
@@ -128,3 +131,25 @@ def test_an_ipv6_address_is_in_brackets() -> None:
         processor = Workers(host="[::1]", port=server.getsockname()[1], secret="0123456789abcdef")
 
         assert own_address(processor) == "[::1]"
+
+
+def test_a_worker_ends_when_the_file_with_its_secret_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its container starts it again, with the secret that the processor has then."""
+    monkeypatch.setattr(worker_module, "_WATCH_S", 0.01)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(worker_module, "configure", lambda *_, **__: None)
+    secret = tmp_path / "secret"
+    secret.write_text("0123456789abcdef")
+    Timer(0.2, secret.write_text, ["fedcba9876543210"]).start()
+    environment = {
+        "LSQL_WORKERS_HOST": "127.0.0.1",
+        "LSQL_WORKERS_PORT": str(free_port()),
+        "LSQL_WORKERS_SECRET_FILE": str(secret),
+    }
+
+    with caplog.at_level(logging.INFO):
+        assert run_worker(environment) == 0
+
+    assert caplog.records[-1].__dict__["path"] == str(secret)

@@ -150,7 +150,8 @@ true for a container that serves the API, or "worker" true for one of a worker.
 {{- if and .api (eq .root.Values.api.actions "token") -}}
 {{- $rows = append $rows (dict "file" "api/token" "variable" "LSQL_API_TOKEN_FILE" "secret" (include "lsql-runner.apiSecretName" .root) "key" .root.Values.api.token.key) -}}
 {{- end -}}
-{{- if and (or .api .worker) .root.Values.workers.replicas -}}
+{{- /* The Secret that the chart makes does not exist before the first install. */ -}}
+{{- if and (or .api .worker (and .validation .root.Values.workers.secret.existingSecret)) .root.Values.workers.replicas -}}
 {{- $rows = append $rows (dict "file" "workers/secret" "variable" "LSQL_WORKERS_SECRET_FILE" "secret" (include "lsql-runner.workersSecretName" .root) "key" .root.Values.workers.secret.key) -}}
 {{- end -}}
 {{- $used := list -}}

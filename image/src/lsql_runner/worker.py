@@ -11,6 +11,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,18 +22,23 @@ from lsql_runner.container.limits import cores, memory_limit_mib
 from lsql_runner.jvm.worker_jvm import WorkerJvm
 from lsql_runner.jvm.workers import Workers
 from lsql_runner.observe.logs import configure
+from lsql_runner.runtime.file_watch import FileWatch
 
 LOG = logging.getLogger("lsql_runner.worker")
 
 _FIRST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 2.0
 _CONNECT_TIMEOUT_S = 2.0
+_WATCH_S = 5.0
+"""The files of settings are compared with those of the start after this time."""
 _REPEAT_S = 60.0
 """The line of a wait that lasts is logged again after this time."""
 
 
 def run(environment: Mapping[str, str]) -> int:
     """Run the worker that the environment describes until a signal arrives; returns the exit code.
+
+    It also ends when the file of a setting, such as the secret, has changed: who started it starts it again.
 
     Raises:
         LsqlError: the settings are invalid; JAVA_MISSING, JARS_MISSING.
@@ -45,7 +51,13 @@ def run(environment: Mapping[str, str]) -> int:
     worker = WorkerLoop(workers, lambda own_host: WorkerJvm(workers, options, own_host, slots))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())
-    worker.run()
+
+    def on_change(path: Path) -> None:
+        LOG.info("a settings file changed; the worker stops so that it is restarted with it", extra={"path": str(path)})
+        worker.stop()
+
+    with closing(FileWatch(settings.files, on_change, _WATCH_S)):
+        worker.run()
     return 0
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lsql_runner.jvm import spark_jvm
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 
 
@@ -82,3 +83,15 @@ def test_error_texts_include_values_only_if_the_setting_says_so(
 
     effective = [each for each in found if each.startswith("-Dlsql.errors.includeValues=")][-1]
     assert effective == f"-Dlsql.errors.includeValues={str(includes).lower()}"
+
+
+def test_the_folder_that_has_to_be_executable_is_that_of_the_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With noexec at /tmp, -Djava.io.tmpdir is a way out."""
+    checked: list[Path] = []
+    monkeypatch.setattr(spark_jvm, "check_executable", checked.append)
+
+    arguments(tmp_path, monkeypatch, "classes.jsa", "-Djava.io.tmpdir=/a", "-Djava.io.tmpdir=/b")
+
+    assert checked == [Path("/b")]

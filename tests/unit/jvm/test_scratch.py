@@ -1,13 +1,16 @@
 """The temporary folder of the JVM, and those of processes that were killed."""
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from lsql_runner.jvm.scratch import ScratchFolder
+from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.scratch import ScratchFolder, check_executable
 
 
 @pytest.fixture(autouse=True)
@@ -75,3 +78,16 @@ def test_folders_without_a_lock_are_kept(temporary: Path) -> None:
     ScratchFolder().close()
 
     assert set(others) == set(temporary.iterdir())
+
+
+def test_a_folder_on_a_file_system_without_programs_is_refused(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_executable(temporary)
+    check_executable(temporary / "missing")  # the JVM reports it
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID))
+
+    with pytest.raises(LsqlError) as caught:
+        check_executable(temporary)
+
+    assert (caught.value.code, caught.value.params) == ("TEMPORARY_FOLDER_NOEXEC", {"path": str(temporary)})

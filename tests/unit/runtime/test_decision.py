@@ -424,6 +424,15 @@ def test_a_schema_is_registered_with_its_kind_and_text() -> None:
     assert (action.schema.kind, action.schema.subject, '"a"' in action.schema.text) == ("AVRO", "o-value", True)
 
 
+@pytest.mark.parametrize(("limit", "warnings"), [("512Mi", 1), ("2Gi", 0), ("", 0)])
+def test_a_worker_that_is_too_small_is_a_warning(limit: str, warnings: int) -> None:
+    workers = {"LSQL_WORKERS_HOST": "processor", "LSQL_WORKERS_MEMORY": limit}
+
+    found = decision_of(Case(COUNT, env=workers)).warnings
+
+    assert len([text for text in found if "workers.resources.limits.memory" in text]) == warnings
+
+
 @pytest.mark.parametrize(("container_mib", "warnings"), [(None, 0), (639, 1), (640, 0)])
 def test_a_container_that_is_too_small_is_a_warning_while_the_processor_runs(
     container_mib: int | None, warnings: int

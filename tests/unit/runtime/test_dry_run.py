@@ -153,7 +153,30 @@ def test_with_workers_all_queries_process_batches(runtime: FakeRuntime, mode: st
         "SQL_STATE_STORE_DIR": str(runtime.folder),
         "LSQL_TOPICS": '{"t": {"value": {"format": "JSON", "schema": {"g": "string"}}}}',
     }
-    workers = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
+    host = {"LSQL_WORKERS_HOST": "processor"}
+    secret = {"LSQL_WORKERS_SECRET": "0123456789abcdef"}
 
     assert dry_run.validate(environment).planned.plan.continuous
-    assert not dry_run.validate(environment | workers).planned.plan.continuous
+    for workers in (host | secret, host):  # the chart's Secret does not exist before the first install
+        found = dry_run.validate(environment | workers)
+        assert not found.planned.plan.continuous
+        assert any("workers do not support" in text for text in found.decision.warnings) is (mode == "continuous")
+
+
+@pytest.mark.parametrize(
+    ("workers", "code", "name"),
+    [
+        ({"LSQL_WORKERS_SECRET": "0123456789abcdef"}, "ENV_MISSING", "LSQL_WORKERS_HOST"),
+        ({"LSQL_WORKERS_HOST": "processor", "LSQL_WORKERS_SECRET": "short"}, "ENV_INVALID", "LSQL_WORKERS_SECRET"),
+        ({"LSQL_WORKERS_HOST": "a host"}, "ENV_INVALID", "LSQL_WORKERS_HOST"),
+        ({"LSQL_WORKERS_HOST": "processor", "LSQL_WORKERS_PORT": "x"}, "ENV_INVALID", "LSQL_WORKERS_PORT"),
+        ({"LSQL_WORKERS_HOST": "processor", "LSQL_WORKERS_MEMORY": "x"}, "ENV_INVALID", "LSQL_WORKERS_MEMORY"),
+    ],
+)
+def test_wrong_settings_of_workers_are_refused(
+    runtime: FakeRuntime, workers: dict[str, str], code: str, name: str
+) -> None:
+    with pytest.raises(LsqlError) as caught:
+        dry_run.validate({"SQL": COUNT, "SQL_BOOTSTRAP_SERVERS": SERVERS, **workers})
+
+    assert (caught.value.code, caught.value.params["name"]) == (code, name)

@@ -47,6 +47,12 @@ def test_a_program_without_state_uses_nothing_for_state_stores() -> None:
     assert used(replace(RUNNING, stores={}))["state_stores"] is None
 
 
+def test_with_workers_the_processor_has_no_state_stores() -> None:
+    found = used(replace(RUNNING, workers=()))
+
+    assert (found["state_stores"], found["jvm"]) == (0, (380 - 160 - 44) * MIB)
+
+
 def test_the_rest_of_the_jvm_is_what_heap_code_and_state_stores_leave_of_its_private_memory() -> None:
     found = used(RUNNING)
     stores = found["state_stores"]

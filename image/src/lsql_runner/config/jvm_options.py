@@ -1,10 +1,10 @@
-"""The options of a JVM that runs tasks, from settings."""
+"""The options of a JVM that runs tasks, and its memory, from settings."""
 
 from __future__ import annotations
 
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.budget import CONNECTOR_MIB, MemoryBudget
+from lsql_runner.container.budget import CONNECTOR_MIB, MemoryBudget, worker_budget
 from lsql_runner.jvm.spark_jvm import JvmOptions
 
 
@@ -17,13 +17,19 @@ def connector_mib(settings: Settings) -> int:
     return CONNECTOR_MIB if scheme not in ("", "file") or settings.state_jars is not None else 0
 
 
+def memory_of_tasks(settings: Settings, own: MemoryBudget) -> MemoryBudget:
+    """The budget of a process that runs tasks: that of the smallest worker, if its limit is known, else `own`."""
+    limit_mib = settings.workers_memory_mib
+    return own if limit_mib is None else worker_budget(limit_mib, connector_mib(settings))
+
+
 def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:
     """The options of the JVM of a processor, or of the executor of a worker, with this budget."""
     return JvmOptions(
         jars=settings.jars_dir,
         heap_mib=settings.heap_mib or memory.heap_mib,
         code_cache_mib=memory.code_cache_mib,
-        state_stores_mib=memory.state_stores_mib,
+        state_stores_mib=memory_of_tasks(settings, memory).state_stores_mib,
         java_options=tuple(settings.java_options.split()),
         udf_dir=settings.udf_dir,
         state_jars=settings.state_jars,

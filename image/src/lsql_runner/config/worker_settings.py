@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lsql_runner.config.value_types import SECRET_CHARS, Secret, WorkerHost
+from lsql_runner.config.quantity import mebibytes
+from lsql_runner.config.value_types import SECRET_CHARS, Memory, Secret, WorkerHost
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.workers import Workers
 
@@ -39,6 +40,23 @@ class WorkerSettings(BaseModel):
         description="Whether connections between processor and workers are encrypted: `true` or `false`, the same in "
         "all of them.",
     )
+    workers_memory: Memory = Field(
+        "",
+        alias="LSQL_WORKERS_MEMORY",
+        description="Memory limit of the container of the smallest worker, for example `768Mi`: it determines the "
+        "sizes of state stores, and of the buffers of Kafka's clients. Empty: they are computed from the memory of the "
+        "processor. A worker does not need it.",
+    )
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether workers run the tasks. The secret may be missing: `lsql validate` runs before it exists."""
+        return bool(self.workers_secret or self.workers_host)
+
+    @property
+    def workers_memory_mib(self) -> int | None:
+        """The memory limit of the smallest worker in MiB; None without workers, and if it is not set."""
+        return mebibytes(self.workers_memory) if self.has_workers and self.workers_memory else None
 
     @property
     def workers(self) -> Workers | None:
@@ -47,16 +65,26 @@ class WorkerSettings(BaseModel):
         Raises:
             LsqlError: ENV_MISSING.
         """
-        if not self.workers_secret:
+        if not self.has_workers:
             return None
-        if not self.workers_host:
-            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_HOST", example="processor.example.com")
+        self.check_workers()
+        if not self.workers_secret:
+            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_SECRET", example="the secret of the workers")
         return Workers(
             host=self.workers_host,
             port=self.workers_port,
             secret=self.workers_secret,
             encryption=self.workers_encryption,
         )
+
+    def check_workers(self) -> None:
+        """Check the settings of workers without the secret.
+
+        Raises:
+            LsqlError: ENV_MISSING.
+        """
+        if self.has_workers and not self.workers_host:
+            raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_HOST", example="processor.example.com")
 
     @property
     def of_worker(self) -> Workers:

@@ -9,6 +9,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from lsql_runner.errors import LsqlError
+
 _PREFIX = "lsql-jvm-"
 _LOCK = "lock"
 
@@ -37,6 +39,18 @@ class ScratchFolder:
         if self.lock_file >= 0:
             os.close(self.lock_file)
             self.lock_file = -1
+
+
+def check_executable(folder: Path) -> None:
+    """Check that files in a folder can be executed. The JVM unpacks native libraries into its temporary folder: those
+    of RocksDB, Zstandard and Snappy.
+
+    Raises:
+        LsqlError: TEMPORARY_FOLDER_NOEXEC.
+    """
+    with suppress(OSError):  # it does not exist: the JVM reports it
+        if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+            raise LsqlError("TEMPORARY_FOLDER_NOEXEC", path=str(folder))
 
 
 def _delete_abandoned(parent: Path) -> None:

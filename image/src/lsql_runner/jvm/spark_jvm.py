@@ -21,7 +21,7 @@ from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
 from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, REPLACED, SPARK_OUT_OF_HEAP, java, spark_home
 from lsql_runner.jvm.java_entries import INCLUDE_VALUES
 from lsql_runner.jvm.jvm_log import log_configuration
-from lsql_runner.jvm.scratch import ScratchFolder
+from lsql_runner.jvm.scratch import ScratchFolder, check_executable
 
 _START_DEADLINE_S = 60.0
 
@@ -63,7 +63,7 @@ class JvmOptions:
     """The most memory for compiled code; 240 is the JVM's default with both compilers. A JVM whose code cache is full
     compiles nothing more: 48 MiB are full after a hundred programs."""
     state_stores_mib: int | None = None
-    """The memory of caches and write buffers of all state stores together; None for no limit."""
+    """The memory of caches and write buffers of all state stores together, wherever tasks run; None for no limit."""
     exit_s: float = 10.0
     """The deadline of an orderly end."""
     log_level: str = "OFF"
@@ -226,8 +226,9 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
     """The options of a JVM that runs tasks of Spark, with the class path at the end. Writes a file to `scratch`.
 
     Raises:
-        LsqlError: JARS_MISSING.
+        LsqlError: JARS_MISSING, TEMPORARY_FOLDER_NOEXEC.
     """
+    check_executable(_temporary_folder(options, scratch))
     log_config = scratch / "log4j2.properties"
     log_config.write_text(log_configuration(options.log_level, options.includes_values), encoding="utf-8")
     return [
@@ -238,7 +239,7 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
         "-XX:MetaspaceSize=96m",  # the classes of a start would cause a full collection of 0.2 s
         f"-XX:ReservedCodeCacheSize={options.code_cache_mib}m",
         f"-Dlog4j2.configurationFile={log_config}",
-        f"-Djava.io.tmpdir={scratch}",
+        f"{_TEMPORARY_FOLDER}{scratch}",
         "-XX:+PerfDisableSharedMem",  # no file for jps, which would be in /tmp and not in `scratch`
         *_LATE_OPTIMIZING,
         _RETURN_FREED_MEMORY,
@@ -251,6 +252,13 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
         ":".join([*class_path(options.jars), *map(str, (*user_jars(options.udf_dir), *user_jars(options.state_jars)))]),
     ]
 
+
+def _temporary_folder(options: JvmOptions, scratch: Path) -> Path:
+    given = [option for option in options.java_options if option.startswith(_TEMPORARY_FOLDER)]
+    return Path(given[-1].removeprefix(_TEMPORARY_FOLDER)) if given else scratch
+
+
+_TEMPORARY_FOLDER = "-Djava.io.tmpdir="
 
 _GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 """The class that SparkSubmit would start. SparkSubmit only adds settings for clusters."""

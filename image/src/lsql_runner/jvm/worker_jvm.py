@@ -19,7 +19,7 @@ from pathlib import Path
 from lsql_runner.container.out_of_memory import raise_oom_score
 from lsql_runner.jvm.java import java, spark_home
 from lsql_runner.jvm.java_entries import WORKER_PROGRAM
-from lsql_runner.jvm.scratch import ScratchFolder
+from lsql_runner.jvm.scratch import ScratchFolder, check_executable
 from lsql_runner.jvm.spark_jvm import JvmOptions, jvm_arguments
 from lsql_runner.jvm.workers import EXECUTOR_MIB, Workers, connection_settings
 
@@ -38,11 +38,15 @@ class WorkerJvm:
         executor: how the JVM of its executor starts.
         own_host: the address by which the processor and other workers reach this one.
         cores: the tasks that its executor runs at the same time.
+
+    Raises:
+        LsqlError: JAVA_MISSING, JARS_MISSING, TEMPORARY_FOLDER_NOEXEC.
     """
 
     def __init__(self, workers: Workers, executor: JvmOptions, own_host: str, cores: int) -> None:
         self._folder = ScratchFolder()
         scratch = self._folder.path
+        check_executable(scratch)  # of the program java
         own = replace(
             executor,
             heap_mib=HEAP_MIB,

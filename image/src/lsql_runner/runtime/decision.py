@@ -24,6 +24,7 @@ from lsql_runner.runtime.actions import (
     PinProgram,
     RegisterSchema,
 )
+from lsql_runner.runtime.memory_need import needed_worker_mib
 from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import wanted_partitions
@@ -112,6 +113,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *warnings,
             *_restored(situation.committed, checkpoints),
             *_memory_warnings(situation),
+            *_worker_memory_warnings(continued.plan, settings, partitions),
             *_mode_warnings(situation, settings),
         ),
         actions=(
@@ -169,9 +171,19 @@ def _memory_warnings(situation: Situation) -> tuple[str, ...]:
     return (f"{need}; the container has {situation.memory_limit_mib} MiB. Raise resources.limits.memory.",)
 
 
+def _worker_memory_warnings(plan: Plan, settings: Settings, partitions: int) -> tuple[str, ...]:
+    """A warning if the smallest worker is too small for the program, as if it had all its state."""
+    limit_mib = settings.workers_memory_mib
+    needed = needed_worker_mib(plan, partitions)
+    if limit_mib is None or limit_mib >= needed:
+        return ()
+    need = f"A worker needs about {needed} MiB of memory for this program"
+    return (f"{need}; its container has {limit_mib} MiB. Raise workers.resources.limits.memory.",)
+
+
 def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
     """A warning if the program sets the continuous mode, which workers do not support."""
-    if settings.workers is None or situation.planned.bound.settings.mode != "continuous":
+    if not settings.has_workers or situation.planned.bound.settings.mode != "continuous":
         return ()
     return ("processing.mode is continuous, which workers do not support: all queries process batches.",)
 

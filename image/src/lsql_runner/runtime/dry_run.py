@@ -116,6 +116,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
         LsqlError: the error with which a start would be refused; MEMORY_LIMIT_TOO_SMALL.
     """
     settings = read_settings(environment)
+    settings.check_workers()
     program = parse(settings.sql)
     settings.state_store  # noqa: B018  # an invalid file is refused
     if settings.bootstrap_servers:
@@ -168,4 +169,4 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
 def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:
     check_topic_policies(program, settings)
     catalog = Catalog(settings.declared, sinks=settings.sink_kinds, functions=settings.functions)
-    return plan_parsed(program, catalog, only_batches=settings.workers is not None)
+    return plan_parsed(program, catalog, only_batches=settings.has_workers)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from lsql_runner.config.jvm_options import connector_mib
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.budget import SECOND_JVM_MIB, NetworkBuffers, needed_limit_mib, network_buffers
+from lsql_runner.container.budget import (
+    SECOND_JVM_MIB,
+    WORKER_JVM_MIB,
+    NetworkBuffers,
+    needed_limit_mib,
+    network_buffers,
+)
 from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
@@ -32,6 +38,11 @@ def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
         settings.heap_mib,
         connector_mib=connector_mib(settings),
     )
+
+
+def needed_worker_mib(plan: Plan, partitions: int) -> int:
+    """The smallest memory limit in MiB of a worker that runs the plan, also if it has all partitions of the state."""
+    return needed_limit_mib(len(plan.queries), store_count(plan) * partitions, WORKER_JVM_MIB)
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:

@@ -48,7 +48,9 @@ def private_total_bytes(status: Status) -> int | None:
 
 
 def _state_stores_bytes(status: Status) -> int | None:
-    """The memory of all state stores at the end of their last batches; None before the first batch."""
+    """The memory of all state stores in this process, at the end of their last batches; None before the first batch."""
+    if status.workers is not None:
+        return 0
     reports = [store for stores in status.stores.values() for store in stores.values()]
     is_stateless = bool(status.topics) and not status.stateful
     return sum(store.memory_bytes for store in reports) if reports or is_stateless else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
+from lsql_runner.config.jvm_options import memory_of_tasks
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import NetworkBuffers, budget
 from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOptions
@@ -51,7 +52,7 @@ class PlanRun:
             PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
         )
         try:
-            memory = dependencies.identity.memory or budget(None)
+            memory = memory_of_tasks(dependencies.settings, dependencies.identity.memory or budget(None))
             buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
             job = job_of(
                 prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended, marking=marking

@@ -124,7 +124,7 @@ def plan_on_brokers(
         functions=settings.functions,
     )
     catalog = resolve_catalog(program, brokers, known)
-    return plan_parsed(program, catalog, only_batches=settings.workers is not None)
+    return plan_parsed(program, catalog, only_batches=settings.has_workers)
 
 
 def find_situation(

@@ -106,6 +106,12 @@ STARTUP: dict[str, ErrorKind] = {
         "Install a JDK 17 or newer, or set JAVA_HOME.",
         is_shared=True,
     ),
+    "TEMPORARY_FOLDER_NOEXEC": ErrorKind(
+        "Files in {path} cannot be executed: its file system is mounted with noexec.",
+        "The JVM unpacks native libraries into the folder for temporary files. Set TMPDIR to a folder whose file "
+        "system is not mounted with noexec; in a pod, for example, to that of an emptyDir with medium: Memory.",
+        is_shared=True,
+    ),
     "JAVA_HOME_INVALID": ErrorKind(
         "JAVA_HOME is {path}, which has no bin/java.",
         "Set JAVA_HOME to a JDK 17 or newer, or unset it to use the java on PATH.",
