@@ -14,13 +14,16 @@ from devkit.broker import Broker
 from devkit.process import ProcessFailed
 from devkit.records import Record
 from devkit.runner import Runner, Stream
+from devkit.workers import WorkerProcess, free_ports, worker_environment
 from tests.conftest import TopicFactory
+from tests.kafka.load_of_workers import await_workers
 
 pytestmark = pytest.mark.timeout(400)
 
 SMALL_HEAP_MIB, LARGE_HEAP_MIB = 200, 1_200
 RECORD_BYTES = 210 << 20
 END_S = 60
+WORKERS_S = 180
 BEFORE, AFTER = [1, 2, 3], [5, 6]
 """The ids of the records before and after the large one, whose id is 4."""
 
@@ -42,7 +45,7 @@ class WithLargeRecord:
     target: str
     select: str
 
-    def runner(self, heap_mib: int = SMALL_HEAP_MIB, **env: str) -> Runner:
+    def runner(self, heap_mib: int = SMALL_HEAP_MIB, /, **env: str) -> Runner:
         sql = f"INSERT INTO {self.target} {self.select.format(source=self.source)}"
         topics = {self.source: {"value": {"format": "JSON", "schema": {"id": "long", "text": "string"}}}}
         env = {"LSQL_HEAP_MIB": str(heap_mib), "LSQL_TOPICS": json.dumps(topics), "LSQL_THREADS": "2"} | env
@@ -145,3 +148,33 @@ def test_a_start_by_a_person_reads_it_again_and_the_documented_command_skips_it(
     with program.runner(LSQL_ON_DATA_LOSS="continue") as runner:
         runner.read_to(2 * len(AFTER) + 1)
     assert set(program.written()) == set(AFTER)
+
+
+def test_with_workers_the_processor_goes_on_and_names_the_record(reading: Callable[[str], WithLargeRecord]) -> None:
+    """Only real executors show it: each of them ends at the record, and Spark gives its task to the next one."""
+    program, port = reading(WINDOWS), free_ports()
+    program.feed(BEFORE)
+    with program.runner(LARGE_HEAP_MIB, **worker_environment(port)) as runner:
+        with WorkerProcess(port) as first, WorkerProcess(port) as second:
+            await_workers(runner, 2)
+            runner.read_to(2 * len(BEFORE), WORKERS_S)
+            program.feed_large("zstd")
+            program.feed(AFTER)
+
+            restarting = runner.reach("restarting", WORKERS_S)
+            assert restarting["reason"]["code"] == "WORKERS_OUT_OF_MEMORY"
+            reason = runner.reach("failed", WORKERS_S)["reason"]
+            assert first.running
+            assert second.running
+
+        place = {"topic": program.source, "partition": 1, "offset": 3, "next_offset": 4}
+        assert (reason["code"], reason["params"]) == (
+            "RECORDS_EXCEED_WORKER_HEAP",
+            place | {"heap_mib": SMALL_HEAP_MIB},
+        )
+        with WorkerProcess(port, LSQL_HEAP_MIB=str(LARGE_HEAP_MIB)):
+            assert runner.post("/start").status == 202
+            runner.read_to(2 * len(BEFORE + AFTER) + 1, WORKERS_S)
+        assert runner.traces() == []
+
+    assert set(program.written()) == {*BEFORE, 4, *AFTER}

@@ -58,7 +58,8 @@ def subject(
 
 class TestEngine(EngineContract):
     def test_records_with_marks_are_read_once_and_leave_no_mark(self, subject: SparkUnderTest) -> None:
-        marks = Marking(subject.folder / "mark.json", offsets=2)
+        file = subject.folder / "mark.json"
+        marks = Marking(file, offsets=2)
         batches = Batches()
         plain = job(subject, batches)
         subject.produce(3)
@@ -70,6 +71,6 @@ class TestEngine(EngineContract):
         subject.read(lambda: batches.records >= 6)
         subject.engine.stop()
 
-        assert (batches.records, marks.file.read_text().strip()) == (6, "{}")
+        assert (batches.records, file.read_text().strip()) == (6, "{}")
         assert batches.positions == {Partition(subject.source, 0): 3, Partition(subject.source, 1): 3}
         assert len(subject.written()) == 6

@@ -58,6 +58,32 @@ def test_a_response_of_the_registry_that_is_too_large_has_its_own_error() -> Non
     assert error.params == {"url": "http://r/schemas/ids/1", "limit_bytes": 16777216}
 
 
+LOST = (
+    "Job aborted due to stage failure: Task 1 in stage 0.0 failed 4 times, most recent failure: Lost task 1.3 in stage "
+    "0.0 (TID 9) (10.0.0.7 executor 4): ExecutorLostFailure (executor 4 exited caused by one of the running tasks) "
+    "Reason: Command exited with code {code}"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [(3, "WORKERS_OUT_OF_MEMORY"), (52, "WORKERS_OUT_OF_MEMORY"), (137, "QUERY_FAILED")]
+)
+def test_workers_are_out_of_memory_if_the_last_attempt_of_a_task_ended_so(code: int, error: str) -> None:
+    lost = JavaError("", {}, LOST.format(code=code), "SparkException")
+
+    assert query_error(classify_errors((STREAM, lost))).code == error
+
+
+def test_a_record_that_ended_the_jvms_of_workers_is_named() -> None:
+    place = {"topic": "t", "partition": "1", "offset": "7", "heap_mib": "304"}
+    cause = JavaError("LSQL_RECORD_EXCEEDS_HEAP", place)
+
+    error = query_error(classify_errors((STREAM, JOB, cause)))
+
+    assert error.code == "RECORDS_EXCEED_WORKER_HEAP"
+    assert error.params == {"topic": "t", "partition": 1, "offset": 7, "next_offset": 8, "heap_mib": 304}
+
+
 def test_every_other_failure_of_a_query_has_its_reason() -> None:
     error = query_error(classify_errors((STREAM, JavaError("LSQL_REGISTRY_REFUSED", {}, "answers 401"))))
 

@@ -12,6 +12,8 @@ import pytest
 
 from devkit.fake_runtime import APP_ID, FakeProcess, FakeRuntime
 from lsql_runner.container.out_of_memory import heap_too_small
+from lsql_runner.engine.port import Marking
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
 from lsql_runner.runtime.lifecycle import Cause
@@ -61,6 +63,7 @@ def mark(runtime: FakeRuntime, offset: int, partition: Partition = P0) -> Path:
     """The JVM reads a record."""
     marking = runtime.engine.jobs[-1].source.marking
     assert marking is not None
+    assert marking.file is not None
     place = {"topic": partition.topic, "partition": partition.partition, "offset": offset}
     marking.file.write_text(json.dumps(place) + "   ")
     return marking.file
@@ -222,3 +225,74 @@ class TestWayOut:
             running.until(lambda: running.state is State.FAILED)
 
             assert running.reason == "RECORDS_EXCEED_HEAP"
+
+
+WORKERS = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
+
+
+def workers_die(running: FakeProcess) -> None:
+    """The query fails, because tasks have ended the JVMs of workers; the processor starts it again."""
+    running.runtime.engine.error = LsqlError("WORKERS_OUT_OF_MEMORY")
+    running.turn()
+    running.advance_s(1)
+    running.turn()
+
+
+class TestWorkers:
+    def test_the_same_process_reads_again_and_its_jvm_remembers_the_places(self, runtime: FakeRuntime) -> None:
+        with runtime.process(**WORKERS) as running:
+            running.turn()
+            workers_die(running)
+
+            assert "A worker ran out of memory" in running.status.warnings[-1]
+            marking = [job.source.marking for job in runtime.engine.jobs]
+        assert marking == [None, Marking(None, MARKED_OFFSETS)]
+
+    def test_other_failures_do_not_count(self, runtime: FakeRuntime) -> None:
+        with runtime.process(**WORKERS) as running:
+            running.turn()
+            runtime.engine.error = LsqlError("QUERY_FAILED", reason="x")
+            running.turn()
+            running.advance_s(1)
+            running.turn()
+
+        assert [job.source.marking for job in runtime.engine.jobs] == [None, None]
+
+    def test_the_death_counts_until_the_records_are_processed(self, runtime: FakeRuntime) -> None:
+        with runtime.process(**WORKERS) as running:
+            running.turn()
+            workers_die(running)
+            running.run()
+            running.turn()
+            runtime.engine.error = LsqlError("QUERY_FAILED", reason="x")
+            running.turn()
+            running.advance_s(60)
+            running.turn()
+
+        assert [job.source.marking is not None for job in runtime.engine.jobs] == [False, True, False]
+
+    def test_a_start_by_a_person_reads_as_usual(self, runtime: FakeRuntime) -> None:
+        with runtime.process(**WORKERS) as running:
+            running.turn()
+            workers_die(running)
+            runtime.engine.error = LsqlError(
+                "RECORDS_EXCEED_WORKER_HEAP", topic="t", partition=0, offset=0, next_offset=1, heap_mib=304
+            )
+            running.turn()
+            assert (running.state, running.reason) == (State.FAILED, "RECORDS_EXCEED_WORKER_HEAP")
+
+            running.turn(Cause.START)
+            running.turn()
+
+        assert runtime.engine.jobs[-1].source.marking is None
+
+    def test_after_a_death_of_the_processor_itself_workers_read_with_marks_too(self, runtime: FakeRuntime) -> None:
+        """It waits for records by reading one; with marks it does not wait."""
+        for _ in range(3):
+            with runtime.process(**WORKERS) as running:
+                running.turn()
+                assert running.state is State.RUNNING
+                dies(running)
+
+        marking = [job.source.marking for job in runtime.engine.jobs]
+        assert marking == [None, *[Marking(None, MARKED_OFFSETS)] * 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal as OneOf
@@ -10,11 +11,13 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 
 from lsql_runner.engine.java_errors import errors_of
 from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.jvm.java import OUT_OF_HEAP, SPARK_OUT_OF_HEAP
 from lsql_runner.jvm.java_entries import (
     FUNCTION_FAILED,
     FUNCTION_UNUSABLE,
     GROUP_TOO_LARGE,
     MALFORMED_RECORD,
+    RECORD_EXCEEDS_HEAP,
     RECORD_TOO_LARGE,
     REGISTRY_REFUSED,
     REGISTRY_RESPONSE_TOO_LARGE,
@@ -27,10 +30,22 @@ from lsql_runner.jvm.java_entries import (
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
 
-Kind = OneOf["malformed", "refused", "too-large", "function", "data-loss", "fenced", "store", "temporary"]
+Kind = OneOf[
+    "malformed",
+    "refused",
+    "too-large",
+    "function",
+    "data-loss",
+    "fenced",
+    "store",
+    "exceeds-heap",
+    "worker-memory",
+    "temporary",
+]
 """`malformed`, `refused`: an error of a record. `too-large`: a group. `function`: a user-defined function cannot run.
 `data-loss`: the next offsets no longer exist. `fenced`: the brokers refuse the producer, because a newer one has its
-transactional id. `store`: the store with the state. `temporary`: every other error; the query is restarted."""
+transactional id. `store`: the store with the state. `worker-memory`: workers ran out of memory. `exceeds-heap`: the
+same, and the record is known. `temporary`: every other error; the query is restarted."""
 
 OF_A_RECORD: tuple[Kind, ...] = ("malformed", "refused")
 
@@ -97,6 +112,8 @@ _REASONS = DetailTable(
         "UNKNOWN": "the cause is unknown",
     }
 )
+_WORKER_MEMORY = re.compile(rf"\bExecutorLostFailure\b.* exited with code ({OUT_OF_HEAP}|{SPARK_OUT_OF_HEAP})\b")
+"""What Spark reports when all attempts of a task have ended, the last one with the JVM of its executor."""
 _WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "WRITING_JOB_ABORTED")
 
 
@@ -122,6 +139,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
         ("store", STORE),
         ("data-loss", _DATA_LOSS),
         ("function", FUNCTION),
+        ("exceeds-heap", (RECORD_EXCEEDS_HEAP,)),
         ("temporary", REGISTRY),
         ("too-large", TOO_LARGE),
         ("malformed", MALFORMED),
@@ -137,6 +155,9 @@ def classify_errors(errors: JavaErrors) -> Failure:
     fenced = next((error for error in errors if error.type in _FENCED_TYPES), None)
     if fenced is not None:
         return _failure("fenced", fenced)
+    out_of_memory = next((error for error in errors if _WORKER_MEMORY.search(error.reason)), None)
+    if out_of_memory is not None:
+        return _failure("worker-memory", out_of_memory)
     informative = [error for error in errors if error.condition not in _WRAPPERS and (error.reason or error.condition)]
     return _failure("temporary", (informative or [*errors])[-1])
 
@@ -150,7 +171,19 @@ def query_error(failure: Failure) -> LsqlError:
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         case "data-loss":
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
+        case "worker-memory":
+            return LsqlError("WORKERS_OUT_OF_MEMORY")
     error = failure.error
+    if failure.kind == "exceeds-heap":
+        found = error.parameters
+        return LsqlError(
+            "RECORDS_EXCEED_WORKER_HEAP",
+            topic=found["topic"],
+            partition=int(found["partition"]),
+            offset=int(found["offset"]),
+            next_offset=int(found["offset"]) + 1,
+            heap_mib=int(found["heap_mib"]),
+        )
     if error.condition == REGISTRY_RESPONSE_TOO_LARGE:
         limit_bytes = int(error.parameters["limit_bytes"])
         return LsqlError("REGISTRY_RESPONSE_TOO_LARGE", url=error.parameters["url"], limit_bytes=limit_bytes)

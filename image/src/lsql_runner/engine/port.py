@@ -32,10 +32,11 @@ def qualified_name(app_id: str, query: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Marking:
     """The first records are read one at a time: those of the first batch, and the first ones of each partition of a
-    query without batches. The place of each is written to a file before it is read."""
+    query without batches. The place of each is written to a file before it is read, or told the driver."""
 
-    file: Path
-    """It contains an object with topic, partition and offset while a record is read and processed."""
+    file: Path | None
+    """It contains an object with topic, partition and offset while a record is read and processed. None with workers:
+    the driver remembers the places."""
     offsets: int
     """The most offsets of a partition, for a query without batches."""
 
@@ -62,7 +63,7 @@ class SourceOptions:
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""
     marking: Marking | None = None
-    """Set after the JVM ran out of memory."""
+    """Set after the JVM, or a worker, ran out of memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapp
     mark = options.marking
     return {
         **tuned,
-        **({} if mark is None else {"mark.file": str(mark.file), "mark.offsets": str(mark.offsets)}),
+        **({} if mark is None else {"mark": str(mark.file or _AT_DRIVER), "mark.offsets": str(mark.offsets)}),
         "kafka.fetch.max.bytes": str(options.fetch_bytes),
         **options.kafka.spark(),
         **consumer,
@@ -63,6 +63,9 @@ def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapp
         "groupIdPrefix": f"{options.app_id}-reader",
     }
 
+
+_AT_DRIVER = ""
+"""In place of the file for marks: tasks tell the driver the places."""
 
 _EARLIEST, _LATEST = -2, -1
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from lsql_runner.jvm.java_entries import REGISTRY_PLUGIN
+from lsql_runner.jvm.java_entries import MARK_PLUGIN, REGISTRY_PLUGIN
 
 EXECUTOR_MIB = 160
 """The memory that the driver demands of a worker and that a worker offers: each worker runs one executor. The worker
@@ -84,7 +84,7 @@ def driver_settings(workers: Workers) -> dict[str, str]:
         "spark.driver.bindAddress": workers.bind_address,
         "spark.driver.port": str(workers.driver_port),
         "spark.driver.blockManager.port": str(workers.block_port),
-        "spark.plugins": REGISTRY_PLUGIN,
+        "spark.plugins": f"{REGISTRY_PLUGIN},{MARK_PLUGIN}",
         "spark.executor.memory": f"{EXECUTOR_MIB}m",
         "spark.executor.heartbeatInterval": "2s",
         "spark.network.timeoutInterval": "2s",

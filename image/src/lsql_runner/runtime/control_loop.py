@@ -223,6 +223,7 @@ class ControlLoop:
             self._deaths.reached(self.machine.status.committed)
             carry_out(self._run.due(), d.brokers, d.registry, d.state)
             return
+        self._deaths.failed(error)
         try:
             self._halt()
         except Exception as failed:  # the cause is reported, not what follows from it

@@ -4,6 +4,10 @@ The first death does not tell which record was too large, because tasks read man
 reads the records after its positions one at a time, and the JVM writes the place of each record to a file before it
 reads it. If the JVM dies again, the file names the record, and the processor is FAILED until the record or the heap is
 another one, or a person starts it. Other starts do not write the file (decision 0033).
+
+With workers, the JVM that dies is that of a worker, and this process goes on. It remembers the first death, and its JVM
+the places: no record is saved, and the running query fails with the name of the record. If its own JVM dies, because it
+waits for records by reading one, the next start reads with marks as well: it does not wait.
 """
 
 from __future__ import annotations
@@ -26,10 +30,12 @@ second, and has read fewer records since."""
 
 Positions = Mapping[Partition, int]
 
-_WARNING = (
-    "The JVM ran out of memory while it read. The records after the last position are read one at a time, to find a "
-    "record that does not fit the heap."
+_READ_AGAIN = (
+    "ran out of memory while it read. The records after the last position are read one at a time, to find a record "
+    "that does not fit the heap."
 )
+_WARNING = f"The JVM {_READ_AGAIN}"
+_WORKER_WARNING = f"A worker {_READ_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +125,8 @@ class OutOfMemoryDeaths:
         self._state = dependencies.state
         self._brokers = dependencies.brokers
         self._engine = dependencies.engine
+        self._has_workers = dependencies.settings.has_workers
+        self._worker_died = False
         self._is_reading = False
         self._marked_until: Positions | None = None
         """If records are marked: by partition, the offset after the last of them."""
@@ -135,6 +143,8 @@ class OutOfMemoryDeaths:
         """
         saved = out_of_memory(self._state.out_of_memory())
         starts = least(positions)
+        if self._has_workers:
+            return self._begin_on_workers(saved, starts, warn)
         reading = decide_reading(saved, self._engine.heap_mib, lambda p, offset: self._is_unread(p, offset, starts))
         if reading is ReadMode.REFUSED:
             assert saved is not None
@@ -146,6 +156,19 @@ class OutOfMemoryDeaths:
             return None
         warn(_WARNING)
         return Marking(self._state.unmarked_file(), MARKED_OFFSETS)
+
+    def _begin_on_workers(
+        self, saved: OutOfMemory | None, starts: Positions, warn: Callable[[str], None]
+    ) -> Marking | None:
+        has_died = saved is not None and saved.heap_mib == self._engine.heap_mib
+        marks = self._worker_died or has_died
+        self._marked_until = self._ends(starts) if marks else None
+        self._is_reading = True
+        if not marks:
+            self._state.set_out_of_memory(None)
+            return None
+        warn(_WORKER_WARNING if self._worker_died else _WARNING)
+        return Marking(None, MARKED_OFFSETS)
 
     def _is_unread(self, partition: Partition, offset: int, starts: Positions) -> bool:
         if partition not in starts or starts[partition] > offset:
@@ -165,6 +188,7 @@ class OutOfMemoryDeaths:
         until = self._marked_until
         if until is not None and all(committed.get(partition, 0) >= end for partition, end in until.items()):
             self._marked_until = None
+            self._worker_died = False
             self._state.set_out_of_memory(None)
 
     def end(self) -> None:
@@ -177,7 +201,12 @@ class OutOfMemoryDeaths:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
+        self._worker_died = False
         self._state.set_out_of_memory(None)
+
+    def failed(self, error: LsqlError) -> None:
+        """Remember that workers ran out of memory, if this is why the queries failed."""
+        self._worker_died |= error.code == "WORKERS_OUT_OF_MEMORY"
 
     def died(self, reason: str) -> None:
         """Count the end of the JVM, for a reason of `Engine.jvm_death`, if it ran out of memory while it read.
@@ -187,6 +216,7 @@ class OutOfMemoryDeaths:
         """
         if not self._is_reading or not is_out_of_memory(reason):
             return
-        record = None if self._marked_until is None else marked_record(self._state.mark())
+        is_marked = self._marked_until is not None and not self._has_workers
+        record = marked_record(self._state.mark()) if is_marked else None
         with suppress(LsqlError):  # the volume is full; the death is not counted, and is reported in any case
             self._state.set_out_of_memory(OutOfMemory(heap_mib=self._engine.heap_mib, record=record).as_json())

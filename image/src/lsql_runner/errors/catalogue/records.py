@@ -28,6 +28,14 @@ RECORDS: dict[str, ErrorKind] = {
         "LSQL_ON_DATA_LOSS=continue. To try again, POST /start.",
         exit_code=EXIT_RUNTIME,
     ),
+    "RECORDS_EXCEED_WORKER_HEAP": ErrorKind(
+        "Two workers ran out of memory, with a heap of {heap_mib} MiB, when they read {topic}, partition {partition}, "
+        "from offset {offset}.",
+        "Raise workers.resources.limits.memory, which determines the heap of a worker, or their LSQL_HEAP_MIB; "
+        "then POST /start. Or skip the record: delete the records before offset {next_offset} with "
+        "kafka-delete-records, and restart with LSQL_ON_DATA_LOSS=continue.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "RECORD_WITHOUT_KEY": ErrorKind(
         "A record of {topic}, which is read as a table, has no key. The record is skipped and counted.",
         "Let the producer set a key, or read the topic as a stream.",

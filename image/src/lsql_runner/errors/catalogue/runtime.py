@@ -72,6 +72,13 @@ RUNTIME: dict[str, ErrorKind] = {
         exit_code=EXIT_RUNTIME,
         is_shared=True,
     ),
+    "WORKERS_OUT_OF_MEMORY": ErrorKind(
+        "A task failed four times, and the JVMs of workers that ran it were out of memory.",
+        "The processor starts the query again and reads its first records one at a time, to find a record that is too "
+        "large. If it does not find one, raise workers.resources.limits.memory, not the limit of the processor.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+    ),
     "JVM_START_TIMEOUT": ErrorKind(
         "The Spark JVM did not start within {seconds} s.",
         "Check the CPU and memory limits of the container, and the log.",

@@ -17,6 +17,11 @@ public enum Condition {
     LSQL_VALUE_DOES_NOT_FIT_SCHEMA("<reason>"),
     /** A record that is larger than its topic allows. {@code bytes} and {@code limit_bytes} are numbers. */
     LSQL_RECORD_TOO_LARGE("the record has <bytes> bytes, its topic allows <limit_bytes>"),
+    /**
+     * A record that has ended the JVMs of workers. {@code partition}, {@code offset} and {@code heap_mib} are numbers.
+     */
+    LSQL_RECORD_EXCEEDS_HEAP(
+            "the record at <offset> of partition <partition> of <topic> exceeds <heap_mib> MiB of heap"),
     /** An aggregate whose state of one group is too large. */
     LSQL_GROUP_TOO_LARGE("<aggregate> keeps more than <limit_mib> MiB of one group"),
     /** A user-defined function fails for a record: it throws an exception, or returns what it must not. */

@@ -102,7 +102,7 @@ public final class ContinuousQuery {
         kafka.planInputPartitions(start, Positions.spark(ends));
         addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
-        String markFile = options.get("mark.file");
+        String markFile = options.get("mark");
         MarkedStart marked = markFile == null
                 ? null
                 : MarkedStart.of(

@@ -7,14 +7,14 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
  * is planned, nothing else may read a record of the stream.
  */
 final class MarkedBatch {
-    private final String file;
+    private final String place;
     private boolean isPending;
     private Offset start;
 
-    /** @param file of the marks; null if no batch is read with them */
-    MarkedBatch(String file) {
-        this.file = file;
-        this.isPending = file != null;
+    /** @param place of the marks, as in {@link ReadMark#at}; null if no batch is read with them */
+    MarkedBatch(String place) {
+        this.place = place;
+        this.isPending = place != null;
     }
 
     /** Whether the first batch is not planned yet. */
@@ -27,12 +27,12 @@ final class MarkedBatch {
         isPending &= !from.equals(until);
     }
 
-    /** The file for the marks of a batch with records; null if it is read without marks. Spark plans a batch twice. */
-    String fileOf(Offset from) {
+    /** The place for the marks of a batch with records; null if it is read without marks. Spark plans a batch twice. */
+    String placeOf(Offset from) {
         if (isPending) {
             isPending = false;
             start = from;
         }
-        return from.equals(start) ? file : null;
+        return from.equals(start) ? place : null;
     }
 }

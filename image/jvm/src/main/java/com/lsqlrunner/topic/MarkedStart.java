@@ -49,6 +49,6 @@ record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer
         });
         return ranges.isEmpty()
                 ? null
-                : new MarkedReader(newConsumer.get(), new ReadMark(file), ranges, failOnDataLoss, pollTimeout);
+                : new MarkedReader(newConsumer.get(), new FileMark(file), ranges, failOnDataLoss, pollTimeout);
     }
 }

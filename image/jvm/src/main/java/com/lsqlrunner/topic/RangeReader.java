@@ -1,6 +1,5 @@
 package com.lsqlrunner.topic;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +59,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
         Marked(Task task) {
             reader = new MarkedReader(
                     new KafkaConsumer<>(MarkedReader.settings(task.consumer)),
-                    new ReadMark(Path.of(task.markFile)),
+                    ReadMark.at(task.mark, task.stream),
                     task.ranges,
                     task.failOnDataLoss,
                     Duration.ofMillis(task.pollTimeoutMs));
@@ -92,7 +91,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
      * @param stream unique in the JVM
      * @param name unique among the tasks of a batch
      * @param consumer settings of the consumer
-     * @param markFile the file for marks; null to read without them
+     * @param mark the place of marks, as in {@link ReadMark#at}; null to read without them
      * @param location the worker that Spark's source chooses for the first range; null without workers
      */
     record Task(
@@ -102,7 +101,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
             Map<String, Object> consumer,
             long pollTimeoutMs,
             boolean failOnDataLoss,
-            String markFile,
+            String mark,
             String location)
             implements InputPartition {
         private static final long serialVersionUID = 1L;
@@ -127,7 +126,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
         @Override
         public PartitionReader<InternalRow> createReader(InputPartition partition) {
             Task task = (Task) partition;
-            return task.markFile == null ? new RangeReader(task) : new Marked(task);
+            return task.mark == null ? new RangeReader(task) : new Marked(task);
         }
     }
 }

@@ -1,59 +1,48 @@
 package com.lsqlrunner.topic;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A file with the place of the record that is read now. If the heap is too small for the record, the JVM ends at once,
- * and the file tells the next process where. It is not synced: it has to outlive the process, not the machine.
+ * The place of the record that is read now, where it outlives the JVM. If the heap is too small for the record, the JVM
+ * ends at once, and the mark tells where.
  *
  * <p>Only one record of the JVM is read and processed at a time while there is a mark, so that no other record can be
  * the cause. One thread uses a mark.
  */
-final class ReadMark implements AutoCloseable {
+abstract class ReadMark implements AutoCloseable {
+    /** In place of the path of a file: the driver is told the places. */
+    static final String AT_DRIVER = "";
+
     private static final ReentrantLock ONE_RECORD = new ReentrantLock(true);
 
-    /** Of the file. The name of a topic has at most 249 characters, none of which JSON has to escape. */
-    private static final int SIZE = 512;
-
-    private static final byte[] NONE = padded("{}");
-
-    private final FileChannel file;
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(SIZE);
     private boolean isSet;
 
-    /** @param path of the file, which is created if it does not exist */
-    ReadMark(Path path) {
-        try {
-            file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
+    /**
+     * Creates a mark.
+     *
+     * @param place the path of a file, which is created if it does not exist, or {@link #AT_DRIVER}
+     * @param stream unique for each start of a query
+     */
+    static ReadMark at(String place, String stream) {
+        return place.equals(AT_DRIVER) ? new DriverMark(stream) : new FileMark(Path.of(place));
     }
 
     /** Marks the next record of a partition, from an offset. Waits until no other mark is set. */
-    void set(TopicPartition partition, long offset) {
+    final void set(TopicPartition partition, long offset) {
         if (!isSet) {
             ONE_RECORD.lock();
             isSet = true;
         }
-        write(padded("{\"topic\":\"" + partition.topic() + "\",\"partition\":" + partition.partition() + ",\"offset\":"
-                + offset + "}"));
+        write(partition, offset);
     }
 
     /** Removes the mark, if it is set: the record is processed. */
-    void clear() {
+    final void clear() {
         if (isSet) {
             try {
-                write(NONE);
+                remove();
             } finally {
                 isSet = false;
                 ONE_RECORD.unlock();
@@ -61,29 +50,12 @@ final class ReadMark implements AutoCloseable {
         }
     }
 
-    private void write(byte[] content) {
-        try {
-            file.write(buffer.clear().put(content).flip(), 0);
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
-    }
+    abstract void write(TopicPartition partition, long offset);
 
-    private static byte[] padded(String json) {
-        byte[] content = new byte[SIZE];
-        Arrays.fill(content, (byte) ' ');
-        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
-        System.arraycopy(bytes, 0, content, 0, bytes.length);
-        return content;
-    }
+    abstract void remove();
 
     @Override
     public void close() {
         clear();
-        try {
-            file.close();
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
     }
 }

@@ -21,8 +21,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
- * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms} and
- * {@code mark.file} (see {@link MarkedBatch}). As a batch, it is a topic of a {@link ContinuousQuery}.
+ * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms} and {@code mark}
+ * (see {@link MarkedBatch}). As a batch, it is a topic of a {@link ContinuousQuery}.
  */
 @PythonEntry
 public final class TopicSource implements TableProvider {

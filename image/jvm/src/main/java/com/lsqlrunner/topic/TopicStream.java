@@ -41,7 +41,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
         this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
-        this.marked = new MarkedBatch(options.get("mark.file"));
+        this.marked = new MarkedBatch(options.get("mark"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
@@ -122,7 +122,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
             return new InputPartition[0];
         }
         KafkaBatchInputPartition first = planned.get(0);
-        String markFile = marked.fileOf(start);
+        String mark = marked.placeOf(start);
         List<List<OffsetRange>> tasks =
                 groups.divide(planned.stream().map(TopicStream::range).toList());
         Map<TopicPartition, String> locations = new HashMap<>();
@@ -136,7 +136,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                     first.executorKafkaParams(),
                     first.pollTimeoutMs(),
                     first.failOnDataLoss(),
-                    markFile,
+                    mark,
                     locations.get(tasks.get(index).get(0).partition()));
         }
         return partitions;

@@ -25,10 +25,10 @@ class MarkedBatchTest {
         marked.planned(at(0), at(5));
         assertTrue(marked.isPending());
 
-        assertEquals("/mark.json", marked.fileOf(at(0)));
-        assertEquals("/mark.json", marked.fileOf(at(0)), "planned again");
+        assertEquals("/mark.json", marked.placeOf(at(0)));
+        assertEquals("/mark.json", marked.placeOf(at(0)), "planned again");
         assertFalse(marked.isPending());
-        assertNull(marked.fileOf(at(5)));
+        assertNull(marked.placeOf(at(5)));
     }
 
     @Test
@@ -38,14 +38,14 @@ class MarkedBatchTest {
         marked.planned(at(3), at(3));
 
         assertFalse(marked.isPending());
-        assertNull(marked.fileOf(at(3)));
+        assertNull(marked.placeOf(at(3)));
     }
 
     @Test
-    void withoutAFileNoBatchHasMarks() {
+    void withoutAPlaceNoBatchHasMarks() {
         MarkedBatch marked = new MarkedBatch(null);
 
         assertFalse(marked.isPending());
-        assertNull(marked.fileOf(at(0)));
+        assertNull(marked.placeOf(at(0)));
     }
 }

@@ -41,7 +41,7 @@ class MarkedReaderTest {
     }
 
     private MarkedReader reader(OffsetRange... ranges) {
-        return new MarkedReader(kafka, new ReadMark(file), List.of(ranges), true, Duration.ofMillis(50));
+        return new MarkedReader(kafka, new FileMark(file), List.of(ranges), true, Duration.ofMillis(50));
     }
 
     private void add(TopicPartition partition, long offset) {
@@ -123,8 +123,8 @@ class MarkedReaderTest {
 
     @Test
     void anotherThreadReadsItsRecordWhenThisOneIsProcessed() throws InterruptedException {
-        ReadMark first = new ReadMark(file);
-        ReadMark second = new ReadMark(folder.resolve("second.json"));
+        FileMark first = new FileMark(file);
+        ReadMark second = new FileMark(folder.resolve("second.json"));
         first.set(P0, 0);
         Thread other = new Thread(() -> {
             second.set(P1, 0);
