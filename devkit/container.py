@@ -163,7 +163,7 @@ def _config(
     memory_mib: int,
 ) -> dict[str, Any]:
     quota = {"quota": int(cpus * CPU_PERIOD_US), "period": CPU_PERIOD_US}
-    small = ["nosuid", "nodev", "mode=1777"]
+    small = ["nosuid", "noexec", "nodev", "mode=1777"]
     return {
         "ociVersion": "1.0.2",
         "process": {

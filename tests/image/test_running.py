@@ -160,6 +160,18 @@ def test_the_heap_is_derived_from_the_memory_limit(
     assert 600 * MIB < heap * MIB < (1536 - 256) * MIB
 
 
+def test_temporary_files_that_cannot_be_executed_are_reported_at_the_start(run_processor: RunProcessor) -> None:
+    """As in all containers, /dev/shm is mounted with noexec. Without the check, the first batch with state would fail,
+    again and again."""
+    options = ProcessorOptions(filtering("a", "b"), "127.0.0.1:1", env={"TMPDIR": "/dev/shm"}, may_die_early=True)
+
+    with run_processor(options) as processor:
+        code = processor.container.wait(30)
+
+    assert code == 1
+    assert '"code": "TEMPORARY_FOLDER_NOEXEC"' in processor.container.output()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_gracefully(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor, number: signal.Signals
