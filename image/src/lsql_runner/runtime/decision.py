@@ -174,7 +174,7 @@ def _memory_warnings(situation: Situation) -> tuple[str, ...]:
 def _worker_memory_warnings(plan: Plan, settings: Settings, partitions: int) -> tuple[str, ...]:
     """A warning if the smallest worker is too small for the program, as if it had all its state."""
     limit_mib = settings.workers_memory_mib
-    needed = needed_worker_mib(plan, partitions)
+    needed = needed_worker_mib(plan, settings, partitions)
     if limit_mib is None or limit_mib >= needed:
         return ()
     need = f"A worker needs about {needed} MiB of memory for this program"

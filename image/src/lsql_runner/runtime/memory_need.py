@@ -40,9 +40,10 @@ def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
     )
 
 
-def needed_worker_mib(plan: Plan, partitions: int) -> int:
+def needed_worker_mib(plan: Plan, settings: Settings, partitions: int) -> int:
     """The smallest memory limit in MiB of a worker that runs the plan, also if it has all partitions of the state."""
-    return needed_limit_mib(len(plan.queries), store_count(plan) * partitions, WORKER_JVM_MIB)
+    stores = store_count(plan) * partitions
+    return needed_limit_mib(len(plan.queries), stores, WORKER_JVM_MIB, connector_mib=connector_mib(settings))
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:
