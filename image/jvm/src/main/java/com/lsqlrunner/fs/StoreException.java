@@ -35,6 +35,9 @@ public final class StoreException extends LsqlException {
     /** Identifiers that the client of S3 adds to a sentence. */
     private static final Pattern ADDED = Pattern.compile("\\s*\\((?:Service|SDK Attempt)[^)]*\\)?");
 
+    /** HDFS sends the stack trace of the server as part of the message. */
+    private static final Pattern STACK = Pattern.compile("\\R\\s*at ");
+
     private static final Pattern CLASS = Pattern.compile("\\b(?:[a-z][a-z0-9]*\\.)+([A-Z]\\w+)");
 
     private StoreException(Condition condition, String reason) {
@@ -107,6 +110,7 @@ public final class StoreException extends LsqlException {
         } else if (error instanceof UnknownHostException) {
             text = "unknown host " + text;
         }
+        text = STACK.split(text, 2)[0];
         text = ADDED.matcher(text.replaceAll("\\s+", " ").strip()).replaceAll("");
         boolean isMissing = error instanceof ClassNotFoundException || error instanceof LinkageError;
         String line = isMissing ? text : CLASS.matcher(text).replaceAll("$1");

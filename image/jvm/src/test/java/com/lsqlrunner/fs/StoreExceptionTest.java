@@ -11,6 +11,7 @@ import java.net.UnknownHostException;
 import java.nio.file.AccessDeniedException;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
+import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.Test;
 
 class StoreExceptionTest {
@@ -47,6 +48,16 @@ class StoreExceptionTest {
         denied.initCause(cause);
 
         assertFound("LSQL_STORE_REFUSED", "S3Exception: Access Denied", denied);
+    }
+
+    @Test
+    void theStackTraceThatHdfsSendsIsLeftOut() {
+        assertFound(
+                "LSQL_STORE_REFUSED",
+                "Permission denied: user=lsql, access=WRITE",
+                new AccessControlException(
+                        "Permission denied: user=lsql, access=WRITE\n"
+                                + "\tat org.apache.hadoop.hdfs.server.namenode.FSPermissionChecker.check(FSPermissionChecker.java:663)"));
     }
 
     @Test
