@@ -59,9 +59,10 @@ test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, 
 	@ci/tools/prometheus.sh
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus $(ARGS)
 
-test-object-store: setup ## Run the tests of state at a URI on a real object store, which is built once (needs Go 1.26)
+test-object-store: cluster-tools image ## Run the tests of state at a URI on a real object store, which is built once, in processes and on Kubernetes
 	@$(BIN)/python -m ci.tools.object_store
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/object_store $(ARGS)
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -m object_store tests/cluster $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

@@ -135,8 +135,9 @@ class Kubectl:
         ]
         parts = [self._shown(*arguments) for arguments in commands]
         for pod in self._shown("get", "pods", "--output=name").split():
-            log = ("logs", pod, "--all-containers", f"--tail={LOG_LINES}", "--prefix")
-            parts += [self._shown(*log, "--previous"), self._shown(*log)]
+            log = ("logs", pod, f"--tail={LOG_LINES}", "--prefix")
+            # Not of all containers: an init container has no earlier run, which kubectl refuses.
+            parts += [self._shown(*log, "--previous"), self._shown(*log, "--all-containers")]
         return "\n\n".join(parts)
 
     def _shown(self, *arguments: str) -> str:

@@ -10,17 +10,19 @@ BUCKET = "states"
 
 
 class ObjectStore(Process):
-    """A server with the empty bucket BUCKET. After `stop` and `start` it has the same files."""
+    """A server with the empty bucket BUCKET, on a random port of `host`, an address of this machine. After `stop` and
+    `start` it has the same files."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self.host = host
         self.port = free_port()
         super().__init__(
             [
-                *(jar_folder("object-store") / "versitygw", "--port", f"127.0.0.1:{self.port}"),
+                *(jar_folder("object-store") / "versitygw", "--port", f"{host}:{self.port}"),
                 *("--access", ACCESS_KEY, "--secret", SECRET_KEY, "--quiet"),
             ],
             name="object-store",
-            probe=lambda: accepts_connections(self.port),
+            probe=lambda: accepts_connections(self.port, host),
         )
         # The file system of the folder may have no extended attributes.
         buckets, attributes = self.folder / "buckets", self.folder / "attributes"
@@ -44,7 +46,7 @@ class ObjectStore(Process):
     def options(self) -> dict[str, str]:
         """The settings of Hadoop for the store."""
         return {
-            "fs.s3a.endpoint": f"http://127.0.0.1:{self.port}",
+            "fs.s3a.endpoint": f"http://{self.host}:{self.port}",
             "fs.s3a.endpoint.region": "us-east-1",
             "fs.s3a.path.style.access": "true",
             "fs.s3a.access.key": ACCESS_KEY,

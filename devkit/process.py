@@ -28,11 +28,11 @@ class ProcessFailed(AssertionError):
     """A program ended early or was not ready in time. The message ends with the last lines of its output."""
 
 
-def accepts_connections(port: int) -> bool:
-    """Whether a program listens on a port of 127.0.0.1: the simplest probe."""
+def accepts_connections(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a program listens on a port of an address of this machine: the simplest probe."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((host, port)) == 0
 
 
 class Process:

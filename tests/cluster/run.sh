@@ -1,13 +1,14 @@
 #!/bin/sh
 # Runs the tests of this folder on one cluster: in WORKERS processes, then, one at a time, those that stop the node.
-# Tests of one module or class share fixtures, so they stay in one process (loadscope).
+# `make test-object-store` runs those with an object store. Tests of one module or class share fixtures, so they
+# stay in one process (loadscope).
 # Usage: run.sh PYTEST [OPTION...], under `python -m devkit.cluster`. It is no error if the options
 # select no test in one of the two runs.
 set -u
 pytest=$1
 shift
 
-"$pytest" -n "${WORKERS:-2}" --dist loadscope -m "not node" tests/cluster "$@"
+"$pytest" -n "${WORKERS:-2}" --dist loadscope -m "not node and not object_store" tests/cluster "$@"
 shared=$?
 case $shared in 0 | 5) ;; *) exit $shared ;; esac
 
