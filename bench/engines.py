@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -110,9 +110,9 @@ FLINK_SQL = ComparedEngine("Flink SQL", flink_sql)
 ENGINES: Mapping[str, ComparedEngine] = {"lsql": LSQL_RUNNER, "streams": KAFKA_STREAMS, "flink": FLINK_SQL}
 
 
-def build() -> None:
+def build(names: Iterable[str] = ("streams", "flink")) -> None:
     """Build the programs of Kafka Streams and Flink, unless the cache of jars has them already."""
-    for name in ("streams", "flink"):
+    for name in names:
         _build(ROOT / "bench" / name, f"bench-{name}-jars")
 
 
