@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import pytest
 
+from bench.follow import Follower
+from bench.silence import longest_pause_ms
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl, Resource
@@ -23,6 +25,7 @@ from tests.cluster.conftest import HelmFactory
 STANDBY_S, ALONE_S = 8, 20
 """The first new record, on an idle machine. This is asserted with a factor, because tests share two cores."""
 BUSY = 3
+TARGET_PARTITIONS = 2
 POLL_S = 0.05
 DEADLINE_S = 120
 pytestmark = pytest.mark.timeout(600)
@@ -113,10 +116,13 @@ def test_a_leader_that_is_killed_suspended_or_updated_is_replaced(
         await_pair(release)
 
         term, began = lease_of(release).transitions, time.monotonic()
-        release.upgrade(commonAnnotations={"example.com/change": "2"})
-        assert lease_of(release).transitions > term
-        seconds["update, in all"] = time.monotonic() - began
-        await_pair(release)
+        with Follower(kafka.bootstrap, [release.target], TARGET_PARTITIONS) as follower:
+            release.upgrade(commonAnnotations={"example.com/change": "2"})
+            assert lease_of(release).transitions > term
+            seconds["update, in all"] = time.monotonic() - began
+            await_pair(release)
+            arrivals_ms = [at_ms for *_, at_ms in follower.records(release.target)]
+        seconds["update, longest time without results"] = longest_pause_ms(arrivals_ms) / 1000
     assert release.await_records().duplicates == 0
 
     release.upgrade(standby={"replicas": 0})
@@ -135,4 +141,5 @@ def test_a_leader_that_is_killed_suspended_or_updated_is_replaced(
 
     print("first record after, in seconds:", {**seconds, "pod killed, without a standby": alone})
     assert max(seconds["pod killed"], seconds["suspended"]) < BUSY * STANDBY_S
+    assert seconds["update, longest time without results"] < BUSY * STANDBY_S
     assert alone < BUSY * ALONE_S
