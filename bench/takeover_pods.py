@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from bench import streams_settings
@@ -93,7 +94,7 @@ def lsql_pods(helm: Helm, broker: Broker, image: str, standbys: int) -> Iterator
     release.install(
         sql=_COUNT.format(source=release.source, target=release.target),
         topics={release.source: _STRINGS},
-        guarantee="exactly_once",
+        processing={"guarantee": "exactly_once"},
         persistence=access,
         standby={"replicas": standbys},
     )
@@ -152,7 +153,10 @@ class StreamsPods:
 
     def _members(self) -> dict[str, bool]:
         """By instance: whether it has the partition. Empty while the group is rebalanced, or a member has failed."""
-        group = self.admin.describe_consumer_groups([self.name])[self.name].result(timeout=20)
+        try:
+            group = self.admin.describe_consumer_groups([self.name])[self.name].result(timeout=20)
+        except KafkaException:  # the broker creates the topic of positions
+            return {}
         names = {member.client_id.partition("-StreamThread")[0]: member for member in group.members}
         if group.state.name != "STABLE" or len(names) != len(group.members):
             return {}
