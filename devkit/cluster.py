@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
 
-from ci.cluster import images, lifecycle, machine, node
-from ci.cluster.layout import KUBECONFIG, LOCK, NODE_IP
+from ci.cluster import images, lifecycle, machine, node_faults
+from ci.cluster.layout import KUBECONFIG, LOCK, NODE1, NODE2, NODES, Node
 from ci.tools.cache import cache_lock
 from devkit.kubectl import Kubectl, Resource
 
@@ -43,35 +43,59 @@ class KubernetesCluster:
         return Kubectl(self.kubeconfig)
 
     def load(self, image: str) -> None:
-        """Load an image from podman into the nodes. A cluster of KUBECONFIG must have the image already."""
+        """Load an image from podman into the first node. A cluster of KUBECONFIG must have the image already."""
         if self.is_own:
             with cache_lock(CHANGE_LOCK):
                 images.load(image)
 
     def tag(self, image: str, name: str) -> None:
-        """Add a name to an image on the node."""
+        """Add a name to an image on the first node."""
         images.tag(image, name)
 
     def stop_node(self) -> None:
-        """Stop kubelet and containerd; containers keep running."""
-        node.stop_node()
+        """Stop kubelet and containerd of the first node; containers keep running."""
+        node_faults.stop_node(NODE1)
 
-    def start_node(self) -> None:
+    def start_node(self, name: str = NODE1.name) -> None:
         """Start kubelet and containerd; returns when the node accepts pods."""
-        node.start_node()
+        node_faults.start_node(_node(name))
 
     def reboot_node(self) -> None:
-        """End all processes in pods, and start the node again."""
-        node.reboot_node()
+        """End all processes in pods of the first node, and start it again."""
+        node_faults.reboot_node(NODE1)
+
+    @contextmanager
+    def second_node(self, *names: str) -> Iterator[str]:
+        """Yield the name of a second node with these images of podman. It is removed with its pods afterwards.
+
+        The tests that use it run alone (`node`), because pods of all tests could be on it.
+        """
+        try:
+            lifecycle.add_node(NODE2, *names)
+            yield NODE2.name
+        finally:
+            lifecycle.remove_node(NODE2)
+
+    def power_off(self, name: str) -> None:
+        """End all processes of a node at once, and cut its network before. `start_node` starts it again."""
+        node_faults.power_off(_node(name))
 
     def kill_container(self, pod: Resource) -> None:
         """Kill the first process of a pod's first container (KILL), from outside of the pod."""
-        node.kill_container(pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://"))
+        node_faults.kill_container(_node(pod["spec"]["nodeName"]), _container_id(pod))
 
     def signal_container(self, pod: Resource, number: Signals) -> None:
         """Send a signal to all processes of a pod's first container, from outside of the pod."""
-        container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
-        node.signal_container(container, number)
+        node_faults.signal_container(_node(pod["spec"]["nodeName"]), _container_id(pod), number)
+
+
+def _node(name: str) -> Node:
+    return next(node for node in NODES if node.name == name)
+
+
+def _container_id(pod: Resource) -> str:
+    found: str = pod["status"]["containerStatuses"][0]["containerID"]
+    return found.removeprefix("containerd://")
 
 
 def given_cluster() -> Path | None:
@@ -90,7 +114,7 @@ def running_cluster() -> Iterator[KubernetesCluster]:
     with held_cluster():
         with cache_lock(CHANGE_LOCK):
             lifecycle.up()
-        yield KubernetesCluster(KUBECONFIG, NODE_IP, is_own=True)
+        yield KubernetesCluster(KUBECONFIG, NODE1.ip, is_own=True)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from lsql_runner.engine.topic_writer import BATCH_HEADER
 KEYS = 7
 OUTAGE_MS = 300_000
 """A record waits this long for an unavailable broker."""
-POLL_S = 0.3
+POLL_S = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,33 @@ class TrafficReport:
         lost = f"{len(self.missing)} lost {self.missing[:10]}" if self.missing else "none lost"
         duplicates = f"{self.duplicates} duplicates ({self.repeated_batch} in their batch)"
         return f"{self.written} records, {lost}, {duplicates}, {len(self.unexpected)} not written here"
+
+
+class LongestPause:
+    """A context manager that measures the longest time without a new record in a topic, in a thread."""
+
+    def __init__(self, broker: Broker, topic: str) -> None:
+        self.seconds = 0.0
+        """To the next record, or to the end of the measurement; a tenth of a second more at most."""
+        self._broker, self._topic = broker, topic
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        count, since = -1, time.monotonic()
+        while not self._ended.wait(POLL_S):
+            found, now = sum(self._broker.end_offsets(self._topic).values()), time.monotonic()
+            self.seconds = max(self.seconds, now - since)
+            if found != count:
+                count, since = found, now
 
 
 class Traffic:

@@ -3,6 +3,8 @@
 `python -m ci.cluster up` boots it; `layout` defines its folders and addresses. Its data is not synced to disk, because
 `down` deletes it. The host processes that serve pods (DNS, volumes) have administrator rights.
 
-It does not enforce NetworkPolicy (the ptp network ignores policies), has no LoadBalancer addresses and no second node,
-and cannot resize or snapshot volumes.
+It has one node, and a second one on demand (`add-node`), with its own containerd, kubelet and pod addresses.
+
+It does not enforce NetworkPolicy (the ptp network ignores policies), has no LoadBalancer addresses, and cannot resize
+or snapshot volumes.
 """

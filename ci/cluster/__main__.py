@@ -1,4 +1,8 @@
-"""Commands for the cluster: `python -m ci.cluster up | down | status | load IMAGE... | node stop|start|reboot`."""
+"""Commands for the cluster.
+
+`python -m ci.cluster up | down | status | load IMAGE... | add-node [IMAGE...] | remove-node`,
+`python -m ci.cluster node stop | start | reboot | power-off [--name node2]`.
+"""
 
 import argparse
 import sys
@@ -6,12 +10,17 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 
-from ci.cluster import images, lifecycle, node
-from ci.cluster.layout import KUBECONFIG, LOCK, TOOLS
+from ci.cluster import images, lifecycle, node_faults
+from ci.cluster.layout import KUBECONFIG, LOCK, NODE1, NODE2, NODES, TOOLS
 from ci.cluster.processes import ClusterFailed
 from ci.tools.cache import cache_lock
 
-NODE_ACTIONS = {"stop": node.stop_node, "start": node.start_node, "reboot": node.reboot_node}
+NODE_ACTIONS = {
+    "stop": node_faults.stop_node,
+    "start": node_faults.start_node,
+    "reboot": node_faults.reboot_node,
+    "power-off": node_faults.power_off,
+}
 
 
 def up(_: argparse.Namespace) -> int:
@@ -40,15 +49,31 @@ def status(_: argparse.Namespace) -> int:
 
 
 def load(arguments: argparse.Namespace) -> int:
-    """Copy images from podman into the cluster."""
+    """Copy images from podman into the first node."""
     for name in arguments.image:
         print(f"{name}: {'loaded' if images.load(name) else 'already loaded'}")
     return 0
 
 
+def add_node(arguments: argparse.Namespace) -> int:
+    """Add a second node with these images of podman."""
+    began = time.monotonic()
+    lifecycle.add_node(NODE2, *arguments.image)
+    print(f"{NODE2.name} added in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+def remove_node(_: argparse.Namespace) -> int:
+    """Remove the second node, if it exists."""
+    lifecycle.remove_node(NODE2)
+    print(f"{NODE2.name} removed")
+    return 0
+
+
 def on_node(arguments: argparse.Namespace) -> int:
-    """Stop, start or reboot the node."""
-    NODE_ACTIONS[arguments.action]()
+    """Stop, start, reboot or power off a node."""
+    (chosen,) = (each for each in NODES if each.name == arguments.name)
+    NODE_ACTIONS[arguments.action](chosen)
     return 0
 
 
@@ -66,7 +91,11 @@ def parser() -> argparse.ArgumentParser:
     add("down", down)
     add("status", status)
     add("load", load).add_argument("image", nargs="+", help="a full name, as localhost/app:1")
-    add("node", on_node).add_argument("action", choices=NODE_ACTIONS)
+    add("add-node", add_node).add_argument("image", nargs="*", help="a full name, as localhost/app:1")
+    add("remove-node", remove_node)
+    command = add("node", on_node)
+    command.add_argument("action", choices=NODE_ACTIONS)
+    command.add_argument("--name", choices=[each.name for each in NODES], default=NODE1.name)
     return top
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.cluster.control_plane import kubectl
-from ci.cluster.layout import CRDS, DNS_SERVICE_IP, KUBECONFIG, NODE_IP, RUN
+from ci.cluster.layout import CRDS, DNS_SERVICE_IP, KUBECONFIG, NODE1, RUN
 from ci.cluster.processes import Executable
 from ci.cluster.volumes import PROVISIONER, STORAGE_CLASSES, StorageClass
 
@@ -65,7 +65,7 @@ def dns_objects() -> list[OBJECT]:
             "labels": {"kubernetes.io/service-name": "kube-dns"},
         },
         "addressType": "IPv4",
-        "endpoints": [{"addresses": [NODE_IP]}],
+        "endpoints": [{"addresses": [NODE1.ip]}],
         "ports": ports,
     }
     return [service, endpoints]
@@ -87,7 +87,7 @@ def storage_class(described: StorageClass) -> OBJECT:
 def _corefile() -> str:
     with_servers = "nameserver" in Path("/etc/resolv.conf").read_text()
     return f""". {{
-  bind {NODE_IP}
+  bind {NODE1.ip}
   errors
   kubernetes cluster.local in-addr.arpa {{
     kubeconfig {KUBECONFIG}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.cluster.layout import API_SERVICE_IP, NODE, NODE_IP, PKI, RUN
+from ci.cluster.layout import API_SERVICE_IP, NODE1, NODES, PKI, RUN
 
 DAYS = "30"
 API_NAMES = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
@@ -30,7 +30,7 @@ SERVERS = (
         "kube-apiserver",
         addresses=(
             "IP:127.0.0.1",
-            f"IP:{NODE_IP}",
+            f"IP:{NODE1.ip}",
             f"IP:{API_SERVICE_IP}",
             "DNS:localhost",
             *(f"DNS:{name}" for name in API_NAMES),
@@ -40,7 +40,12 @@ SERVERS = (
 )
 USERS = (
     Subject("admin", "admin", "system:masters"),
-    Subject("kubelet", f"system:node:{NODE}", "system:nodes", (f"DNS:{NODE}", f"IP:{NODE_IP}")),
+    *(
+        Subject(
+            f"kubelet-{each.name}", f"system:node:{each.name}", "system:nodes", (f"DNS:{each.name}", f"IP:{each.ip}")
+        )
+        for each in NODES
+    ),
     Subject("controllers", "system:kube-controller-manager"),
     Subject("scheduler", "system:kube-scheduler"),
     Subject("proxy", "system:kube-proxy"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ci.cluster.layout import KUBECONFIG, NODE_IP, PKI, POD_RANGE, RUN, SERVICE_RANGE, Ports
+from ci.cluster.layout import KUBECONFIG, NODE1, PKI, POD_RANGE, RUN, SERVICE_RANGE, Ports
 from ci.cluster.processes import Executable, command, succeeds
 
 ETCD = Executable("etcd")
@@ -59,7 +59,7 @@ def _api_server(ports: Ports) -> list[str | Path]:
         f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
         # Pods connect through its Service, which forwards to the node's address, so it listens on every address.
         f"--secure-port={ports.api}",
-        f"--advertise-address={NODE_IP}",
+        f"--advertise-address={NODE1.ip}",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--service-node-port-range=32001-32767",  # above the ports that are chosen at random
         f"--tls-cert-file={PKI / 'apiserver.crt'}",

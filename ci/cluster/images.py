@@ -1,4 +1,4 @@
-"""The images of the node: pause, which is built here, and images that are copied from podman."""
+"""The images of a node: pause, which is built here, and images that are copied from podman."""
 
 import hashlib
 import io
@@ -7,18 +7,16 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from ci.cluster.layout import HOME, PAUSE_IMAGE, TOOLS, containerd_socket, environment
+from ci.cluster.layout import NODE1, PAUSE_IMAGE, TOOLS, Node, environment
 from ci.cluster.processes import ClusterFailed, command
 
-LOADED = HOME / "loaded.json"
-"""The podman id of each copied image, to copy an image only if it has changed."""
 ATTEMPTS = 3
 """containerd 1.6 may collect a layer of an older version of an image while it unpacks the new version, which shares it.
 """
 
 
-def load(name: str) -> bool:
-    """Copy an image from podman into the cluster, with the same name; returns whether it was copied.
+def load(name: str, node: Node = NODE1) -> bool:
+    """Copy an image from podman into a node, with the same name; returns whether it was copied.
 
     The name must be complete and its tag not `latest`, for which the kubelet would contact a registry.
     """
@@ -28,42 +26,44 @@ def load(name: str) -> bool:
     if found.returncode:
         raise ClusterFailed(f"podman has no image {name}: {found.stderr.decode().strip()}")
     image_id = found.stdout.decode().strip()
-    loaded: dict[str, str] = json.loads(LOADED.read_text()) if LOADED.exists() else {}
-    if loaded.get(name) == image_id and name in names():
+    loaded: dict[str, str] = json.loads(node.loaded.read_text()) if node.loaded.exists() else {}
+    if loaded.get(name) == image_id and name in names(node):
         return False
     for attempt in range(1, ATTEMPTS + 1):
-        fault = _copy(name)
+        fault = _copy(name, node)
         if fault is None:
             break
         if attempt == ATTEMPTS:
             raise ClusterFailed(f"{name} was not copied: {fault}")
-    LOADED.write_text(json.dumps(loaded | {name: image_id}, indent=1))
+    node.loaded.write_text(json.dumps(loaded | {name: image_id}, indent=1))
     return True
 
 
-def _copy(name: str) -> str | None:
+def _copy(name: str, node: Node) -> str | None:
     """Copy an image. Returns the error, if any."""
     saving = ["podman", "save", "--quiet", "--format=docker-archive", name]
     with subprocess.Popen(saving, stdout=subprocess.PIPE) as save:
-        result = subprocess.run(_importing(), stdin=save.stdout, capture_output=True, check=False, env=environment())
+        result = subprocess.run(
+            _importing(node), stdin=save.stdout, capture_output=True, check=False, env=environment()
+        )
     failed = save.returncode or result.returncode
     return result.stderr.decode(errors="replace").strip() if failed else None
 
 
-def tag(name: str, new: str) -> None:
-    """Add a name to an image of the node."""
-    command([*_ctr(), "images", "tag", "--force", name, new])
+def tag(name: str, new: str, node: Node = NODE1) -> None:
+    """Add a name to an image of a node."""
+    command([*ctr(node), "images", "tag", "--force", name, new])
 
 
-def load_pause() -> None:
-    """Give the node the image whose container holds a pod's namespaces."""
-    if PAUSE_IMAGE not in names():
-        command(_importing(), pause_archive())
+def load_pause(node: Node) -> None:
+    """Give a node the image whose container holds a pod's namespaces."""
+    if PAUSE_IMAGE not in names(node):
+        command(_importing(node), pause_archive())
 
 
-def names() -> list[str]:
-    """The names of all images of the node."""
-    return command([*_ctr(), "images", "ls", "-q"]).split()
+def names(node: Node) -> list[str]:
+    """The names of all images of a node."""
+    return command([*ctr(node), "images", "ls", "-q"]).split()
 
 
 def pause_archive() -> bytes:
@@ -95,9 +95,10 @@ def _tar(files: dict[str, bytes], mode: int = 0o644) -> bytes:
     return archive.getvalue()
 
 
-def _importing() -> list[str | Path]:
-    return [*_ctr(), "images", "import", "-"]
+def ctr(node: Node) -> list[str | Path]:
+    """The command of containerd's client for a node, without its arguments."""
+    return ["ctr", "-a", node.socket, "-n", "k8s.io"]
 
 
-def _ctr() -> list[str | Path]:
-    return ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]
+def _importing(node: Node) -> list[str | Path]:
+    return [*ctr(node), "images", "import", "-"]

@@ -1,20 +1,18 @@
-"""The folders and addresses of the cluster."""
+"""The folders and addresses of the cluster and of its nodes."""
 
 import os
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from ci.tools.cache import CACHE, ROOT, VENV
 
-NODE = "node1"
-NODE_IP = "10.97.0.1"
-"""An alias on the loopback device, equal on every machine and independent of its network."""
 POD_RANGE = "10.244.0.0/16"
-NODE_POD_RANGE = "10.244.0.0/24"
 SERVICE_RANGE = "10.96.0.0/16"
 API_SERVICE_IP = "10.96.0.1"
 DNS_SERVICE_IP = "10.96.0.10"
 CNI_NETWORK = "lsql-pods"
+"""The beginning of the names of the pod networks, and of the comments of iptables rules."""
 PAUSE_IMAGE = "localhost/pause:1"
 
 TOOLS = VENV / "share/lsql-runner/cluster-tools/bin"
@@ -23,8 +21,6 @@ CRDS = VENV / "share/lsql-runner/cluster-tools/crds"
 HOME = CACHE / "cluster"
 LOCK = "cluster"
 """A lock in the cache folder: one cluster at a time on a machine, because addresses, routes and rules are global."""
-IMAGES = HOME / "images"
-"""The images of containerd, kept between runs."""
 RUN = HOME / "run"
 """The data of one run: keys, state, logs, volumes; removed by the next `up`."""
 
@@ -32,13 +28,63 @@ KUBECONFIG = RUN / "admin.kubeconfig"
 PKI = RUN / "pki"
 LOGS = RUN / "log"
 VOLUMES = RUN / "volumes"
-CNI = RUN / "cni"
 PATH = f"{TOOLS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def containerd_socket() -> Path:
-    """The socket of containerd."""
-    return RUN / "containerd.sock"
+@dataclass(frozen=True)
+class Node:
+    """A node of the cluster: its addresses and folders. Its processes run on this machine, as those of other nodes."""
+
+    name: str
+    number: int
+    cgroup_root: str
+    """The cgroup below which kubelet creates those of pods.
+
+    Two nodes cannot share it: a kubelet ends processes there that it does not know.
+    """
+    kept: Path
+    """The folder that is kept between runs."""
+
+    @property
+    def ip(self) -> str:
+        """An alias on the loopback device, equal on every machine and independent of its network."""
+        return f"10.97.0.{self.number}"
+
+    @property
+    def pod_addresses(self) -> IPv4Network:
+        """The addresses of its pods, a part of POD_RANGE."""
+        return IPv4Network(f"10.244.{self.number - 1}.0/24")
+
+    @property
+    def network(self) -> str:
+        """The name of its pod network."""
+        return f"{CNI_NETWORK}-{self.name}"
+
+    @property
+    def images(self) -> Path:
+        """The images of containerd."""
+        return self.kept / "images"
+
+    @property
+    def loaded(self) -> Path:
+        """A file with the podman id of each copied image, to copy an image only if it has changed."""
+        return self.kept / "loaded.json"
+
+    @property
+    def folder(self) -> Path:
+        """The data of one run."""
+        return RUN / self.name
+
+    @property
+    def socket(self) -> Path:
+        """The socket of containerd."""
+        return self.folder / "containerd.sock"
+
+
+NODE1 = Node("node1", 1, cgroup_root="/", kept=HOME)
+NODE2 = Node("node2", 2, cgroup_root="/lsql-node2", kept=HOME / "node2")
+"""A second node, which runs only between `add_node` and `remove_node`."""
+NODES = (NODE1, NODE2)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,16 @@
-"""Starts and stops the cluster."""
+"""Starts and stops the cluster, and a second node."""
 
 import shutil
-import time
-from pathlib import Path
 
-from ci.cluster import addons, control_plane, images, machine, node
+from ci.cluster import addons, control_plane, images, machine, node, node_faults
 from ci.cluster.certificates import make_keys
-from ci.cluster.layout import RUN, TOOLS, Ports, containerd_socket
+from ci.cluster.layout import NODE1, NODES, RUN, TOOLS, Node, Ports
 from ci.cluster.prerequisites import faults
-from ci.cluster.processes import ClusterFailed, command, succeeds
+from ci.cluster.processes import ClusterFailed, Executable
 from ci.tools.ports import free_port
 
 # In the order in which they end: first those that could start a pod again.
-PROGRAMS = (
-    node.KUBELET,
+SHARED_PROGRAMS = (
     addons.VOLUMES,
     node.KUBE_PROXY,
     control_plane.CONTROLLERS,
@@ -22,7 +19,6 @@ PROGRAMS = (
     control_plane.API_SERVER,
     control_plane.ETCD,
 )
-REMOVE_S = 10
 
 
 class CannotRun(Exception):
@@ -40,7 +36,7 @@ def check_machine() -> None:
 
 def is_up() -> bool:
     """Whether all processes run and the API responds."""
-    return all(program.pid for program in (*PROGRAMS, node.CONTAINERD)) and control_plane.api_is_ready()
+    return all(program.pid for program in _programs(NODE1)) and control_plane.api_is_ready()
 
 
 def up() -> bool:
@@ -53,18 +49,18 @@ def up() -> bool:
     RUN.mkdir(parents=True)
     ports = Ports(api=free_port(), etcd=free_port(), etcd_peer=free_port())
     make_keys(ports.api_url)
-    machine.add_address()
+    machine.add_address(NODE1)
     machine.reject_other_services()
     control_plane.start_api(ports)
-    node.configure()
-    node.start_containerd()
-    images.load_pause()
+    node.configure(NODE1)
+    node.start_containerd(NODE1)
+    images.load_pause(NODE1)
     control_plane.await_api()
     control_plane.start_controllers()
-    node.start_kubelet()
+    node.start_kubelet(NODE1)
     node.start_proxy()
     addons.start_addons()
-    node.await_node()
+    node.await_node(NODE1)
     _await_service_account()
     addons.await_dns()
     return True
@@ -72,18 +68,62 @@ def up() -> bool:
 
 def down() -> None:
     """Stop all processes at once, because only images are kept, and clean up. Logs remain."""
-    for program in PROGRAMS:
+    for each in NODES:
+        node.kubelet(each).kill()
+    for program in SHARED_PROGRAMS:
         program.kill()
-    if node.CONTAINERD.pid:
-        _remove_containers()
-    node.kill_containers()
-    node.CONTAINERD.kill()
+    for each in NODES:
+        _end_containers(each)
     machine.clean_up()
+
+
+def add_node(added: Node, *names: str) -> None:
+    """Start a node with these images of podman; returns when it accepts pods."""
+    if not is_up():
+        raise ClusterFailed("the cluster is not up. Run: python -m ci.cluster up")
+    if added.folder.exists():
+        remove_node(added)
+    machine.add_address(added)
+    machine.add_cgroup_root(added)
+    node.configure(added)
+    node.start_containerd(added)
+    node_faults.remove_containers(added)  # of a run that was killed
+    images.load_pause(added)
+    for name in names:
+        images.load(name, added)
+    node.start_kubelet(added)
+    node.await_node(added)
+
+
+def remove_node(removed: Node) -> None:
+    """Remove a node with its pods from the cluster and this machine, except images and logs.
+
+    It may be powered off, or not exist.
+    """
+    node.kubelet(removed).kill()
+    if removed.folder.exists() and not node.containerd(removed).pid:
+        node.start_containerd(removed)
+    _end_containers(removed)
+    machine.clean_up_node(removed)
+    if found := machine.remains(removed):  # a mount is perhaps a volume of others
+        raise ClusterFailed(f"of {removed.name} remain {found}")
+    shutil.rmtree(removed.folder, ignore_errors=True)
+    control_plane.kubectl(
+        *("delete", "pods", "--all-namespaces", f"--field-selector=spec.nodeName={removed.name}"),
+        *("--grace-period=0", "--force", "--wait=false"),
+    )
+    control_plane.kubectl("delete", "node", removed.name, "--ignore-not-found")
 
 
 def status() -> dict[str, int | None]:
     """The process id of each program; None if it does not run."""
-    return {program.name: program.pid for program in (node.CONTAINERD, *reversed(PROGRAMS))}
+    others = [program for each in NODES[1:] for program in (node.containerd(each), node.kubelet(each)) if program.pid]
+    return {program.name: program.pid for program in (*reversed(_programs(NODE1)), *others)}
+
+
+def _programs(first: Node) -> tuple[Executable, ...]:
+    """The programs of a cluster with one node, in the order in which they end."""
+    return (node.kubelet(first), *SHARED_PROGRAMS, node.containerd(first))
 
 
 def _await_service_account() -> None:
@@ -95,13 +135,9 @@ def _await_service_account() -> None:
     control_plane.CONTROLLERS.wait_until(exists, 30, "the default service account exists")
 
 
-def _remove_containers() -> None:
-    """Remove all containers. containerd stores them with the images, so the next run would find them."""
-    ctr: list[str | Path] = ["ctr", "-a", containerd_socket(), "-n", "k8s.io"]
-    node.kill_containers()
-    deadline = time.monotonic() + REMOVE_S
-    while found := command([*ctr, "containers", "ls", "-q"]).split():
-        succeeds([*ctr, "tasks", "rm", "--force", *found])
-        succeeds([*ctr, "containers", "rm", *found])
-        if time.monotonic() > deadline:
-            raise ClusterFailed(f"containerd did not remove the containers {found}")
+def _end_containers(ended: Node) -> None:
+    """End containerd and its containers."""
+    if node.containerd(ended).pid:
+        node_faults.remove_containers(ended)
+    node_faults.kill_containers(ended)
+    node.containerd(ended).kill()

@@ -1,26 +1,50 @@
-"""Finds and removes the kernel state of a cluster: mounts, iptables rules, addresses, cgroups."""
+"""Finds and removes the kernel state of a cluster and of its nodes: mounts, rules, addresses, routes, cgroups."""
 
+import json
 import os
 import re
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from ipaddress import IPv4Network
 from pathlib import Path
 
-from ci.cluster.layout import CNI_NETWORK, NODE_IP, RUN, SERVICE_RANGE, environment
+from ci.cluster.layout import CNI_NETWORK, NODES, RUN, SERVICE_RANGE, Node, environment
 from ci.cluster.processes import command, succeeds
 
 CGROUPS = Path("/sys/fs/cgroup")
 CGROUP_S = 5
 """A cgroup is busy until its last process has been waited for."""
+TOOLS = ("iptables", "ip6tables")
 TABLES = ("nat", "filter", "mangle")
+OWN_MARKS = ("KUBE-", CNI_NETWORK)
+"""What the rules of kube-proxy and kubelet, and those of the pod networks contain; rules of other networks are kept."""
 
 
-def add_address() -> None:
-    """Add the node's address to the machine."""
-    if f" {NODE_IP}/32 " not in command(["ip", "-4", "addr", "show", "dev", "lo"]):
-        command(["ip", "addr", "add", f"{NODE_IP}/32", "dev", "lo"])
+def add_address(node: Node) -> None:
+    """Add a node's address to the machine."""
+    if not _has_address(node):
+        command(["ip", "addr", "add", f"{node.ip}/32", "dev", "lo"])
+
+
+def add_cgroup_root(node: Node) -> None:
+    """Create the cgroup that kubelet demands in each hierarchy, if it is not the root."""
+    hierarchies = [CGROUPS] if (CGROUPS / "cgroup.controllers").exists() else CGROUPS.iterdir()
+    for hierarchy in hierarchies:
+        if hierarchy.is_mount() and not hierarchy.is_symlink():
+            (hierarchy / node.cgroup_root.lstrip("/")).mkdir(exist_ok=True)
+
+
+def cut_network(node: Node) -> None:
+    """Lose all packets from and to a node's pods, silently.
+
+    The route is for packets to pods that have no device any more: they would leave the machine.
+    """
+    command(["ip", "route", "replace", "blackhole", str(node.pod_addresses)])
+    routes = json.loads(command(["ip", "-4", "-json", "route", "show"]))
+    devices = {route["dev"] for route in routes if "dev" in route and _is_of(node, route["dst"])}
+    command(["ip", "-batch", "-"], "".join(f"link set dev {device} down\n" for device in devices))
 
 
 def reject_other_services() -> None:
@@ -36,40 +60,81 @@ def reject_other_services() -> None:
 
 def clean_up() -> None:
     """Remove all kernel state of a cluster, after its processes have ended."""
-    for mount in mounts():
+    for mount in mounts(RUN):
         succeeds(["umount", "--lazy", mount])
-    succeeds(["ip", "addr", "del", f"{NODE_IP}/32", "dev", "lo"])
-    for tool in ("iptables", "ip6tables"):
+    for tool in TOOLS:
         for table in TABLES:
             _clean_table(tool, table)
-    _remove_cgroups()
+    for node in NODES:
+        _remove_addresses(node)
+        _remove_cgroups(node)
 
 
-def remains() -> list[str]:
-    """The kernel state that is still there after `clean_up`; empty unless there is a fault."""
-    found = [f"mount {mount}" for mount in mounts()]
-    found += [f"cgroup {folder}" for folder in cgroups()]
-    found += [f"address {NODE_IP}"] * (NODE_IP in command(["ip", "-4", "addr", "show", "dev", "lo"]))
-    rules = (rule for tool in ("iptables", "ip6tables") for table in TABLES for rule in _own_rules(_saved(tool, table)))
+def clean_up_node(node: Node) -> None:
+    """Remove the kernel state of one node, after its processes have ended. Other nodes and kube-proxy may go on."""
+    for mount in mounts(node.folder):
+        succeeds(["umount", "--lazy", mount])
+    _remove_addresses(node)
+    _remove_rules(node)
+    _remove_cgroups(node)
+
+
+def remains(node: Node | None = None) -> list[str]:
+    """The kernel state that is left after `clean_up`, or after `clean_up_node`; empty unless there is a fault."""
+    nodes = NODES if node is None else (node,)
+    found = [f"mount {mount}" for mount in mounts(RUN if node is None else node.folder)]
+    found += [f"cgroup {folder}" for each in nodes for folder in cgroups(each)]
+    found += [f"address {each.ip}" for each in nodes if _has_address(each)]
+    found += [f"route {route}" for each in nodes if (route := _blackhole(each))]
+    marks = OWN_MARKS if node is None else (node.network,)
+    rules = (rule for tool in TOOLS for table in TABLES for rule in own_rules(_saved(tool, table), marks))
     return [*found, *(f"rule {rule}" for rule in rules)]
 
 
-def mounts() -> list[Path]:
-    """The mounts below the folder of a run, innermost first."""
+def mounts(folder: Path) -> list[Path]:
+    """The mounts below a folder, innermost first."""
     lines = Path("/proc/self/mounts").read_text().splitlines()
     targets = [Path(line.split()[1].replace("\\040", " ")) for line in lines]
-    return sorted((target for target in targets if target.is_relative_to(RUN)), reverse=True)
+    return sorted((target for target in targets if target.is_relative_to(folder)), reverse=True)
 
 
-def cgroups() -> list[Path]:
-    """The cgroups that kubelet created for pods, innermost first."""
-    tops = [path for pattern in ("kubepods", "*/kubepods") for path in CGROUPS.glob(pattern) if not path.is_symlink()]
+def cgroups(node: Node) -> list[Path]:
+    """The cgroups of a node, innermost first: those that kubelet created for pods, and its root unless it is `/`."""
+    name = node.cgroup_root.lstrip("/") or "kubepods"
+    tops = [path for pattern in (name, f"*/{name}") for path in CGROUPS.glob(pattern) if not path.is_symlink()]
     return [Path(folder) for top in tops for folder, _, _ in os.walk(top, topdown=False)]
 
 
-def _remove_cgroups() -> None:
+def own_rules(saved: list[str], marks: Sequence[str]) -> Iterator[str]:
+    """The lines of iptables-save that have a mark, or a chain that such a line of a pod network names."""
+    networks = [mark for mark in marks if mark.startswith(CNI_NETWORK)]
+    lines = [line for line in saved if any(network in line for network in networks)]
+    chains = {name for line in lines for name in re.findall(r"CNI-[0-9A-Za-z-]+", line)}
+    chains = {name for name in chains if "HOSTPORT" not in name}  # these are shared by all networks
+    own = re.compile("|".join(map(re.escape, [*marks, *sorted(chains)])))
+    return (line for line in saved if own.search(line))
+
+
+def _has_address(node: Node) -> bool:
+    return f" {node.ip}/32 " in command(["ip", "-4", "addr", "show", "dev", "lo"])
+
+
+def _blackhole(node: Node) -> str:
+    return command(["ip", "-4", "route", "show", "type", "blackhole", "exact", str(node.pod_addresses)]).strip()
+
+
+def _is_of(node: Node, destination: str) -> bool:
+    return destination != "default" and IPv4Network(destination).subnet_of(node.pod_addresses)
+
+
+def _remove_addresses(node: Node) -> None:
+    succeeds(["ip", "addr", "del", f"{node.ip}/32", "dev", "lo"])
+    succeeds(["ip", "route", "del", "blackhole", str(node.pod_addresses)])
+
+
+def _remove_cgroups(node: Node) -> None:
     deadline = time.monotonic() + CGROUP_S
-    while left := cgroups():
+    while left := cgroups(node):
         for folder in left:
             with suppress(OSError):
                 folder.rmdir()
@@ -80,18 +145,29 @@ def _remove_cgroups() -> None:
 
 def _clean_table(tool: str, table: str) -> None:
     saved = _saved(tool, table)
-    own = set(_own_rules(saved))
+    own = set(own_rules(saved, OWN_MARKS))
     if own:
         kept = [line for line in saved if line not in own]
         command([f"{tool}-restore", "-T", table], "\n".join(kept) + "\n")
 
 
-def _own_rules(saved: list[str]) -> Iterator[str]:
-    """The chains and rules of kube-proxy and of the pod network; those of other networks are kept."""
-    chains = {name for line in saved if CNI_NETWORK in line for name in re.findall(r"CNI-[0-9A-Za-z-]+", line)}
-    chains = {name for name in chains if "HOSTPORT" not in name}  # these are shared by all networks
-    marks = re.compile("|".join(["KUBE-", re.escape(CNI_NETWORK), *map(re.escape, sorted(chains))]))
-    return (line for line in saved if marks.search(line))
+def _remove_rules(node: Node) -> None:
+    """Remove the rules of a node's pod network one by one, because kube-proxy may be changing others of the table."""
+    for tool in TOOLS:
+        own = list(own_rules(_saved(tool, "nat"), [node.network]))
+        if own:
+            command([f"{tool}-restore", "--noflush"], "\n".join(["*nat", *removal(own), "COMMIT"]) + "\n")
+
+
+def removal(own: Sequence[str]) -> list[str]:
+    """The lines of iptables-restore that remove rules and chains, which are lines of iptables-save."""
+    chains = [line.split()[0].removeprefix(":") for line in own if line.startswith(":")]
+    rules = [line for line in own if line.startswith("-A ") and line.split()[1] not in chains]
+    return [
+        *(line.replace("-A ", "-D ", 1) for line in rules),
+        *(f"-F {chain}" for chain in chains),
+        *(f"-X {chain}" for chain in chains),
+    ]
 
 
 def _saved(tool: str, table: str) -> list[str]:

@@ -1,71 +1,66 @@
-"""The node: containerd with a routed pod network, kubelet, and kube-proxy; and faults to inject: stop, reboot, kill."""
+"""A node: containerd with a routed pod network, and kubelet; and kube-proxy, which all nodes share.
+
+`node_faults` stops and kills what this module starts.
+"""
 
 import json
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 
 from ci.cluster.control_plane import kubectl
-from ci.cluster.layout import (
-    CNI,
-    CNI_NETWORK,
-    DNS_SERVICE_IP,
-    IMAGES,
-    LOGS,
-    NODE,
-    NODE_IP,
-    NODE_POD_RANGE,
-    PAUSE_IMAGE,
-    PKI,
-    POD_RANGE,
-    RUN,
-    containerd_socket,
-)
-from ci.cluster.processes import Executable, command, succeeds
-from ci.tools.child_processes import children_of
+from ci.cluster.layout import DNS_SERVICE_IP, LOGS, NODE1, PAUSE_IMAGE, PKI, POD_RANGE, RUN, Node
+from ci.cluster.processes import Executable, succeeds
 
-CONTAINERD = Executable("containerd")
-KUBELET = Executable("kubelet")
 KUBE_PROXY = Executable("kube-proxy")
 READY_S = 60
 
 
-def configure() -> None:
-    """Write the configuration of the node's programs."""
-    CNI.mkdir(parents=True)
-    CNI.joinpath("10-pods.conflist").write_text(json.dumps(_network()))
-    RUN.joinpath("containerd.toml").write_text(_containerd())
-    RUN.joinpath("kubelet.json").write_text(json.dumps(_kubelet()))
+def containerd(node: Node) -> Executable:
+    """The program that runs the containers of a node."""
+    return Executable(f"containerd-{node.name}")
 
 
-def start_containerd() -> None:
+def kubelet(node: Node) -> Executable:
+    """The program that runs the pods of a node."""
+    return Executable(f"kubelet-{node.name}")
+
+
+def configure(node: Node) -> None:
+    """Write the configuration of a node's programs."""
+    _network_folder(node).mkdir(parents=True)
+    _network_folder(node).joinpath("10-pods.conflist").write_text(json.dumps(pod_network(node)))
+    node.kept.mkdir(parents=True, exist_ok=True)
+    _containerd_file(node).write_text(_containerd(node))
+    _kubelet_file(node).write_text(json.dumps(_kubelet(node)))
+
+
+def start_containerd(node: Node) -> None:
     """Start containerd; returns when it responds."""
-    CONTAINERD.start(["containerd", "--config", RUN / "containerd.toml"])
-    CONTAINERD.wait_until(lambda: succeeds(["ctr", "-a", containerd_socket(), "version"]), 30, "containerd answers")
+    program = containerd(node)
+    program.start(["containerd", "--config", _containerd_file(node)])
+    program.wait_until(lambda: succeeds(["ctr", "-a", node.socket, "version"]), 30, "containerd answers")
 
 
-def start_kubelet() -> None:
+def start_kubelet(node: Node) -> None:
     """Start kubelet; `await_node` waits until it accepts pods."""
-    KUBELET.start(
+    kubelet(node).start(
         [
             "kubelet",
-            f"--config={RUN / 'kubelet.json'}",
-            f"--kubeconfig={RUN / 'kubelet.kubeconfig'}",
-            f"--root-dir={RUN / 'kubelet'}",
-            f"--hostname-override={NODE}",
-            f"--node-ip={NODE_IP}",
+            f"--config={_kubelet_file(node)}",
+            f"--kubeconfig={RUN}/kubelet-{node.name}.kubeconfig",
+            f"--root-dir={node.folder / 'kubelet'}",
+            f"--hostname-override={node.name}",
+            f"--node-ip={node.ip}",
         ]
     )
 
 
 def start_proxy() -> None:
-    """Start kube-proxy, which forwards the addresses of Services to pods."""
+    """Start kube-proxy, which forwards the addresses of Services to pods on all nodes: they share its iptables."""
     KUBE_PROXY.start(
         [
             "kube-proxy",
             f"--kubeconfig={RUN / 'proxy.kubeconfig'}",
-            f"--hostname-override={NODE}",
+            f"--hostname-override={NODE1.name}",
             f"--cluster-cidr={POD_RANGE}",
             "--proxy-mode=iptables",
             "--conntrack-max-per-core=0",  # a kernel setting that some machines do not allow it to write
@@ -73,83 +68,42 @@ def start_proxy() -> None:
     )
 
 
-def await_node() -> None:
-    """Wait until the node accepts pods."""
-    KUBELET.wait_until(_is_ready, READY_S, "the node is ready")
+def await_node(node: Node) -> None:
+    """Wait until a node accepts pods."""
+
+    def is_ready() -> bool:
+        condition = "{.status.conditions[?(@.type=='Ready')].status}"
+        return kubectl("get", "node", node.name, "--ignore-not-found", "-o", f"jsonpath={condition}") == "True"
+
+    kubelet(node).wait_until(is_ready, READY_S, f"{node.name} is ready")
 
 
-def _is_ready() -> bool:
-    condition = "{.status.conditions[?(@.type=='Ready')].status}"
-    return kubectl("get", "node", NODE, "--ignore-not-found", "-o", f"jsonpath={condition}") == "True"
+def _network_folder(node: Node) -> Path:
+    return node.folder / "cni"
 
 
-def stop_node() -> None:
-    """Stop kubelet and containerd. Containers keep running, as on a real node."""
-    KUBELET.stop()
-    CONTAINERD.stop()
+def _containerd_file(node: Node) -> Path:
+    return node.folder / "containerd.toml"
 
 
-def start_node() -> None:
-    """Start containerd and kubelet again; returns when the node accepts pods."""
-    start_containerd()
-    start_kubelet()
-    await_node()
+def _kubelet_file(node: Node) -> Path:
+    return node.folder / "kubelet.json"
 
 
-def reboot_node() -> None:
-    """Do to pods what a reboot of the machine does: all processes end, disks are unchanged."""
-    stop_node()
-    kill_containers()
-    start_node()
-
-
-def kill_containers() -> None:
-    """Kill every container with its shim."""
-    for shim in shims():
-        for pid in [*children_of(shim), shim]:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def kill_container(container_id: str) -> None:
-    """Kill the first process of a container, as the kernel does when memory runs out."""
-    command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container_id])
-
-
-def signal_container(container_id: str, number: signal.Signals) -> None:
-    """Send a signal to all processes of a container, also SIGSTOP, which the first one ignores from inside."""
-    listed = command(["ctr", "-a", containerd_socket(), "-n", "k8s.io", "tasks", "ps", container_id])
-    for line in listed.splitlines()[1:]:
-        with suppress(ProcessLookupError):
-            os.kill(int(line.split()[0]), number)
-
-
-def shims() -> list[int]:
-    """The process ids of this cluster's containerd shims, one per pod."""
-    mark = f"-address\0{containerd_socket()}\0".encode()
-    return [pid for pid, line in _command_lines() if b"containerd-shim" in line and mark in line]
-
-
-def _command_lines() -> list[tuple[int, bytes]]:
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with suppress(OSError):
-                found.append((int(folder.name), folder.joinpath("cmdline").read_bytes()))
-    return found
-
-
-def _network() -> dict[str, object]:
+def pod_network(node: Node) -> dict[str, object]:
     # ptp: the host routes every packet. With a bridge, pod to Service to pod hangs on a kernel module.
+    # The subnet has the pods of all nodes, because packets to other subnets get the host's address.
     addresses = {
         "type": "host-local",
-        "subnet": NODE_POD_RANGE,
-        "dataDir": str(RUN / "ipam"),
+        "subnet": POD_RANGE,
+        "rangeStart": str(node.pod_addresses[2]),
+        "rangeEnd": str(node.pod_addresses[-2]),
+        "dataDir": str(node.folder / "ipam"),
         "routes": [{"dst": "0.0.0.0/0"}],
     }
     return {
         "cniVersion": "0.4.0",
-        "name": CNI_NETWORK,
+        "name": node.network,
         "plugins": [
             {"type": "ptp", "ipMasq": True, "ipam": addresses},
             {"type": "portmap", "capabilities": {"portMappings": True}},
@@ -157,24 +111,24 @@ def _network() -> dict[str, object]:
     }
 
 
-def _containerd() -> str:
-    # A container may not lower oom scores; network namespaces are below RUN, so that `down` finds their mounts.
+def _containerd(node: Node) -> str:
+    # A container may not lower oom scores; network namespaces are below the folder, so that `down` finds their mounts.
     return f"""version = 2
-root = "{IMAGES}"
-state = "{RUN / "containerd"}"
+root = "{node.images}"
+state = "{node.folder / "containerd"}"
 [grpc]
-  address = "{containerd_socket()}"
+  address = "{node.socket}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{PAUSE_IMAGE}"
   restrict_oom_score_adj = true
   netns_mounts_under_state_dir = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
-    conf_dir = "{CNI}"
+    conf_dir = "{_network_folder(node)}"
 """
 
 
-def _kubelet() -> dict[str, object]:
+def _kubelet(node: Node) -> dict[str, object]:
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -184,15 +138,18 @@ def _kubelet() -> dict[str, object]:
             "x509": {"clientCAFile": str(PKI / "ca.crt")},
         },
         "authorization": {"mode": "Webhook"},
-        "address": NODE_IP,
-        "tlsCertFile": str(PKI / "kubelet.crt"),
-        "tlsPrivateKeyFile": str(PKI / "kubelet.key"),
-        "containerRuntimeEndpoint": f"unix://{containerd_socket()}",
+        "address": node.ip,
+        "healthzBindAddress": node.ip,
+        "tlsCertFile": str(PKI / f"kubelet-{node.name}.crt"),
+        "tlsPrivateKeyFile": str(PKI / f"kubelet-{node.name}.key"),
+        "containerRuntimeEndpoint": f"unix://{node.socket}",
         "clusterDNS": [DNS_SERVICE_IP],
         "clusterDomain": "cluster.local",
-        "podLogsDir": str(LOGS / "pods"),
+        # A kubelet deletes the logs of pods that it does not know.
+        "podLogsDir": str(LOGS / f"pods-{node.name}"),
         # For machines without systemd, with swap, with cgroups v1, or in a container.
         "cgroupDriver": "cgroupfs",
+        "cgroupRoot": node.cgroup_root,
         "failSwapOn": False,
         "failCgroupV1": False,
         "featureGates": {"KubeletInUserNamespace": True, "KubeletCrashLoopBackOffMax": True},

@@ -5,7 +5,7 @@ import platform
 import shutil
 from pathlib import Path
 
-from ci.cluster.layout import containerd_socket
+from ci.cluster.layout import NODES
 from ci.tools.go import go_fault
 
 GO = (1, 26)
@@ -80,7 +80,7 @@ def _go() -> str | None:
 
 
 def _socket_path() -> str | None:
-    path = str(containerd_socket())
+    path = max((str(node.socket) for node in NODES), key=len)
     if len(path) <= LONGEST_SOCKET_PATH:
         return None
     return f"{path} is too long for a unix socket. Name a cache folder with a short path: XDG_CACHE_HOME=/var/tmp/c"

@@ -1,6 +1,8 @@
 """Provides volumes for claims: a process of the host that watches the API and creates a folder for each claim.
 
-The volumes have the type `local`, not `hostPath`, so that the kubelet applies a pod's fsGroup as for a real disk.
+The volumes have the type `local`, not `hostPath`, so that the kubelet applies a pod's fsGroup as for a real disk. A
+volume that several pods may mount (ReadWriteMany) is on every node, because all nodes are on this machine; others are
+on the first node.
 """
 
 import http.client
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ci.cluster.layout import KUBECONFIG, NODE, PKI, VOLUMES
+from ci.cluster.layout import KUBECONFIG, NODE1, NODES, PKI, VOLUMES
 from ci.cluster.processes import command
 
 PROVISIONER = "lsql-runner/volumes"
@@ -115,7 +117,9 @@ def remove(api: Api, volume: Resource) -> None:
 
 def persistent_volume(name: str, claim: Resource, folder: Path) -> Resource:
     """The volume of a claim, bound to it from the start."""
-    at_node = {"key": "kubernetes.io/hostname", "operator": "In", "values": [NODE]}
+    is_shared = "ReadWriteMany" in claim["spec"]["accessModes"]
+    nodes = [node.name for node in NODES] if is_shared else [NODE1.name]
+    at_node = {"key": "kubernetes.io/hostname", "operator": "In", "values": nodes}
     metadata = claim["metadata"]
     return {
         "apiVersion": "v1",

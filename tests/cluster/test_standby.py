@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -17,32 +16,16 @@ from bench.follow import Follower
 from bench.silence import longest_pause_ms
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
+from devkit.cluster_standby import DEADLINE_S, await_pair, first_record_s, leader_of, lease_of
 from devkit.kubectl import Kubectl, Resource
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
-from lsql_runner.lease.record import LeaseRecord, record_of
 from tests.cluster.conftest import HelmFactory
 
 STANDBY_S, ALONE_S = 8, 20
 """The first new record, on an idle machine. This is asserted with a factor, because tests share two cores."""
 BUSY = 3
 TARGET_PARTITIONS = 2
-POLL_S = 0.05
-DEADLINE_S = 120
 pytestmark = pytest.mark.timeout(600)
-
-
-def lease_of(release: ReleaseWithTraffic) -> LeaseRecord:
-    return record_of(release.helm.kubectl.get("lease", release.name))
-
-
-def leader_of(release: ReleaseWithTraffic) -> str:
-    """The name of the pod that leads."""
-    return lease_of(release).holder.partition("_")[0]
-
-
-def is_ready(pod: Resource) -> bool:
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def state_of(pod: Resource) -> Resource:
@@ -51,31 +34,10 @@ def state_of(pod: Resource) -> Resource:
     return dict(statuses[0].get("state", {}))
 
 
-def await_pair(release: ReleaseWithTraffic) -> None:
-    """Wait until there are two ready pods, and the standby is warm."""
-
-    def is_pair() -> bool:
-        pods = release.processor.pods()
-        return len(pods) == 2 and all(map(is_ready, pods))
-
-    release.helm.kubectl.wait_until(is_pair, DEADLINE_S, "two ready pods")
-
-
 def stream_of(kubectl: Kubectl, pod: str) -> dict[str, object]:
     path = f"/api/v1/namespaces/{kubectl.namespace}/pods/{pod}:8083/proxy/stream"
     found: dict[str, object] = json.loads(kubectl.raw(path))
     return found
-
-
-def first_record_s(release: ReleaseWithTraffic, began: float, is_successor: Callable[[], bool]) -> float:
-    """The seconds from a moment to the first record that a successor writes."""
-    release.helm.kubectl.wait_until(is_successor, DEADLINE_S, "a successor")
-    before = sum(release.broker.end_offsets(release.target).values())
-    deadline = time.monotonic() + DEADLINE_S
-    while sum(release.broker.end_offsets(release.target).values()) == before:
-        assert time.monotonic() < deadline, release.helm.kubectl.describe()
-        time.sleep(POLL_S)
-    return time.monotonic() - began
 
 
 def test_a_leader_that_is_killed_suspended_or_updated_is_replaced(
