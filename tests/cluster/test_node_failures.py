@@ -1,4 +1,4 @@
-"""A node loses power: a standby takes over from it, and a leader goes on without it.
+"""A node loses power: a standby takes over from it, a leader goes on without it, tasks of workers run elsewhere.
 
 Only a second node shows what the others see: connections that are not closed but silent, and pods that the API server
 takes for ready, because it notices a lost node after 50 s. Prints the times.
@@ -7,7 +7,7 @@ takes for ready, because it notices a lost node after 50 s. Prints the times.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,14 +18,19 @@ from devkit.cluster import KubernetesCluster
 from devkit.cluster_pods import USER, await_running, claim, pod
 from devkit.cluster_standby import DEADLINE_S, await_pair, first_record_s, is_ready, leader_of, lease_of
 from devkit.cluster_traffic import LongestPause
+from devkit.cluster_workers import await_workers, worker_pods
 from devkit.kubectl import Kubectl, Resource
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
 
 FIRST = "node1"
-STANDBY_S = 8
-"""The first new record of a standby, on an idle machine."""
+SILENCE_S = 20
+"""After this time, a worker that does not answer is lost."""
+STANDBY_S, WORKER_LOST_S = 8, SILENCE_S + 5
+"""The first new record of a standby, and of workers after one is lost, on an idle machine."""
 BUSY = 3
+PARTITIONS = 8
+"""More than the slots of a worker, so that both workers have tasks."""
 RECORDS = 200
 """Five seconds of records: longer than the Lease lasts, and longer than several batches."""
 SERVE = "import socket, signal; s = socket.create_server(('', 8000)); c = s.accept(); signal.pause()"
@@ -96,6 +101,11 @@ def install_at(
     with cordoned(release.helm.kubectl, other):
         release.helm.install_without_wait(release.name, release.values)
         release.helm.kubectl.wait_until(is_there, DEADLINE_S, f"{release.name} on {node}")
+
+
+def has_node(pods: Sequence[Resource]) -> bool:
+    """Whether one of the pods has a node."""
+    return any(pod["spec"].get("nodeName") for pod in pods)
 
 
 def node_of(kubectl: Kubectl, name: str) -> str:
@@ -189,3 +199,33 @@ def test_a_standby_takes_over_from_a_lost_node_and_a_leader_goes_on_without_that
     )
     assert taken_over_s < BUSY * STANDBY_S
     assert pause.seconds < STANDBY_S
+
+
+def test_tasks_of_a_worker_whose_node_is_lost_run_on_another_worker(
+    own_cluster: KubernetesCluster, namespace: Kubectl, newest_helm: HelmFactory, kafka: Broker, image: str, node2: str
+) -> None:
+    release = ReleaseWithTraffic(newest_helm(namespace), kafka, image, partitions=PARTITIONS)
+    spread = one_per_node(**{"app.kubernetes.io/instance": release.name, "app.kubernetes.io/component": "worker"})
+    install_at(
+        release,
+        FIRST,
+        node2,
+        lambda: has_node(release.processor.pods()) and has_node(worker_pods(release)),
+        workers={"replicas": 2, "topologySpreadConstraints": spread},
+        state={"partitions": PARTITIONS},
+    )
+    await_workers(release, 2)
+    assert {found["spec"]["nodeName"] for found in worker_pods(release)} == {FIRST, node2}
+    assert release.await_records().duplicates == 0
+
+    with release.traffic:
+        await_more_records(release, RECORDS)
+        with LongestPause(kafka, release.target) as pause, without_power(own_cluster, node2):
+            await_workers(release, 1)
+            await_more_records(release, RECORDS)
+    assert release.await_records().duplicates == 0
+
+    stream = release.processor.stream()
+    assert (stream["state"], stream["restarts"], release.processor.restarts()) == ("running", 0, 0)
+    print(f"longest pause after the node of a worker is lost: {pause.seconds:.1f} s")
+    assert SILENCE_S / 2 < pause.seconds < BUSY * WORKER_LOST_S  # less, and the lost worker had no task

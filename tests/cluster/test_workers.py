@@ -6,16 +6,14 @@ Secret and the claim of the release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from devkit.broker import Broker
-from devkit.kubectl import Kubectl, KubectlFailed, Resource
+from devkit.cluster_workers import await_workers, worker_pods
+from devkit.kubectl import Kubectl
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
 
-JOINED_S = 180
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -29,27 +27,6 @@ def release(namespace: Kubectl, newest_helm: HelmFactory, kafka: Broker, image: 
         workers={"replicas": 2},
     )
     return release
-
-
-def worker_pods(release: ReleaseWithTraffic) -> Sequence[Resource]:
-    """The worker pods that are not being deleted."""
-    found = release.helm.kubectl.list(
-        "pods", f"app.kubernetes.io/instance={release.name},app.kubernetes.io/component=worker"
-    )
-    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
-
-
-def await_workers(release: ReleaseWithTraffic, count: int) -> None:
-    """Wait until the processor has so many workers, none of which is leaving."""
-
-    def has_all() -> bool:
-        try:
-            workers = release.processor.stream()["workers"] or []
-        except KubectlFailed:  # the processor is being started
-            return False
-        return len(workers) == count and not any(worker["leaving"] for worker in workers)
-
-    release.helm.kubectl.wait_until(has_all, JOINED_S, f"{count} workers")
 
 
 def scale(release: ReleaseWithTraffic, count: int) -> None:
