@@ -29,6 +29,7 @@ CRDS = (
         ("servicemonitors", "podmonitors", "prometheusrules"),
     ),
     ("sigs.k8s.io/gateway-api", "config/crd/standard", ("httproutes",)),
+    ("github.com/kedacore/keda/v2", "config/crd/bases", ("scaledobjects",)),
 )
 """Modules, their folders, and the kinds whose CustomResourceDefinitions (CRDs) are copied from there."""
 PAUSE = SOURCES / "pause/pause.c"

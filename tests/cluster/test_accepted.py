@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from devkit.cluster import KubernetesCluster
-from devkit.helm import HELMS, ROOT, Object, pod_specs, render_file, values_files
+from devkit.helm import HELMS, ROOT, Object, only_object, pod_specs, render, render_file, values_files
 from devkit.kubectl import Kubectl
 
-DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io")
-"""Groups of the Prometheus operator and of the Gateway API, whose kinds not every cluster defines."""
+DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io", "keda.sh")
+"""Groups of the Prometheus operator, of the Gateway API and of KEDA, whose kinds not every cluster defines."""
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +58,27 @@ def test_objects_are_accepted_and_pods_are_restricted(
     shared_namespace.create(*others, *pods, dry_run=True)
 
     assert len(pods) >= 2
+
+
+@pytest.mark.parametrize("trigger", ["metrics-api", "prometheus"])
+def test_the_definition_of_keda_accepts_a_scaled_object(
+    own_cluster: KubernetesCluster, shared_namespace: Kubectl, trigger: str
+) -> None:
+    assert own_cluster.is_own
+    objects = render(
+        {
+            "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles",
+            "kafka": {"bootstrapServers": "kafka:9092"},
+            "persistence": {"accessModes": ["ReadWriteMany"]},
+            "workers": {"replicas": 1},
+            "networkPolicy": {"enabled": False},
+            "autoscaling": {
+                "enabled": True,
+                "workerRate": 1000,
+                "kind": "ScaledObject",
+                "scaledObject": {"trigger": trigger, "prometheusAddress": "http://prometheus:9090"},
+            },
+        }
+    )
+
+    shared_namespace.create(portable(only_object(objects, "ScaledObject")), dry_run=True)

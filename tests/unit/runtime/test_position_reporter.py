@@ -85,6 +85,14 @@ def test_the_lag_is_measured_once_in_a_period(reporting: ReporterFixture) -> Non
     assert reporting.reporter.due_in_s() == pytest.approx(0.4)
 
 
+def test_the_lag_is_measured_at_once_when_the_clock_was_set_back(reporting: ReporterFixture) -> None:
+    reporting.reporter.report()
+    reporting.runtime.now_ms -= 3_600_000
+    reporting.reporter.report()
+
+    assert [event.at_ms - BEGIN_MS for event in reporting.events] == [0, -3_600_000]
+
+
 def test_without_measure_only_the_position_is_committed(reporting: ReporterFixture) -> None:
     reporting.reporter.report(measure=False)
 

@@ -26,6 +26,7 @@ from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
 
@@ -59,7 +60,7 @@ class ControlLoop:
         self._standby = None if leadership is None else Standby(dependencies, leadership, self.machine)
         self._deaths = OutOfMemoryDeaths(dependencies)
         self._backoff = Backoff()
-        self._retry_at_ms = 0
+        self._retry = Timer()
 
     def open_state(self) -> None:
         """Open the state before the program is prepared. If its store is unreachable, the turns try again.
@@ -125,7 +126,7 @@ class ControlLoop:
             self._start()
         elif state is State.STANDBY:
             self._stand_by()
-        elif state in (State.WAITING, State.RESTARTING) and self._now_ms() >= self._retry_at_ms:
+        elif state in (State.WAITING, State.RESTARTING) and self._retry.is_due(self._now_ms()):
             self.machine.move(Cause.RETRY)
         return self.machine.state is not State.ENDED
 
@@ -251,7 +252,7 @@ class ControlLoop:
 
     def _retry_after(self, error: LsqlError) -> None:
         delay_s = self._backoff.next_delay_s()
-        self._retry_at_ms = self._now_ms() + delay_s * 1000
+        self._retry.start(self._now_ms(), delay_s * 1000)
         self.machine.emit(QueryDied(self._now_ms(), self._report(error), delay_s))
         self.machine.move(Cause.FAILED_TEMPORARILY, self._report(error))
 
@@ -260,7 +261,7 @@ class ControlLoop:
             self.machine.emit(BrokerLost(self._now_ms(), self._report(error)))
         else:
             self._brokers_found()
-        self._retry_at_ms = self._now_ms() + WAIT_MS
+        self._retry.start(self._now_ms(), WAIT_MS)
         self.machine.move(Cause.WAIT, self._report(error))
 
     def _brokers_found(self) -> None:

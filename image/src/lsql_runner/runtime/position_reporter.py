@@ -12,6 +12,7 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
 from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.timer import Timer
 
 _JOIN_S = 30.0
 
@@ -75,19 +76,19 @@ class PositionReporter:
         self._machine = machine
         self._group = settings.app_id
         self._period_ms = settings.metric_frequency_ms
-        self._next_ms = 0
+        self._next = Timer()
         self._lost = False
         self._sent: Mapping[Partition, int] = {}
 
     def due_in_s(self) -> float:
         """Seconds until the next measurement."""
-        return max(0.0, (self._next_ms - self._now_ms()) / 1000)
+        return self._next.remaining_ms(self._now_ms()) / 1000
 
     def report(self, *, measure: bool = True) -> None:
         """Commit the position if it is new, and measure the lag if it is due."""
         try:
             self._commit()
-            if measure and self._now_ms() >= self._next_ms:
+            if measure and self._next.is_due(self._now_ms()):
                 self._schedule()
                 ends = self._brokers.ends(self._machine.status.committed)
                 self._machine.emit(LagMeasured(self._now_ms(), ends))
@@ -100,7 +101,7 @@ class PositionReporter:
             self._schedule()
 
     def _schedule(self) -> None:
-        self._next_ms = self._now_ms() + self._period_ms
+        self._next.start(self._now_ms(), self._period_ms)
 
     def _commit(self) -> None:
         positions = dict(self._machine.status.committed)

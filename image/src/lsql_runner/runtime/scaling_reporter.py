@@ -12,6 +12,7 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.status import NO_BROKERS, Status
+from lsql_runner.runtime.timer import Timer
 from lsql_runner.scaling.policy import Lag, Policy, ScalingHistory, decide, needed
 from lsql_runner.scaling.window import Proposal, WorkerLimits
 
@@ -43,7 +44,7 @@ class ScalingReporter:
         self._measured: LagMeasured | None = None
         self._begin: LagMeasured | None = None
         """The measurement of the last decision; None while the number is not known."""
-        self._next_ms = 0
+        self._next = Timer()
         self._history = ScalingHistory()
         self._wanted: int | None = None
         """The last number. Workers that start or leave because of it have not joined or left yet, so the next decision
@@ -65,12 +66,14 @@ class ScalingReporter:
         elif self._begin is None or measured.at_ms < self._begin.at_ms:
             if self._begin is not None:  # the clock was set back, and the times of the history are in the future
                 self._history = ScalingHistory()
-            self._begin, self._next_ms, reason = measured, now_ms + FIRST_MS, _MEASURING
-        elif now_ms < self._next_ms or measured.at_ms == self._begin.at_ms:
+            self._begin, reason = measured, _MEASURING
+            self._next.start(now_ms, FIRST_MS)
+        elif not self._next.is_due(now_ms) or measured.at_ms == self._begin.at_ms:
             return
         else:
             self._decide(status, self._begin, measured, now_ms)
-            self._begin, self._next_ms, self._said = measured, now_ms + INTERVAL_MS, None
+            self._begin, self._said = measured, None
+            self._next.start(now_ms, INTERVAL_MS)
             return
         if reason is not None and reason != self._said:
             self._said = reason

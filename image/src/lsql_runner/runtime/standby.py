@@ -20,6 +20,7 @@ from lsql_runner.runtime.plan_run import job_of
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.preparation import PreparedProgram, prepare_without_changes, source_partitions
 from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.timer import Timer
 
 LOG = logging.getLogger("lsql_runner.standby")
 
@@ -38,7 +39,7 @@ class Standby:
         self._dependencies = dependencies
         self._leadership = leadership
         self._machine = machine
-        self._refresh_at_ms = 0
+        self._refresh = Timer()
         self._reported: LeadershipView | None = None
         self._prepared: PreparedProgram | None = None
         self._is_warm = False
@@ -77,7 +78,7 @@ class Standby:
             LsqlError: the error with which a start would be refused.
         """
         d = self._dependencies
-        self._refresh_at_ms = d.now_ms() + REFRESH_MS
+        self._refresh.start(d.now_ms(), REFRESH_MS)
         try:
             prepared = prepare_without_changes(d.program, d.settings, d.brokers, d.registry, d.state.saved())
         except LsqlError as error:
@@ -111,7 +112,7 @@ class Standby:
 
     def refresh(self) -> None:
         """Prepare again if the last time was long ago. An error is logged: the start will find it, if it lasts."""
-        if self._dependencies.now_ms() >= self._refresh_at_ms:
+        if self._refresh.is_due(self._dependencies.now_ms()):
             try:
                 self.prepare()
             except LsqlError as error:

@@ -6,6 +6,7 @@ from lsql_runner.events.processor import WarningRaised
 from lsql_runner.events.workers import JoinedWorker, WorkersChanged
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.runtime.timer import Timer
 
 PERIOD_MS = 2_000
 """The time between two looks: one message within the JVM."""
@@ -25,7 +26,7 @@ class WorkersReporter:
         self._version = dependencies.identity.version
         self._now_ms = dependencies.now_ms
         self._machine = machine
-        self._next_ms = 0
+        self._next = Timer()
         self._known: tuple[JoinedWorker, ...] | None = None
         self.most_tasks: int | None = None
         self._warned_of = (0, 0)
@@ -33,9 +34,9 @@ class WorkersReporter:
     def report(self) -> None:
         """Look for changes if it is time to."""
         now_ms = self._now_ms()
-        if now_ms < self._next_ms:
+        if not self._next.is_due(now_ms):
             return
-        self._next_ms = now_ms + PERIOD_MS
+        self._next.start(now_ms, PERIOD_MS)
         found = self._engine.workers()
         if found is None:
             return
