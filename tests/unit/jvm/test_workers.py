@@ -51,3 +51,7 @@ def test_a_silent_process_is_lost_within_half_a_minute() -> None:
     seconds = {name: int(value.removesuffix("s")) for name, value in driver.items() if "network.timeout" in name}
     assert sum(seconds.values()) <= 30
     assert int(master["spark.worker.timeout"]) <= 30
+
+
+def test_options_of_the_jvm_cannot_start_copies_of_running_tasks() -> None:
+    assert driver_settings(workers())["spark.speculation"] == "false"  # precedes -Dspark.speculation=true

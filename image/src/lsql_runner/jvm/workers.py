@@ -99,5 +99,5 @@ def driver_settings(workers: Workers) -> dict[str, str]:
         "spark.shuffle.io.retryWait": "1s",
         # A task prefers the worker that has its state, but does not wait long while another one is free.
         "spark.locality.wait": "100ms",
-        "spark.speculation": "false",  # two attempts of a task would write its records twice
+        "spark.speculation": "false",  # a copy would take the transactional id of the task that it should help
     }
