@@ -17,7 +17,8 @@ from lsql_runner.engine.port import Sinks
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
 from lsql_runner.engine.sink_rows import row_records, sink_rows
-from lsql_runner.engine.sink_writer import sink_writer
+from lsql_runner.engine.sink_writer import continue_marks, sink_writer
+from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
@@ -79,6 +80,12 @@ class RealSink:
             writer.call(frame._jdf, batch)
         except Exception as error:
             raise sink_error(errors_of(error), write, self._sinks.connections) or error from None
+
+    def has_later_marks(self, sql: str, checkpoint: StateFolder) -> bool:
+        """Whether the server has marks of batches that a checkpoint has not planned."""
+        write = planned(sql, self.kind)
+        writer = sink_writer(self._engine.session, "tests", "sink-0", write, self._sinks)
+        return continue_marks(writer, checkpoint, write, self._sinks)
 
 
 class PostgresSink(RealSink):

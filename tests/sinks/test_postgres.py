@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ci.tools.ports import free_port
@@ -10,7 +12,9 @@ from devkit.postgres import PASSWORD, USER, Postgres
 from devkit.sinks import PostgresSink, RealSink, person
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.offset_log import open_checkpoint
 from lsql_runner.engine.rows import TopicRecord
+from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 
 pytestmark = pytest.mark.timeout(180)
@@ -272,6 +276,23 @@ def test_refused_credentials_are_not_a_bad_record(
 
     assert error.code == "SINK_REFUSED"
     assert password not in str(error)
+
+
+def test_marks_of_another_user_are_a_refusal(
+    engine: MemoryEngine, sink: PostgresSink, postgres: Postgres, tmp_path: Path
+) -> None:
+    sink.write(INSERT, 0, batch(1))  # creates the table of the marks
+    open_checkpoint(checkpoint := LocalFolder(tmp_path))
+    assert not sink.has_later_marks(INSERT, checkpoint)
+    postgres.sql(f"CREATE ROLE other LOGIN PASSWORD '{PASSWORD}'")
+    postgres.sql("GRANT USAGE ON SCHEMA public TO other; GRANT INSERT, SELECT ON log TO other")
+    connection = SinkConnection(name="db", kind="postgresql", url=postgres.url, user="other", password=PASSWORD)
+
+    with pytest.raises(LsqlError) as found:
+        RealSink(engine, connection).has_later_marks(INSERT, checkpoint)
+
+    assert found.value.code == "SINK_REFUSED"
+    assert "lsql_batches" in str(found.value.params["reason"])
 
 
 def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None:

@@ -36,8 +36,7 @@ class Role:
         self.name = f"r_{uuid.uuid4().hex[:8]}"
         self.passwords = [f"secret-{uuid.uuid4().hex}"]
         self._postgres = postgres
-        postgres.sql(f"CREATE ROLE {self.name} LOGIN PASSWORD '{self.passwords[0]}'")
-        postgres.sql(f"GRANT CREATE, USAGE ON SCHEMA public TO {self.name}")
+        postgres.sql(f"CREATE ROLE {self.name} LOGIN SUPERUSER PASSWORD '{self.passwords[0]}'")
 
     def change_password(self) -> None:
         self.passwords.append(f"secret-{uuid.uuid4().hex}")

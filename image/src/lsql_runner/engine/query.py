@@ -45,9 +45,10 @@ class RunningPlan:
             open_checkpoint(job.checkpoints / query.name)
         commit_abandoned(job)
         self.warnings = tuple(
-            _RESTORED.format(query=name)
-            for name, writer in sink_writers.items()
-            if continue_marks(writer, job.checkpoints / name)
+            _RESTORED.format(query=query.name)
+            for query in job.plan.queries
+            if query.sink_write is not None
+            and continue_marks(sink_writers[query.name], job.checkpoints / query.name, query.sink_write, job.sinks)
         )
         """What the start has found that a person should know."""
         self._reports = BatchReports(spark, job)

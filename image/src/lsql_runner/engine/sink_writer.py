@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -23,7 +25,7 @@ _IDLE_TRANSACTION_S = 15
 node is lost, and the standby waits for its locks. A client that only waits for records sends its rows again."""
 
 
-def continue_marks(writer: JavaObject, checkpoint: StateFolder) -> bool:
+def continue_marks(writer: JavaObject, checkpoint: StateFolder, write: WriteSink, sinks: Sinks) -> bool:
     """Give a checkpoint a new run id if its sink has marks of later batches. Returns whether it has.
 
     The marks say which batches are written. A checkpoint that is older, for example on a volume that was restored from
@@ -31,13 +33,24 @@ def continue_marks(writer: JavaObject, checkpoint: StateFolder) -> bool:
     another run id are ignored.
 
     Raises:
-        Py4JJavaError: the server does not answer or refuses this client.
+        LsqlError: as `sink_writer`: the server does not answer, or refuses this client.
     """
     # A batch is planned in the checkpoint before its rows are written.
-    if writer.newestBatch(str(uuid.UUID(run_id(checkpoint)))) < next_batch_id(checkpoint):
+    with _errors_of_sink(write, sinks):
+        newest = writer.newestBatch(str(uuid.UUID(run_id(checkpoint))))
+    if newest < next_batch_id(checkpoint):
         return False
     renew_identity(checkpoint)
     return True
+
+
+@contextmanager
+def _errors_of_sink(write: WriteSink, sinks: Sinks) -> Iterator[None]:
+    """Errors of the sink in the JVM have their codes."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise sink_error(errors_of(error), write, sinks.connections) or error from None
 
 
 def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, sinks: Sinks) -> JavaObject:
@@ -68,8 +81,6 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
     if sinks.has_standby:
         settings["idleTransactionS"] = str(_IDLE_TRANSACTION_S)
     writer = java_class(SINK_WRITER)(qualified_name(app_id, query), connection.kind, str(sinks.jars), settings, table)
-    try:
+    with _errors_of_sink(write, sinks):
         writer.prepare()
-    except Py4JJavaError as error:
-        raise sink_error(errors_of(error), write, sinks.connections) or error from None
     return writer
