@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -63,6 +63,9 @@ test-object-store: cluster-tools image ## Run the tests of state at a URI on a r
 	@$(BIN)/python -m ci.tools.object_store
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/object_store $(ARGS)
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m object_store tests/cluster $(ARGS)
+
+test-nodes: cluster-tools image tools ## Run the tests in which one of two nodes loses power, on Kubernetes
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -m lost_node tests/cluster $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
