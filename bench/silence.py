@@ -14,7 +14,7 @@ SETTLED_MS = 3_000
 def resumed_ms(arrivals_ms: Sequence[int], fault_ms: int, now_ms: int) -> int | None:
     """The time from a fault to the first result after the longest pause since then; None if it is not known yet.
 
-    A process that is told to end may write for some seconds, so the first result after the fault says nothing.
+    A process that gets SIGTERM may write for some seconds more, so the first result after the fault may be its own.
 
     Args:
         arrivals_ms: when each result arrived, in order.

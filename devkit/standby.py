@@ -24,7 +24,7 @@ def pair(broker: Broker, sql: str, app: str, folder: Path, **env: str) -> Iterat
         variables = {**lease.environment, "LSQL_LEASE_HOST": "127.0.0.1", **env}
         first, second = (Runner(broker.bootstrap, sql, app, folder, **variables) for _ in range(2))
         with first:
-            _await_state(first, "running")
+            await_state(first, "running")
             with second:
                 await_standby(second)
                 yield first, second, lease
@@ -32,12 +32,12 @@ def pair(broker: Broker, sql: str, app: str, folder: Path, **env: str) -> Iterat
 
 def await_standby(runner: Runner) -> None:
     """Wait until a process is a standby, and warm."""
-    _await_state(runner, "standby")
+    await_state(runner, "standby")
 
 
-def _await_state(runner: Runner, state: str) -> None:
-    """Wait for a state as /health tells it, which answers also while no process leads."""
-    wait_until(lambda: runner.get("/health/ready").body["state"] == state, f"state {state}", DEADLINE_S)
+def await_state(runner: Runner, state: str, deadline_s: float = DEADLINE_S) -> None:
+    """Wait until GET /health of a process has a state. GET /stream is an error while no process leads."""
+    wait_until(lambda: runner.get("/health/ready").body["state"] == state, f"state {state}", deadline_s)
 
 
 def processes_of(runner: Runner) -> list[int]:

@@ -13,7 +13,7 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.postgres import Postgres
-from devkit.standby import DEADLINE_S, pair, processes_of, send
+from devkit.standby import DEADLINE_S, await_state, pair, processes_of, send
 from devkit.waiting import wait_until
 from tests.sinks.test_run import KEYS, NumberedSource, variables
 
@@ -47,7 +47,7 @@ def test_the_transaction_of_a_suspended_leader_does_not_keep_the_standby_from_wr
         zombie = processes_of(first)
         send(zombie, signal.SIGSTOP)
         try:
-            wait_until(lambda: second.get("/health/ready").body["state"] == "running", "a successor", SUCCESSOR_S)
+            await_state(second, "running", SUCCESSOR_S)
             second.read_to(source.produced, SUCCESSOR_S)
         finally:
             send(zombie, signal.SIGCONT)

@@ -173,17 +173,17 @@ def query_error(failure: Failure) -> LsqlError:
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
         case "worker-memory":
             return LsqlError("WORKERS_OUT_OF_MEMORY")
+        case "exceeds-heap":
+            found = failure.error.parameters
+            return LsqlError(
+                "RECORDS_EXCEED_WORKER_HEAP",
+                topic=found["topic"],
+                partition=int(found["partition"]),
+                offset=int(found["offset"]),
+                next_offset=int(found["offset"]) + 1,
+                heap_mib=int(found["heap_mib"]),
+            )
     error = failure.error
-    if failure.kind == "exceeds-heap":
-        found = error.parameters
-        return LsqlError(
-            "RECORDS_EXCEED_WORKER_HEAP",
-            topic=found["topic"],
-            partition=int(found["partition"]),
-            offset=int(found["offset"]),
-            next_offset=int(found["offset"]) + 1,
-            heap_mib=int(found["heap_mib"]),
-        )
     if error.condition == REGISTRY_RESPONSE_TOO_LARGE:
         limit_bytes = int(error.parameters["limit_bytes"])
         return LsqlError("REGISTRY_RESPONSE_TOO_LARGE", url=error.parameters["url"], limit_bytes=limit_bytes)

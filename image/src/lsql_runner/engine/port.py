@@ -32,7 +32,7 @@ def qualified_name(app_id: str, query: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Marking:
     """The first records are read one at a time: those of the first batch, and the first ones of each partition of a
-    query without batches. The place of each is written to a file before it is read, or told the driver."""
+    query without batches. The place of each is written to a file, or sent to the driver, before it is read."""
 
     file: Path | None
     """It contains an object with topic, partition and offset while a record is read and processed. None with workers:

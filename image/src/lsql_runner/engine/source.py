@@ -65,7 +65,7 @@ def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapp
 
 
 _AT_DRIVER = ""
-"""In place of the file for marks: tasks tell the driver the places."""
+"""Instead of the file for marks: tasks send the places to the driver."""
 
 _EARLIEST, _LATEST = -2, -1
 

@@ -21,10 +21,10 @@ final class DriverMark extends ReadMark {
     }
 
     /**
-     * Sets how the driver is told a place, or null for none any more; the answer says whether the record may be read.
-     * Called once in an executor.
+     * Sets the function that sends a place to the driver, or null when no record is read any more. It returns whether
+     * the record may be read. Called once in an executor.
      */
-    static void tellWith(Predicate<MarkedPlaces.Place> ask) {
+    static void askWith(Predicate<MarkedPlaces.Place> ask) {
         driver = ask;
     }
 

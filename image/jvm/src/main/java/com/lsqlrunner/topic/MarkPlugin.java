@@ -38,7 +38,7 @@ public final class MarkPlugin implements SparkPlugin {
         @Override
         public void init(PluginContext context, Map<String, String> ofDriver) {
             String executor = context.executorID();
-            DriverMark.tellWith(place -> ask(context, new MarkedPlaces.Mark(executor, place)));
+            DriverMark.askWith(place -> ask(context, new MarkedPlaces.Mark(executor, place)));
         }
 
         private static boolean ask(PluginContext context, MarkedPlaces.Mark mark) {

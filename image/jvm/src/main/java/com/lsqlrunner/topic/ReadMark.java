@@ -12,7 +12,7 @@ import org.apache.kafka.common.TopicPartition;
  * the cause. One thread uses a mark.
  */
 abstract class ReadMark implements AutoCloseable {
-    /** In place of the path of a file: the driver is told the places. */
+    /** Instead of the path of a file: the places are sent to the driver. */
     static final String AT_DRIVER = "";
 
     private static final ReentrantLock ONE_RECORD = new ReentrantLock(true);

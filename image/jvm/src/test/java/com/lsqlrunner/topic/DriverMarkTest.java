@@ -20,13 +20,13 @@ class DriverMarkTest {
 
     /** What a task of an executor does, which ends while it reads the record. */
     private void ends(String executor, String stream, long offset) {
-        DriverMark.tellWith(place -> places.set(new Mark(executor, place)));
+        DriverMark.askWith(place -> places.set(new Mark(executor, place)));
         new DriverMark(stream).write(P1, offset);
     }
 
     @AfterEach
     void tellNobody() {
-        DriverMark.tellWith(place -> true);
+        DriverMark.askWith(place -> true);
     }
 
     @Test
