@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from devkit.kubectl_proxy import RequestFailed, path_of, proxy
+
 POLL_S = 0.2
 LOG_LINES = 60
 MAX_LINES = 150
@@ -63,25 +65,38 @@ class Kubectl:
 
     def find(self, kind: str, name: str) -> Resource | None:
         """An object, or None if it does not exist."""
-        said = self.run("get", kind, name, "--ignore-not-found", "--output=json")
-        found: Resource | None = json.loads(said) if said.strip() else None
-        return found
+        path = path_of(kind, self.namespace, name)
+        if path is None:
+            said = self.run("get", kind, name, "--ignore-not-found", "--output=json")
+            return _object(said) if said.strip() else None
+        try:
+            return _object(self._read(path))
+        except RequestFailed as error:
+            if error.is_missing:
+                return None
+            raise _failed(path, error) from None
 
     def get(self, kind: str, name: str) -> Resource:
         """An object. Raises KubectlFailed if it does not exist."""
-        found: Resource = json.loads(self.run("get", kind, name, "--output=json"))
-        return found
+        path = path_of(kind, self.namespace, name)
+        return _object(self.raw(path) if path else self.run("get", kind, name, "--output=json"))
 
     def list(self, kind: str, selector: str = "") -> Sequence[Resource]:
         """All objects of a kind that match the selector."""
-        found: Sequence[Resource] = json.loads(self.run("get", kind, f"--selector={selector}", "--output=json"))[
-            "items"
-        ]
+        path = path_of(kind, self.namespace, selector=selector)
+        said = self.raw(path) if path else self.run("get", kind, f"--selector={selector}", "--output=json")
+        found: Sequence[Resource] = _object(said)["items"]
         return found
 
     def raw(self, path: str) -> str:
         """The response to GET path of the API server. Raises KubectlFailed if it is not a success."""
-        return self.run("get", "--raw", path)
+        try:
+            return self._read(path)
+        except RequestFailed as error:
+            raise _failed(path, error) from None
+
+    def _read(self, path: str) -> str:
+        return proxy(program(), self.kubeconfig).get(path)
 
     def apply(self, *objects: Resource) -> None:
         """Create or change objects."""
@@ -146,6 +161,15 @@ class Kubectl:
             return "\n".join(_shortened(line) for line in lines[-MAX_LINES:])
         except (KubectlFailed, subprocess.TimeoutExpired) as error:
             return str(error)
+
+
+def _object(said: str) -> Resource:
+    found: Resource = json.loads(said)
+    return found
+
+
+def _failed(path: str, error: RequestFailed) -> KubectlFailed:
+    return KubectlFailed(f"GET {path}", str(error))
 
 
 def _shortened(line: str) -> str:

@@ -1,6 +1,6 @@
 """Fixtures of the tests on a real Kubernetes: the cluster, a namespace, a broker that pods can reach, Helm, the image.
 
-Without KUBECONFIG a cluster is booted on this machine and removed afterwards. Under `make test-cluster` two processes
+Without KUBECONFIG a cluster is booted on this machine and removed afterwards. Under `make test-cluster` three processes
 share the cluster, each with its own namespaces; then the tests marked `node` run alone, because they affect every pod.
 """
 
@@ -24,10 +24,20 @@ IMAGE_VARIABLE = "RUNNER_IMAGE"
 """Names another image to test, such as `registry.example.com/lsql-runner:1`; `make image` builds the default."""
 SESSION_S = 300
 """Time for a test to wait until the cluster is booted and the image is loaded."""
+LONGEST = (
+    "test_release.py",
+    "test_standby.py",
+    "test_autoscaling.py",
+    "test_failures.py",
+    "test_workers.py",
+    "test_chart_testing.py",
+)
+"""The modules that take more than a minute. They begin first, so that no process ends with one of them alone."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give each test enough time for a cluster. With KUBECONFIG, deselect the tests that stop a node."""
+    """Order the tests, and give each enough time. With KUBECONFIG, deselect the tests that stop a node."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     ours = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     for item in ours:
         if item.get_closest_marker("timeout") is None:

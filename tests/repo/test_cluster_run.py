@@ -30,7 +30,10 @@ def test_a_failed_step_fails_the_run_and_an_empty_one_does_not(
 
     lines = log.read_text().splitlines()
     assert (result.returncode, len(lines)) == (code, steps)
-    assert lines[0] == "-n 3 --dist loadscope -m not node and not object_store tests/cluster -k a name"
+    assert (
+        lines[0]
+        == "-n 4 --dist loadscope --no-loadscope-reorder -m not node and not object_store tests/cluster -k a name"
+    )
     assert lines[1:] == ["-m node and not lost_node tests/cluster -k a name"][: steps - 1]
 
 
