@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,9 @@ import pytest
 from devkit.broker import Broker
 from devkit.runner import Runner
 from devkit.waiting import wait_until
-from devkit.workers import WorkerProcess, executor_of, jvms_of
+from devkit.workers import WorkerProcess, executor_of, free_ports, jvms_of, worker_environment
 from tests.conftest import TopicFactory
+from tests.faults import lsql_with_copies
 from tests.kafka.load_of_workers import DEADLINE_S, Load, await_workers, with_workers
 
 pytestmark = pytest.mark.timeout(600)
@@ -104,6 +107,48 @@ def test_a_suspended_worker_that_continues_writes_nothing_of_tasks_that_were_giv
         wait_until(lambda: executor_of(first) != jvms[1], "the end of the executor", DEADLINE_S)
 
     load.check()
+
+
+def test_speculative_copies_of_tasks_repeat_nothing(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
+    """Two attempts of a task run at the same time: the first one is suspended until its copy has ended."""
+    load = Load(broker, topic)
+    load.produce(40_000)
+    port = free_ports()
+    limit = {"LSQL_MAX_RECORDS_PER_BATCH": "10000", "ROOT_LOG_LEVEL": "TRACE"}
+    runner = Runner(broker.bootstrap, load.sql, f"app-{load.source}", tmp_path, **worker_environment(port), **limit)
+    slow, other = (WorkerProcess(port, OWN_ADDRESS=f"127.0.0.{n}") for n in (2, 3))
+    for process in (runner, slow, other):
+        process.argv[:1] = [sys.executable, lsql_with_copies.__file__]
+    with runner, slow, other:
+        await_workers(runner, 2)
+        while copies_that_won(runner) < 2:
+            suspend_until_a_copy_won(slow, runner, load)
+            runner.read_to(load.produced, DEADLINE_S)
+        load.produce(1_000)
+        runner.read_to(load.produced, DEADLINE_S)
+
+    load.check()
+
+
+def copies_that_won(runner: Runner) -> int:
+    """How many copies of tasks have ended before the first attempts."""
+    return runner.output().count("as the attempt 1 succeeded")  # of Spark, which then ends the first attempt
+
+
+def suspend_until_a_copy_won(worker: WorkerProcess, runner: Runner, load: Load) -> None:
+    """Suspend the executor of a worker while records arrive, until a copy of its task has ended, or it is lost.
+
+    It is lost, after 20 s, if its task has no copy: it has rows that tasks of the other worker wait for.
+    """
+    wait_until(lambda: executor_of(worker) != 0, "an executor", DEADLINE_S)
+    executor, before = executor_of(worker), copies_that_won(runner)
+    os.kill(executor, signal.SIGSTOP)
+    load.produce(2_000)
+    wait_until(
+        lambda: copies_that_won(runner) > before or executor_of(worker) != executor, "the end of a copy", DEADLINE_S
+    )
+    with suppress(ProcessLookupError):
+        os.kill(executor, signal.SIGCONT)
 
 
 def test_at_least_once_loses_nothing_of_a_killed_executor(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
