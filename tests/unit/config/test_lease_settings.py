@@ -4,7 +4,8 @@ import pytest
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.lease.connection import SERVICE_ACCOUNT, LeaseConnection
-from tests.unit.config.environment import refused, settings
+from lsql_runner.runtime.dry_run import validate
+from tests.unit.config.environment import SQL, refused, settings
 
 
 def test_without_a_name_there_is_no_lease() -> None:
@@ -41,18 +42,20 @@ def test_renewals_must_be_more_frequent_than_twice_in_a_lease() -> None:
     assert settings(**values, LSQL_LEASE_RENEW_SECONDS="1.9").lease is not None
 
 
-def test_a_lease_is_refused_with_workers() -> None:
-    secret = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
+@pytest.mark.parametrize(
+    "excluding",
+    [
+        {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"},
+        {"LSQL_STATE_URI": "s3a://states/fleet"},
+    ],
+    ids=["workers", "state at a URI"],
+)
+def test_a_lease_is_refused_beside_what_excludes_it(excluding: dict[str, str]) -> None:
+    values = {"LSQL_LEASE": "fleet/fast-vehicles", **excluding}
 
-    assert refused_lease(LSQL_LEASE="fleet/fast-vehicles", **secret) == "LSQL_LEASE"
-
-
-def test_a_lease_is_refused_with_state_at_a_uri() -> None:
-    found = settings(LSQL_LEASE="fleet/fast-vehicles", LSQL_STATE_URI="s3a://states/fleet")
-
+    assert refused_lease(**values) == "LSQL_LEASE"
     with pytest.raises(LsqlError) as caught:
-        found.state_store  # noqa: B018
-
+        validate({"SQL": SQL, **values})
     assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_LEASE")
 
 

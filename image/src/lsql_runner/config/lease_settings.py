@@ -7,14 +7,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from lsql_runner.config.value_types import LeaseName, WorkerHost
-from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.lease.connection import SERVICE_ACCOUNT, LeaseConnection
 
 EXPECTED_LEASE = DetailTable(
     {
-        "NO_WORKERS": "no value while LSQL_WORKERS_SECRET is set",
-        "NO_URI": "no value while LSQL_STATE_URI is set",
+        "ALONE": "no value while {other} is set",
         "RENEWAL": "less than half of the {lease} seconds of LSQL_LEASE_SECONDS",
     }
 )
@@ -71,10 +69,6 @@ class LeaseSettings(BaseModel):
         """
         if not self.lease_name:
             return None
-        if isinstance(self, WorkerSettings) and self.workers_secret:
-            raise LsqlError(
-                "ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=EXPECTED_LEASE("NO_WORKERS")
-            )
         if 2 * self.lease_renew_seconds >= self.lease_seconds:
             expected = EXPECTED_LEASE("RENEWAL", lease=self.lease_seconds)
             shown = f"{self.lease_renew_seconds:g}"

@@ -30,6 +30,7 @@ from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
+from lsql_runner.lease.connection import LeaseConnection
 
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
@@ -271,10 +272,24 @@ class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
         """
         if not self.state_uri:
             return None
-        if self.lease_name:  # the file `owner`, which fences a process that was replaced, is on a volume
-            expected = EXPECTED_LEASE("NO_URI")
-            raise LsqlError("ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=expected)
         return state_store(self.state_uri, self.state_options, self.state_site)
+
+    @property
+    def lease(self) -> LeaseConnection | None:
+        """The Lease that decides which process runs the program; None if there is one process.
+
+        Raises:
+            LsqlError: ENV_INVALID, also for a setting that excludes a standby.
+        """
+        excluding = {
+            "LSQL_WORKERS_SECRET": self.workers_secret,
+            "LSQL_STATE_URI": self.state_uri,  # the file `owner`, which fences a replaced process, is on a volume
+        }
+        for other, value in excluding.items():
+            if self.lease_name and value:
+                expected = EXPECTED_LEASE("ALONE", other=other)
+                raise LsqlError("ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=expected)
+        return super().lease
 
     @property
     def sink_kinds(self) -> dict[str, str]:

@@ -119,6 +119,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
     settings.check_workers()
     program = parse(settings.sql)
     settings.state_store  # noqa: B018  # an invalid file is refused
+    settings.lease  # noqa: B018
     if settings.bootstrap_servers:
         saved = _saved(settings)
         with connections(settings) as (brokers, registry):
