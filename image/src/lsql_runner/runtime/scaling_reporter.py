@@ -8,10 +8,9 @@ from math import ceil
 
 from lsql_runner.config.scaling_settings import Autoscaling
 from lsql_runner.events.processor import Event, LagMeasured, ScalingDecided, WarningRaised
-from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.state_machine import StateMachine
-from lsql_runner.runtime.status import NO_BROKERS, Status
+from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.scaling.policy import Lag, Policy, ScalingHistory, decide, needed
 from lsql_runner.scaling.window import Proposal, WorkerLimits
@@ -81,10 +80,9 @@ class ScalingReporter:
 
     def _why_unknown(self, status: Status, measured: LagMeasured | None, now_ms: int) -> str | None:
         """Why the lag is not known; None if it is."""
-        if status.state is not State.RUNNING:
-            return f"the processor is {status.state.value}"
-        if status.broker_error is not None:
-            return NO_BROKERS
+        reason = status.why_lag_unknown
+        if reason is not None:
+            return reason
         if measured is None:
             return _MEASURING
         if abs(now_ms - measured.at_ms) > self._longest_ms:  # the clock may have been set back

@@ -35,9 +35,6 @@ from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.runtime.rates import WINDOW_MS, Rates
 
-NO_BROKERS = "the brokers do not respond"
-"""Why the number of workers is not known."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
@@ -99,6 +96,13 @@ class Status:
         return sum(not worker.leaving for worker in self.workers or ())
 
     @property
+    def why_lag_unknown(self) -> str | None:
+        """Why the lag is not measured; None if it is."""
+        if self.state is not State.RUNNING:
+            return f"the processor is {self.state.value}"
+        return None if self.broker_error is None else "the brokers do not respond"
+
+    @property
     def records_in_per_s(self) -> float:
         return sum(rates.records_in_per_s for rates in self.rates.values())
 
@@ -147,7 +151,7 @@ def status_after(event: Event, status: Status) -> Status:
 @status_after.register
 def _(event: StateChanged, status: Status) -> Status:
     running = event.new is State.RUNNING
-    return replace(
+    after = replace(
         status,
         state=event.new,
         since_ms=event.at_ms,
@@ -157,8 +161,8 @@ def _(event: StateChanged, status: Status) -> Status:
         progress_at_ms=event.at_ms if running else status.progress_at_ms,
         lag_at_progress=status.lag if running else status.lag_at_progress,
         rates=status.rates if running else {},
-        scaling=status.scaling if running else _unknown(status, event.at_ms, f"the processor is {event.new.value}"),
     )
+    return _without_old_scaling(after, event.at_ms)
 
 
 @status_after.register
@@ -222,7 +226,7 @@ def _(event: LateRecordsDropped, status: Status) -> Status:
 
 @status_after.register
 def _(event: BrokerLost, status: Status) -> Status:
-    return replace(status, broker_error=event.error, scaling=_unknown(status, event.at_ms, NO_BROKERS))
+    return _without_old_scaling(replace(status, broker_error=event.error), event.at_ms)
 
 
 @status_after.register
@@ -282,9 +286,15 @@ def _(event: ScalingDecided, status: Status) -> Status:
     return replace(status, scaling=event)
 
 
-def _unknown(status: Status, at_ms: int, reason: str) -> ScalingDecided | None:
-    """At once, since the next decision may be late: a start waits for brokers, and a stop for running batches."""
-    return None if status.scaling is None else status.scaling.unknown(at_ms, reason)
+def _without_old_scaling(status: Status, at_ms: int) -> Status:
+    """The status without the number of workers, if the lag is not known any more.
+
+    At once, since the next decision may be late: a start waits for brokers, and a stop for running batches.
+    """
+    reason = status.why_lag_unknown
+    if reason is None or status.scaling is None:
+        return status
+    return replace(status, scaling=status.scaling.unknown(at_ms, reason))
 
 
 @status_after.register
