@@ -11,6 +11,7 @@ from devkit.markdown import GENERATED, cell, code, code_list
 from lsql_runner.bind.kafka_settings import CONSUMER_KEYS, IGNORED_KEYS, PRODUCER_KEYS, TOPIC_KEYS
 from lsql_runner.bind.rocksdb_settings import ROCKSDB_IGNORED, ROCKSDB_KEYS
 from lsql_runner.config.api_settings import ApiSettings
+from lsql_runner.config.connection_settings import ConnectionSettings
 from lsql_runner.config.lease_settings import LeaseSettings
 from lsql_runner.config.policy_settings import PolicySettings
 from lsql_runner.config.scaling_settings import ScalingSettings
@@ -21,6 +22,7 @@ from lsql_runner.config.worker_settings import WorkerSettings
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 
 _OTHER_TABLES = {
+    **ConnectionSettings.model_fields,
     **ApiSettings.model_fields,
     **PolicySettings.model_fields,
     **ScalingSettings.model_fields,
@@ -43,11 +45,15 @@ def settings() -> str:
         ),
         "",
         *_table(name for name in Settings.model_fields if name not in _OTHER_TABLES),
+        f"| `{OPTION}<KEY>` | none | text | {cell(OPTION_DOC)} |",
+        "",
+        "## Brokers and schema registry",
+        "",
+        *_table(ConnectionSettings.model_fields),
         (
             "| `SASL_*`, `SSL_*` | none | text | Keys of the Kafka client, in upper case and with `_` for `.`: "
             "`SASL_MECHANISM` is `sasl.mechanism`. |"
         ),
-        f"| `{OPTION}<KEY>` | none | text | {cell(OPTION_DOC)} |",
         "",
         "## REST API",
         "",

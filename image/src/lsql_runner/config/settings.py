@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from lsql_runner.bind.limits import MAX_PARTITIONS
-from lsql_runner.config.addresses import broker_addresses
 from lsql_runner.config.api_settings import ApiSettings
+from lsql_runner.config.connection_settings import ConnectionSettings
 from lsql_runner.config.lease_settings import EXPECTED_LEASE, LeaseSettings
 from lsql_runner.config.log_levels import level_name
 from lsql_runner.config.policy_settings import PolicySettings
@@ -26,17 +26,14 @@ from lsql_runner.errors import DetailError, LsqlError
 from lsql_runner.formats.catalog import TopicSchema, UserFunction
 from lsql_runner.formats.declared import parse_topics
 from lsql_runner.formats.spec import DeclarationError
-from lsql_runner.formats.table import REGISTRY_KINDS
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
-from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.registry_connection import RegistryConnection, RegistryTls, registry_urls
 from lsql_runner.lease.connection import LeaseConnection
 
 _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
-class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
-    """All settings of a processor, with those of its API, standby, workers and scaling."""
+class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
+    """All settings of a processor, with those of its connections, policies, API, workers, scaling and standby."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -45,44 +42,6 @@ class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
         "lsql-processor",
         alias="SQL_APP_ID",
         description="Name of the processor: its consumer group and the identity of its state.",
-    )
-    bootstrap_servers: str = Field(
-        "",
-        alias="SQL_BOOTSTRAP_SERVERS",
-        description="Brokers: `[PROTO://]host:port`, separated by commas; PROTO is a security protocol. IPv6 addresses "
-        "are in brackets: `[fd00::1]:9092`.",
-    )
-    schema_registry_url: str = Field(
-        "",
-        alias="SQL_SCHEMA_REGISTRY_URL",
-        description=(
-            "Schema registry: `http[s]://host[:port][/path]`, several addresses separated by commas. "
-            f"For {', '.join(REGISTRY_KINDS)}."
-        ),
-    )
-    registry_user: str = Field("", alias="LSQL_SCHEMA_REGISTRY_USER", description="User name for the schema registry.")
-    registry_password: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_PASSWORD", description="Password for the schema registry."
-    )
-    registry_ca: str = Field(
-        "",
-        alias="LSQL_SCHEMA_REGISTRY_CA",
-        description="CA certificates with which the registry's certificate is verified, as PEM; empty for those of the "
-        "system.",
-    )
-    registry_certificate: str = Field(
-        "",
-        alias="LSQL_SCHEMA_REGISTRY_CERTIFICATE",
-        description="Client certificate for the registry, with its chain, as PEM.",
-    )
-    registry_key: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_KEY", description="Private key of the client certificate, as PEM."
-    )
-    registry_key_password: str = Field(
-        "", alias="LSQL_SCHEMA_REGISTRY_KEY_PASSWORD", description="Password of the private key, if it has one."
-    )
-    registry_provider: str = Field(
-        "", alias="SQL_REGISTRY_PROVIDER", description="Kind of schema registry. Not used in this version."
     )
     state_dir: Path = Field(
         Path("~/.local/state/lsql-runner"),
@@ -125,11 +84,6 @@ class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
         alias="JAVA_OPTS",
         description="More options for the JVM, separated by blanks. The second JVM, for Kerberos and Java key stores, "
         "gets those that begin with `-D`.",
-    )
-    security_protocol: Literal["", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        "",
-        alias="SECURITY_PROTOCOL",
-        description="Security protocol of the brokers; SASL_* and SSL_* variables become Kafka client keys.",
     )
     topics: str = Field(
         "",
@@ -231,37 +185,12 @@ class Settings(PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
     )
     sinks: tuple[SinkConnection, ...] = Field((), description="LSQL_SINK_<NAME>_URL, _USER, _PASSWORD and _CA.")
     state_options: tuple[tuple[str, str], ...] = Field((), description="LSQL_STATE_OPTION_* as settings of Hadoop.")
-    client_keys: tuple[tuple[str, str], ...] = Field((), description="SASL_* and SSL_* as Kafka client keys.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
-
-    @property
-    def connection(self) -> KafkaConnection:
-        """The brokers, with the security protocol from the addresses or SECURITY_PROTOCOL.
-
-        Raises:
-            LsqlError: ENV_MISSING, ENV_INVALID.
-        """
-        addresses, protocol = broker_addresses(self.bootstrap_servers, self.security_protocol)
-        security = {"security.protocol": protocol} | dict(self.client_keys)
-        return KafkaConnection(addresses, tuple(security.items()))
 
     @property
     def memory_limit_mib(self) -> int | None:
         """LSQL_MEMORY_LIMIT in MiB; None if it is not set."""
         return mebibytes(self.memory_limit) if self.memory_limit else None
-
-    @property
-    def registry(self) -> RegistryConnection | None:
-        """The schema registry; None if there is no address.
-
-        Raises:
-            LsqlError: ENV_INVALID.
-        """
-        if not self.schema_registry_url.strip():
-            return None
-        tls = RegistryTls(self.registry_ca, self.registry_certificate, self.registry_key, self.registry_key_password)
-        urls = registry_urls(self.schema_registry_url)
-        return RegistryConnection(urls, self.registry_user, self.registry_password, tls)
 
     @property
     def state_store(self) -> UriStore | None:
