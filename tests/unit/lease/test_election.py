@@ -10,7 +10,7 @@ from lsql_runner.lease.election import Candidate, Election, Term, TermLostError
 from lsql_runner.lease.record import LeaseRecord
 
 LEASE_S = 4
-LOOK_S = 0.5
+READ_S = 0.5
 
 
 def election(name: str) -> Election:
@@ -32,9 +32,9 @@ class Cluster:
             candidate.written(wanted)
         return candidate.term is not None
 
-    def looks(self, candidate: Election, seconds: float, skew_s: float = 0.0) -> bool:
+    def reads(self, candidate: Election, seconds: float, skew_s: float = 0.0) -> bool:
         """Looks of a candidate, several in each second, for some time; whether it leads in the end."""
-        steps = round(seconds / LOOK_S)
+        steps = round(seconds / READ_S)
         for _ in range(steps):
             self.now_s += seconds / steps
             self.turn(candidate, skew_s)
@@ -62,20 +62,20 @@ def test_a_lease_that_is_not_renewed_is_taken_after_its_duration() -> None:
     cluster.turn(one)
     cluster.turn(other)
 
-    assert not cluster.looks(other, LEASE_S - 0.1)
+    assert not cluster.reads(other, LEASE_S - 0.1)
     cluster.now_s += 0.2
     assert cluster.turn(other)
     assert other.term == Term(2, "other")
 
 
-def test_the_duration_is_measured_from_the_first_look_with_the_own_clock() -> None:
+def test_the_duration_is_measured_from_the_first_read_with_the_own_clock() -> None:
     cluster, one, late = Cluster(), election("one"), election("late")
     cluster.turn(one, skew_s=-86_400)
     cluster.now_s += 1000
 
     assert not cluster.turn(late, skew_s=86_400)
-    assert not cluster.looks(late, LEASE_S - LOOK_S, skew_s=86_400)
-    assert cluster.looks(late, 2 * LOOK_S, skew_s=86_400)
+    assert not cluster.reads(late, LEASE_S - READ_S, skew_s=86_400)
+    assert cluster.reads(late, 2 * READ_S, skew_s=86_400)
 
 
 def test_a_time_without_an_answer_does_not_count_because_the_leader_could_not_renew_either() -> None:
@@ -87,15 +87,15 @@ def test_a_time_without_an_answer_does_not_count_because_the_leader_could_not_re
     assert not cluster.turn(other)
     assert cluster.turn(one)
     assert not cluster.turn(other)
-    assert cluster.looks(other, LEASE_S)
+    assert cluster.reads(other, LEASE_S)
 
 
-def test_a_candidate_looks_again_when_the_lease_expires() -> None:
+def test_a_candidate_reads_again_when_the_lease_expires() -> None:
     cluster, one, other = Cluster(), election("one"), election("other")
     assert other.wait_s(cluster.now_s, longest_s=1) == 1
     cluster.turn(one)
     cluster.turn(other)
-    assert not cluster.looks(other, LEASE_S - 0.2)
+    assert not cluster.reads(other, LEASE_S - 0.2)
 
     assert other.wait_s(cluster.now_s, longest_s=1) == pytest.approx(0.2)
     assert other.wait_s(cluster.now_s + 0.1, longest_s=0.05) == 0.05
@@ -111,8 +111,8 @@ def test_the_lease_of_a_leader_that_stops_is_shorter() -> None:
     assert cluster.turn(one)
     cluster.turn(other)
 
-    assert not cluster.looks(other, 1.5)
-    assert cluster.looks(other, 1)
+    assert not cluster.reads(other, 1.5)
+    assert cluster.reads(other, 1)
 
 
 def test_a_candidate_that_stops_does_not_begin_to_lead() -> None:
@@ -138,7 +138,7 @@ def test_a_leader_that_finds_another_holder_has_lost_its_term() -> None:
     cluster, one, other = Cluster(), election("one"), election("other")
     cluster.turn(one)
     cluster.turn(other)
-    assert cluster.looks(other, LEASE_S + LOOK_S)
+    assert cluster.reads(other, LEASE_S + READ_S)
 
     with pytest.raises(TermLostError) as caught:
         cluster.turn(one)
@@ -149,7 +149,7 @@ def test_a_leader_that_finds_a_later_term_without_a_holder_has_lost_its_own() ->
     cluster, one, other = Cluster(), election("one"), election("other")
     cluster.turn(one)
     cluster.turn(other)
-    assert cluster.looks(other, LEASE_S + LOOK_S)
+    assert cluster.reads(other, LEASE_S + READ_S)
     released = other.released(cluster.lease, "later")
     assert released is not None
     cluster.lease = released

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from lsql_runner.lease.record import LeaseRecord
 
-_LONGEST_LOOK = 0.5
-"""The longest time between two looks that counts as a time without a change, as a part of the duration."""
+_LONGEST_PERIOD = 0.5
+"""The longest time between two reads that counts as a time without a change, as a part of the Lease's duration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class Election:
         self._ends = True
 
     def wait_s(self, now_s: float, longest_s: float) -> float:
-        """How long to wait until the next look: until the Lease expires, at most `longest_s`."""
+        """How long to wait until the next read: until the Lease expires, at most `longest_s`."""
         seen = self._seen
         if self.term is not None or seen is None or not seen.holder:
             return longest_s
         until_expiry_s = self._read_at_s + seen.duration_s - self._unchanged_s - now_s
-        return min(longest_s, until_expiry_s) if until_expiry_s > 0 else longest_s  # the look at the expiry has failed
+        return min(longest_s, until_expiry_s) if until_expiry_s > 0 else longest_s  # the read at the expiry has failed
 
     def written(self, record: LeaseRecord) -> None:
         """The API server has stored a result of `wanted`: this candidate leads."""
@@ -116,12 +116,12 @@ class Election:
     def _has_expired(self, found: LeaseRecord, now_s: float) -> bool:
         """Whether the Lease has not changed for its duration.
 
-        A long time between two looks does not count: the API server did not answer, so the leader could not renew
+        A long time between two reads does not count: the API server did not answer, so the leader could not renew
         the Lease either, or this process was suspended.
         """
-        since_look_s, self._read_at_s = now_s - self._read_at_s, now_s
+        since_read_s, self._read_at_s = now_s - self._read_at_s, now_s
         if found != self._seen:
             self._seen, self._unchanged_s = found, 0.0
-        elif since_look_s <= found.duration_s * _LONGEST_LOOK:
-            self._unchanged_s += since_look_s
+        elif since_read_s <= found.duration_s * _LONGEST_PERIOD:
+            self._unchanged_s += since_read_s
         return self._unchanged_s >= found.duration_s

@@ -16,12 +16,12 @@ from lsql_runner.lease.record import LeaseRecord, micro_time, record_of, with_re
 
 _RELEASE_S = 3.0
 """A Lease that cannot be released within this time expires."""
-_LOOKS = 2
-"""How often a process that does not lead looks at the Lease in the time between two renewals."""
+_READS = 2
+"""How often a process that does not lead reads the Lease in the time between two renewals."""
 _RETRIES = 4
-"""How often a leader tries in this time, when the API server refuses or has no answer."""
+"""How often a leader tries in this time, when the API server refuses or does not answer."""
 _END_LEASE_S = 2
-"""The duration of the Lease of a process that stops: it may be killed at any time. If it is replaced although it lives,
+"""The duration of the Lease of a process that stops: it may be killed at any time. If it is replaced although it runs,
 another process repeats its last batch, no more."""
 _END_RENEW_S = 0.5
 
@@ -29,8 +29,8 @@ _END_RENEW_S = 0.5
 class LeaseLeadership:
     """A Leadership by a Lease. The constructor starts a thread, `close` ends it and keeps the Lease.
 
-    A leader that does not reach the API server goes on: while it alone is cut off, another process takes over, and the
-    state directory and the brokers tell it.
+    A leader that does not reach the API server continues. If another process takes over meanwhile, the state directory
+    and the brokers refuse what this one writes.
 
     A leader sends one request for each renewal. It reads the Lease only after a write that failed.
 
@@ -125,7 +125,7 @@ class LeaseLeadership:
     def _wait_s(self, began_s: float, now_s: float) -> float:
         """The time until the next turn, after one that began at `began_s`."""
         if self._election.term is None:
-            pause_s = self._renew_s / _LOOKS
+            pause_s = self._renew_s / _READS
         else:
             pause_s = self._renew_s if self._own is not None else self._renew_s / _RETRIES
         return self._election.wait_s(now_s, max(0.0, began_s + pause_s - now_s))
