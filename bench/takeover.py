@@ -29,7 +29,7 @@ from bench.command import print_table, say
 from bench.engines import build
 from bench.follow import Follower
 from bench.machine import machine
-from bench.silence import resumed_ms
+from bench.pauses import resumed_ms
 from bench.takeover_pods import TARGET_PARTITIONS, ProcessorInPods, lsql_pods, streams_pods
 from ci.cluster.lifecycle import CannotRun
 from ci.cluster.processes import ClusterFailed
@@ -103,7 +103,7 @@ def _streams(
     return start
 
 
-CONTENDERS = {
+PROCESSORS = {
     "lsql-standby": TakeOverRow("lsql-runner, one standby", _lsql(1)),
     "lsql": TakeOverRow("lsql-runner, one pod", _lsql(0), (KILLED,)),
     "streams-standby": TakeOverRow("Kafka Streams, two pods, num.standby.replicas=1", _streams(2, STANDBY), runs=1),
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each fault of each processor. Returns 1 if a processor is not ready in time, or on a signal."""
     options = _options(arguments)
     build(["streams"])
-    chosen = [CONTENDERS[name] for name in options.only or CONTENDERS]
+    chosen = [PROCESSORS[name] for name in options.only or PROCESSORS]
     try:
         return print_table(_take_overs(chosen, options.runs, options.image), table)
     except (AssertionError, CannotRun, ClusterFailed) as error:
@@ -132,7 +132,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.takeover", description="Seconds from a fault of a pod to the next result."
     )
-    parser.add_argument("--only", choices=list(CONTENDERS), action="append", help="only this processor")
+    parser.add_argument("--only", choices=list(PROCESSORS), action="append", help="only this processor")
     parser.add_argument("--image", default=default_tag(), help="image of lsql-runner (default %(default)s)")
     parser.add_argument("--runs", type=int, default=2, help="runs of each fault (default 2)")
     return parser.parse_args(arguments)

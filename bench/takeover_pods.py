@@ -19,11 +19,11 @@ from bench import streams_settings
 from bench.task import Guarantee, Task
 from devkit.broker import Broker
 from devkit.cluster_release import Helm
+from devkit.cluster_standby import await_ready_pods, leader_of
 from devkit.cluster_traffic import Traffic
 from devkit.kubectl import Kubectl, Resource
 from devkit.release_with_traffic import ReleaseWithTraffic
 from devkit.topics import CLIENT_CONFIG
-from lsql_runner.lease.record import record_of
 
 READY_S = 180
 TARGET_PARTITIONS = 2
@@ -51,12 +51,6 @@ class ProcessorInPods(Protocol):
         """The pod that has the partition."""
 
 
-def is_ready(pod: Resource) -> bool:
-    """Whether the kubelet has found that a pod is ready."""
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-
-
 @dataclass(frozen=True)
 class LsqlPods:
     """A release of the chart."""
@@ -73,17 +67,12 @@ class LsqlPods:
         return self.release.traffic
 
     def await_ready(self) -> None:
-        def are_ready() -> bool:
-            pods = self.release.processor.pods()
-            return len(pods) == 1 + self.standbys and all(map(is_ready, pods))
-
-        self.release.helm.kubectl.wait_until(are_ready, READY_S, "ready pods")
+        await_ready_pods(self.release, 1 + self.standbys)
 
     def leader(self) -> Resource:
         if not self.standbys:
             return self.release.processor.pod()
-        kubectl = self.release.helm.kubectl
-        return kubectl.get("pod", record_of(kubectl.get("lease", self.release.name)).holder.partition("_")[0])
+        return self.release.helm.kubectl.get("pod", leader_of(self.release))
 
 
 @contextmanager

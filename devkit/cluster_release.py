@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from devkit.helm import CHART
-from devkit.kubectl import Kubectl, KubectlFailed, Resource
+from devkit.kubectl import Kubectl, KubectlFailed, Resource, is_ready
 
 TIMEOUT_S = 150
 READY_S = 180
@@ -160,8 +160,7 @@ class InstalledProcessor:
     def is_ready(self) -> bool:
         """Whether the pod is ready."""
         pods = self.pods()
-        conditions = pods[0]["status"].get("conditions", []) if len(pods) == 1 else []
-        return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+        return len(pods) == 1 and is_ready(pods[0])
 
     def await_ready(self, deadline_s: float = READY_S) -> None:
         """Wait until the pod is ready."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from devkit.kubectl import Resource
+from devkit.kubectl import is_ready
 from devkit.release_with_traffic import ReleaseWithTraffic
 from lsql_runner.lease.record import LeaseRecord, record_of
 
@@ -23,20 +23,19 @@ def leader_of(release: ReleaseWithTraffic) -> str:
     return lease_of(release).holder.partition("_")[0]
 
 
-def is_ready(pod: Resource) -> bool:
-    """Whether a pod is ready, as the API server knows it."""
-    conditions = pod["status"].get("conditions", [])
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-
-
 def await_pair(release: ReleaseWithTraffic) -> None:
     """Wait until there are two ready pods, and the standby is warm."""
+    await_ready_pods(release, 2)
 
-    def is_pair() -> bool:
+
+def await_ready_pods(release: ReleaseWithTraffic, count: int) -> None:
+    """Wait until the processor has so many pods, and all are ready."""
+
+    def are_ready() -> bool:
         pods = release.processor.pods()
-        return len(pods) == 2 and all(map(is_ready, pods))
+        return len(pods) == count and all(map(is_ready, pods))
 
-    release.helm.kubectl.wait_until(is_pair, DEADLINE_S, "two ready pods")
+    release.helm.kubectl.wait_until(are_ready, DEADLINE_S, f"{count} ready pods")
 
 
 def first_record_s(release: ReleaseWithTraffic, began: float, is_successor: Callable[[], bool]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from devkit.kubectl import KubectlFailed, Resource
+from devkit.kubectl import Resource
 from devkit.release_with_traffic import ReleaseWithTraffic
 
 JOINED_S = 180
@@ -22,10 +22,7 @@ def await_workers(release: ReleaseWithTraffic, count: int) -> None:
     """Wait until the processor has so many workers, none of which is leaving."""
 
     def has_all() -> bool:
-        try:
-            workers = release.processor.stream()["workers"] or []
-        except KubectlFailed:  # the processor is being started
-            return False
+        workers = release.processor.stream()["workers"] or []
         return len(workers) == count and not any(worker["leaving"] for worker in workers)
 
     release.helm.kubectl.wait_until(has_all, JOINED_S, f"{count} workers")

@@ -72,10 +72,6 @@ class Container(Process):
         listed = subprocess.run(["runc", "ps", "--format", "json", self.id], check=True, capture_output=True, text=True)
         return [int(pid) for pid in json.loads(listed.stdout) or ()]  # null while it ends
 
-    def memory_peak_mib(self) -> float:
-        """The highest memory use of the container so far, page cache included."""
-        return self._cgroup_number("memory.peak", "memory/{}/memory.max_usage_in_bytes") / MIB
-
     def resident_mib(self) -> float:
         """The resident memory of the container's processes, mapped files included.
 
@@ -97,16 +93,11 @@ class Container(Process):
 
     def cpu_s(self) -> float:
         """The processor time of the container in seconds."""
-        return self._cgroup_number("cpu.stat", "cpuacct/{}/cpuacct.usage") / 1e9
-
-    def _cgroup_number(self, v2_file: str, v1_path: str) -> float:
-        """A number of the control group of version 1 or 2, in bytes or nanoseconds."""
-        v1 = Path("/sys/fs/cgroup", v1_path.format(f"{GROUP}/{self.id}"))
-        if v1.exists():
-            return float(v1.read_text())
-        text = Path("/sys/fs/cgroup", GROUP, self.id, v2_file).read_text()
-        # The first line of cpu.stat is the time in microseconds.
-        return float(text.split()[1]) * 1e3 if v2_file == "cpu.stat" else float(text)
+        version_1 = Path("/sys/fs/cgroup/cpuacct", GROUP, self.id, "cpuacct.usage")
+        if version_1.exists():
+            return int(version_1.read_text()) / 1e9
+        microseconds = Path("/sys/fs/cgroup", GROUP, self.id, "cpu.stat").read_text().split()[1]
+        return int(microseconds) / 1e6
 
     def signal(self, name: str) -> None:
         """Send a signal to the first process of the container."""

@@ -32,6 +32,12 @@ class KubectlFailed(AssertionError):
         self.output = output
 
 
+def is_ready(pod: Resource) -> bool:
+    """Whether a pod is ready, as the API server knows it."""
+    conditions = pod["status"].get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
 def program() -> str:
     """The path of the kubectl of the test cluster, or of the one on the PATH."""
     own = Path(sys.prefix, "share/lsql-runner/cluster-tools/bin/kubectl")

@@ -16,10 +16,10 @@ import pytest
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.cluster_pods import USER, await_running, claim, pod
-from devkit.cluster_standby import DEADLINE_S, await_pair, first_record_s, is_ready, leader_of, lease_of
+from devkit.cluster_standby import DEADLINE_S, await_pair, first_record_s, leader_of, lease_of
 from devkit.cluster_traffic import LongestPause
 from devkit.cluster_workers import await_workers, worker_pods
-from devkit.kubectl import Kubectl, Resource
+from devkit.kubectl import Kubectl, Resource, is_ready
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
 

@@ -16,8 +16,9 @@ import pytest
 from ci.tools.image import base_image
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
+from devkit.cluster_workers import await_workers
 from devkit.jars import jar_folder
-from devkit.kubectl import Kubectl, KubectlFailed
+from devkit.kubectl import Kubectl
 from devkit.object_store import SECRET_KEY, ObjectStore
 from devkit.release_with_traffic import ReleaseWithTraffic, counting
 from tests.cluster.conftest import HelmFactory
@@ -26,7 +27,6 @@ pytestmark = [pytest.mark.object_store, pytest.mark.timeout(600)]
 
 CONNECTOR = "localhost/lsql-s3a-jars:tests"
 CREDENTIALS = ("fs.s3a.access.key", "fs.s3a.secret.key")
-DEADLINE_S = 180
 
 
 @pytest.fixture
@@ -52,18 +52,6 @@ def core_site(store: ObjectStore) -> str:
     options = store.options()
     properties = (f"<property><name>{name}</name><value>{options[name]}</value></property>" for name in CREDENTIALS)
     return f"<configuration>{''.join(properties)}</configuration>"
-
-
-def await_workers(release: ReleaseWithTraffic, count: int) -> None:
-    """Wait until the processor has so many workers."""
-
-    def has_all() -> bool:
-        try:
-            return len(release.processor.stream()["workers"] or []) == count
-        except KubectlFailed:  # the processor is being started
-            return False
-
-    release.helm.kubectl.wait_until(has_all, DEADLINE_S, f"{count} workers")
 
 
 def test_a_release_with_workers_keeps_its_state_in_a_store_when_its_pod_is_lost(

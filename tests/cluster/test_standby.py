@@ -13,7 +13,7 @@ import time
 import pytest
 
 from bench.follow import Follower
-from bench.silence import longest_pause_ms
+from bench.pauses import longest_pause_ms
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.cluster_standby import DEADLINE_S, await_pair, first_record_s, leader_of, lease_of

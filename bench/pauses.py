@@ -1,4 +1,4 @@
-"""When the results of a program go on after a fault, from the times at which they arrive. Pure."""
+"""When a program continues to write results after a fault, from the times at which they arrive. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 LEAST_MS = 1_000
-"""A shorter pause is one between two batches or commits."""
+"""A shorter pause may be between two batches or commits."""
 SETTLED_MS = 3_000
 """For how long results have to arrive until the longest pause counts as that of the fault."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bench.silence import longest_pause_ms, resumed_ms
+from bench.pauses import longest_pause_ms, resumed_ms
 
 FAULT_MS = 100_000
 
