@@ -62,7 +62,8 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- $set = concat $set (list
   (list "LSQL_WORKERS_HOST" (printf "%s-headless.%s.svc" (include "lsql-runner.fullname" $root) $root.Release.Namespace))
   (list "LSQL_WORKERS_PORT" "7077")
-  (list "LSQL_WORKERS_ENCRYPTION" $values.workers.encryption)) -}}
+  (list "LSQL_WORKERS_ENCRYPTION" $values.workers.encryption)
+  (list "LSQL_WORKERS_THREADS" $values.workers.threads)) -}}
 {{- with (default dict $values.workers.resources.limits).memory -}}{{- $set = append $set (list "LSQL_WORKERS_MEMORY" .) -}}{{- end -}}
 {{- end -}}
 {{- if .api -}}{{- $set = concat $set (include "lsql-runner.autoscalingVariables" $root | fromJsonArray) -}}{{- end -}}

@@ -66,6 +66,7 @@ def test_port_and_encryption_can_be_set() -> None:
         ("LSQL_WORKERS_PORT", "65534"),
         ("LSQL_WORKERS_ENCRYPTION", "some"),
         ("LSQL_WORKERS_MEMORY", "much"),
+        ("LSQL_WORKERS_THREADS", "1025"),
     ],
 )
 def test_invalid_values_are_refused(name: str, value: str) -> None:

@@ -1,10 +1,11 @@
-"""The options of a JVM that runs tasks, and its memory, from settings."""
+"""The options of a JVM that runs tasks, its memory and its threads, from settings."""
 
 from __future__ import annotations
 
 from lsql_runner.config.log_levels import LEVELS
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import CONNECTOR_MIB, MemoryBudget, worker_budget
+from lsql_runner.container.limits import cores
 from lsql_runner.jvm.spark_jvm import JvmOptions
 
 
@@ -21,6 +22,12 @@ def memory_of_tasks(settings: Settings, own: MemoryBudget) -> MemoryBudget:
     """The budget of a process that runs tasks: that of the smallest worker, if its limit is known, else `own`."""
     limit_mib = settings.workers_memory_mib
     return own if limit_mib is None else worker_budget(limit_mib, connector_mib(settings))
+
+
+def threads_of_tasks(settings: Settings) -> int:
+    """How many tasks run at the same time in a process that runs tasks: in a worker, if its threads are known."""
+    of_worker = settings.workers_threads if settings.has_workers else 0
+    return of_worker or settings.threads or cores()
 
 
 def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:

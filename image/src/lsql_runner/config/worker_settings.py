@@ -47,6 +47,14 @@ class WorkerSettings(BaseModel):
         "sizes of state stores, and of the buffers of Kafka's clients. Empty: they are computed from the memory of the "
         "processor. A worker does not need it.",
     )
+    workers_threads: int = Field(
+        0,
+        alias="LSQL_WORKERS_THREADS",
+        ge=0,
+        le=1024,
+        description="Most tasks that a worker runs at the same time; the buffers of Kafka's clients are divided among "
+        "them. 0: as many as the processor would run. A worker does not need it.",
+    )
 
     @property
     def has_workers(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.config.jvm_options import connector_mib
+from lsql_runner.config.jvm_options import connector_mib, threads_of_tasks
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import (
     SECOND_JVM_MIB,
@@ -11,7 +11,6 @@ from lsql_runner.container.budget import (
     needed_limit_mib,
     network_buffers,
 )
-from lsql_runner.container.limits import cores
 from lsql_runner.kafka.client_choice import java_only_setting
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import store_count
@@ -47,7 +46,11 @@ def needed_worker_mib(plan: Plan, settings: Settings, partitions: int) -> int:
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:
-    """The buffers of a plan's clients: a task has a consumer for each topic and, with exactly-once, a producer."""
-    threads = settings.threads or cores()
+    """The buffers of a plan's clients: a task has a consumer for each topic and, with exactly-once, a producer.
+
+    Args:
+        heap_mib: the heap of the process that runs the tasks.
+    """
+    threads = threads_of_tasks(settings)
     topics = sum(query.read_count if query.continuous else len(query.sources) for query in plan.queries)
     return network_buffers(heap_mib, topics * threads, len(plan.queries) * threads)
