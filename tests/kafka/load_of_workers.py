@@ -30,10 +30,11 @@ class Load:
     ) -> None:
         self._broker = broker
         self.source, self.copies, self.counts, self.overlapping = (topic(partitions=PARTITIONS) for _ in range(4))
+        self.copying = f"INSERT INTO {self.copies} SELECT STREAM n, user FROM {self.source}"
         counts = f"SELECT STREAM user, COUNT(*) AS n FROM {self.source} WINDOW BY"
         self.sql = (
             f"SET processing.mode={mode}; SET processing.guarantee='{guarantee}';"
-            f"INSERT INTO {self.copies} SELECT STREAM n, user FROM {self.source};"
+            f"{self.copying};"
             f"INSERT INTO {self.counts} {counts} TUMBLE 10s GROUP BY user;"
             f"INSERT INTO {self.overlapping} {counts} HOP 10s, 5s GROUP BY user"
         )
