@@ -61,13 +61,19 @@ def _record(number: int) -> Record:
     return Record(str(key).encode(), json.dumps({"n": number}).encode(), partition=key % 2)
 
 
-def pause_at_row(postgres: Postgres, table: str, n: int) -> None:
-    """Make the server sleep when it inserts the row with `n`, so that the batch with this row cannot end."""
+def pause_at_row(postgres: Postgres, table: str, n: int, seconds: int = 600) -> None:
+    """Make the server sleep when it inserts the row with `n`, so that the batch with this row does not end."""
     postgres.sql(
         f"CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.n = {n} THEN "
-        "PERFORM pg_sleep(600); END IF; RETURN NEW; END $$; "
+        f"PERFORM pg_sleep({seconds}); END IF; RETURN NEW; END $$; "
         f'CREATE TRIGGER pause BEFORE INSERT ON "{table}" FOR EACH ROW EXECUTE FUNCTION pause()'
     )
+
+
+def await_pause(postgres: Postgres) -> None:
+    """Wait until the server sleeps in an insert."""
+    paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
 
 
 def end_pause(postgres: Postgres, table: str) -> None:
@@ -101,8 +107,7 @@ def test_a_process_killed_during_a_batch_writes_each_row_once(
         }
         pause_at_row(postgres, f"{source.table}_log", BACKLOG // 2)
         source.produce(BACKLOG)
-        paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
+        await_pause(postgres)
         runner.kill()
         end_pause(postgres, f"{source.table}_log")
         assert len(postgres.rows(f"{source.table}_log")) < source.produced

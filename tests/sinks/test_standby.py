@@ -15,7 +15,7 @@ from devkit.broker import Broker
 from devkit.postgres import Postgres
 from devkit.standby import DEADLINE_S, await_state, pair, processes_of, send
 from devkit.waiting import wait_until
-from tests.sinks.test_run import KEYS, NumberedSource, variables
+from tests.sinks.test_run import KEYS, NumberedSource, await_pause, end_pause, pause_at_row, variables
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -36,14 +36,9 @@ def test_the_transaction_of_a_suspended_leader_does_not_keep_the_standby_from_wr
     env = variables(postgres)
     with pair(broker, sql, f"standby-{source.topic}", tmp_path, **env) as (first, second, _):
         first.read_to(source.produced, DEADLINE_S)
-        postgres.sql(
-            "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.n = 3000 THEN "
-            "PERFORM pg_sleep(3); END IF; RETURN NEW; END $$; "
-            f'CREATE TRIGGER pause BEFORE INSERT ON "{source.table}_log" FOR EACH ROW EXECUTE FUNCTION pause()'
-        )
+        pause_at_row(postgres, f"{source.table}_log", 3_000, seconds=3)
         source.produce(6_000)
-        paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
+        await_pause(postgres)
         zombie = processes_of(first)
         send(zombie, signal.SIGSTOP)
         try:
@@ -51,7 +46,7 @@ def test_the_transaction_of_a_suspended_leader_does_not_keep_the_standby_from_wr
             second.read_to(source.produced, SUCCESSOR_S)
         finally:
             send(zombie, signal.SIGCONT)
-            postgres.sql(f'DROP TRIGGER pause ON "{source.table}_log"; DROP FUNCTION pause()')
+            end_pause(postgres, f"{source.table}_log")
         wait_until(lambda: first.exit_code is not None, "the end of the zombie", DEADLINE_S)
         assert "PROCESSOR_REPLACED" in first.output()
         source.produce(500)

@@ -19,9 +19,8 @@ from devkit.broker import Broker
 from devkit.postgres import Postgres
 from devkit.redis import Redis
 from devkit.runner import Runner
-from devkit.waiting import wait_until
 from devkit.workers import WorkerProcess, executor_of, free_ports, jvms_of, worker_environment
-from tests.sinks.test_run import DEADLINE_S, KEYS, NumberedSource, end_pause, pause_at_row
+from tests.sinks.test_run import DEADLINE_S, KEYS, NumberedSource, await_pause, end_pause, pause_at_row
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -73,8 +72,7 @@ def test_workers_write_each_row_once_with_credentials_that_only_the_processor_ha
             runner.read_to(source.produced, DEADLINE_S)
             pause_at_row(postgres, log, ROWS // 2)
             source.produce(ROWS)
-            paused = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-            wait_until(lambda: int(postgres.sql(paused)) > 0, "a paused insert", DEADLINE_S)
+            await_pause(postgres)
             os.kill(executor_of(worker), signal.SIGKILL)
             end_pause(postgres, log)
             assert runner.read_to(source.produced, DEADLINE_S)["restarts"] == 0
