@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untype
 from pyspark import SparkContext
 
 from lsql_runner.engine.call import java_class
-from lsql_runner.jvm.java_entries import ERROR_CHAIN, STATE_FILES
+from lsql_runner.jvm.java_entries import ERROR_CHAIN
 from lsql_runner.jvm.java_error import JavaError, JavaErrors, read_chain
 
 _LONGEST = 300
@@ -24,9 +24,7 @@ def errors_of(error: BaseException | JavaObject) -> JavaErrors:
     thrown = _throwable(error)
     if thrown is not None and SparkContext._active_spark_context is not None:
         try:
-            chain = java_class(ERROR_CHAIN).json(thrown)
-            of_store = java_class(STATE_FILES).failure(thrown)
-            return read_chain(chain) + (read_chain(of_store) if of_store else ())
+            return read_chain(java_class(ERROR_CHAIN).json(thrown))
         except (Py4JError, OSError):
             pass  # the JVM has ended: only the text of the exception in Python is left, which may have values
     reason = "" if thrown is not None else _first_line(str(error))

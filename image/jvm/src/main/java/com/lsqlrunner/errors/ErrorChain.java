@@ -42,9 +42,17 @@ public final class ErrorChain {
      */
     public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
 
-    /** The chain as a JSON array of objects with the fields of {@link Link}. */
+    /**
+     * The chain as a JSON array of objects with the fields of {@link Link}. If a store of files has failed, the last
+     * one is the {@link StoreException} for it.
+     */
     public static String json(Throwable error) throws JsonProcessingException {
-        return JSON.writeValueAsString(of(error));
+        List<Link> links = of(error);
+        StoreException ofStore = StoreException.causing(error);
+        if (ofStore != null) {
+            links.add(link(ofStore));
+        }
+        return JSON.writeValueAsString(links);
     }
 
     /** The exception and its causes. */

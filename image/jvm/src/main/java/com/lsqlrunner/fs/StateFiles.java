@@ -3,7 +3,7 @@ package com.lsqlrunner.fs;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.errors.ErrorChain;
+import com.lsqlrunner.errors.StoreException;
 import com.lsqlrunner.errors.Unchecked;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -40,14 +40,6 @@ public final class StateFiles {
     /** Whether a location is a URI, and not a path of this machine. */
     public static boolean isUri(String location) {
         return location.contains("://");
-    }
-
-    /**
-     * The failure of a store that caused an exception, as {@link ErrorChain#json}; null if something else has failed.
-     */
-    public static String failure(Throwable error) throws JsonProcessingException {
-        StoreException found = StoreException.causing(error);
-        return found == null ? null : ErrorChain.json(found);
     }
 
     /** The content of a file; null if it does not exist. */

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
 import java.util.List;
@@ -80,6 +81,20 @@ class ErrorChainTest {
         assertTrue(chain.get(0).has("type")
                 && chain.get(0).has("reason")
                 && chain.get(0).has("condition"));
+    }
+
+    @Test
+    void theFailureOfAStoreIsTheLastOne() throws Exception {
+        Exception refused = new ConnectException("Connection refused");
+        refused.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("org.apache.hadoop.hdfs.DFSClient", "open", "DFSClient.java", 1)
+        });
+
+        JsonNode chain =
+                new ObjectMapper().readTree(ErrorChain.json(new IllegalStateException("Job aborted", refused)));
+
+        assertEquals(3, chain.size());
+        assertEquals("LSQL_STORE_UNREACHABLE", chain.get(2).get("condition").asText());
     }
 
     @Test

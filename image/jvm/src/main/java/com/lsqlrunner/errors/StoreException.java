@@ -1,7 +1,5 @@
-package com.lsqlrunner.fs;
+package com.lsqlrunner.errors;
 
-import com.lsqlrunner.errors.Condition;
-import com.lsqlrunner.errors.LsqlException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
@@ -42,10 +40,6 @@ public final class StoreException extends LsqlException {
 
     private StoreException(Condition condition, String reason) {
         super(condition, Map.of("reason", reason));
-    }
-
-    static StoreException of(Throwable error) {
-        return of(chain(error));
     }
 
     private static StoreException of(List<Throwable> chain) {
@@ -119,18 +113,18 @@ public final class StoreException extends LsqlException {
 
     /** An action on a store. */
     @FunctionalInterface
-    interface Action<T> {
+    public interface Action<T> {
         T run() throws Exception; // Scala does not declare its exceptions
     }
 
     /** The result of an action; its failure as an error of the store. */
-    static <T> T orThrow(Action<T> action) {
+    public static <T> T orThrow(Action<T> action) {
         try {
             return action.run();
         } catch (StoreException failed) {
             throw failed;
         } catch (Exception | LinkageError failed) { // a class of the connector may be missing
-            throw of(failed);
+            throw of(chain(failed));
         }
     }
 }

@@ -1,4 +1,4 @@
-package com.lsqlrunner.fs;
+package com.lsqlrunner.errors;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
