@@ -21,9 +21,9 @@ FORWARDED = frozenset({"stores", "store_rows", "stream", "history", "stop", "sta
 MARK = "Lsql-Forwarded"
 """A header that the leader gets with a forwarded request. It is not forwarded again: the leader may have changed."""
 FOR = "Lsql-Forwarded-For"
-"""The sender of a forwarded request, as the standby would audit it."""
+"""The sender of a forwarded request, as it would be in the audit log of the standby."""
 PROOF = "Lsql-Forwarded-Proof"
-"""What only a process with the same state directory can compute: without it, FOR is ignored."""
+"""An HMAC that only a process with the same state directory can compute. Without it, FOR is ignored."""
 
 _SENT = ("Accept", "Authorization", "Content-Type")
 _TIMEOUT_S = 10.0
@@ -52,7 +52,7 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
 
 
 def _accept_user(incoming: Request, secret: str) -> None:
-    """Take the sender that a standby names, if the proof is that of a standby."""
+    """Use the sender that a standby names, if its proof is valid."""
     user = forwarded_user(incoming, FOR)
     if user is not None and secret:
         proof = incoming.headers.get(PROOF, "").encode(errors="surrogateescape")
@@ -61,7 +61,7 @@ def _accept_user(incoming: Request, secret: str) -> None:
 
 
 def _proof(incoming: Request, user: str, secret: str) -> str:
-    """Of a request and its sender. Who repeats one gains nothing: it is of one action, with one token."""
+    """The HMAC of a request and its sender. Who sends it again needs the same token, and can only repeat the action."""
     parts = (incoming.method, incoming.path, incoming.headers.get("Authorization", ""), user)
     return hmac.digest(secret.encode(), repr(parts).encode(), hashlib.sha256).hex()
 

@@ -5,9 +5,10 @@ reads the records after its positions one at a time, and the JVM writes the plac
 reads it. If the JVM dies again, the file names the record, and the processor is FAILED until the record or the heap is
 another one, or a person starts it. Other starts do not write the file (decision 0033).
 
-With workers, the JVM that dies is that of a worker, and this process goes on. It remembers the first death, and its JVM
-the places: no record is saved, and the running query fails with the name of the record. If its own JVM dies, because it
-waits for records by reading one, the next start reads with marks as well: it does not wait.
+With workers, the JVM that dies is that of a worker, and this process continues. It remembers the first death, and its
+JVM remembers the record that each worker reads; nothing is saved. The second time, the query fails with an error that
+has the place of the record. The JVM of this process may die too, because it reads one record to wait for others: the
+next start reads with marks, and does not wait.
 """
 
 from __future__ import annotations
@@ -143,9 +144,7 @@ class OutOfMemoryDeaths:
         """
         saved = out_of_memory(self._state.out_of_memory())
         starts = least(positions)
-        if self._has_workers:
-            return self._begin_on_workers(saved, starts, warn)
-        reading = decide_reading(saved, self._engine.heap_mib, lambda p, offset: self._is_unread(p, offset, starts))
+        reading = self._reading(saved, starts)
         if reading is ReadMode.REFUSED:
             assert saved is not None
             raise _refusal(saved)
@@ -154,21 +153,14 @@ class OutOfMemoryDeaths:
         if reading is ReadMode.NORMAL:
             self._state.set_out_of_memory(None)
             return None
-        warn(_WARNING)
-        return Marking(self._state.unmarked_file(), MARKED_OFFSETS)
-
-    def _begin_on_workers(
-        self, saved: OutOfMemory | None, starts: Positions, warn: Callable[[str], None]
-    ) -> Marking | None:
-        has_died = saved is not None and saved.heap_mib == self._engine.heap_mib
-        marks = self._worker_died or has_died
-        self._marked_until = self._ends(starts) if marks else None
-        self._is_reading = True
-        if not marks:
-            self._state.set_out_of_memory(None)
-            return None
         warn(_WORKER_WARNING if self._worker_died else _WARNING)
-        return Marking(None, MARKED_OFFSETS)
+        return Marking(None if self._has_workers else self._state.unmarked_file(), MARKED_OFFSETS)
+
+    def _reading(self, saved: OutOfMemory | None, starts: Positions) -> ReadMode:
+        if not self._has_workers:
+            return decide_reading(saved, self._engine.heap_mib, lambda p, offset: self._is_unread(p, offset, starts))
+        has_died = saved is not None and saved.heap_mib == self._engine.heap_mib
+        return ReadMode.MARKED if self._worker_died or has_died else ReadMode.NORMAL
 
     def _is_unread(self, partition: Partition, offset: int, starts: Positions) -> bool:
         if partition not in starts or starts[partition] > offset:

@@ -9,7 +9,7 @@ from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
 
 PERIOD_MS = 2_000
-"""The time between two looks: one message within the JVM."""
+"""The time between two requests: one message within the JVM."""
 
 
 class WorkersReporter:

@@ -8,23 +8,23 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Lets tasks on workers tell the driver which record they read, after workers ran out of memory. This class is a value
- * of {@code spark.plugins}.
+ * Lets tasks on workers ask the driver before they read a record, after workers ran out of memory. This class is a
+ * value of {@code spark.plugins}.
  */
 @PythonEntry
 public final class MarkPlugin implements SparkPlugin {
     @Override
     public DriverPlugin driverPlugin() {
-        return new Remembering();
+        return new Answering();
     }
 
     @Override
     public ExecutorPlugin executorPlugin() {
-        return new Telling();
+        return new Asking();
     }
 
     /** The driver's part: answers whether the record may be read. */
-    private static final class Remembering implements DriverPlugin {
+    private static final class Answering implements DriverPlugin {
         private final MarkedPlaces places = new MarkedPlaces();
 
         @Override
@@ -34,7 +34,7 @@ public final class MarkPlugin implements SparkPlugin {
     }
 
     /** An executor's part. */
-    private static final class Telling implements ExecutorPlugin {
+    private static final class Asking implements ExecutorPlugin {
         @Override
         public void init(PluginContext context, Map<String, String> ofDriver) {
             String executor = context.executorID();
