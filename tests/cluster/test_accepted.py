@@ -8,6 +8,8 @@ import pytest
 from devkit.cluster import KubernetesCluster
 from devkit.helm import HELMS, ROOT, Object, only_object, pod_specs, render, render_file, values_files
 from devkit.kubectl import Kubectl
+from devkit.release_with_traffic import merged
+from tests.cluster.test_autoscaling_upgrade import WITH
 
 DEFINED_ELSEWHERE = ("monitoring.coreos.com", "gateway.networking.k8s.io", "keda.sh")
 """Groups of the Prometheus operator, of the Gateway API and of KEDA, whose kinds not every cluster defines."""
@@ -65,20 +67,11 @@ def test_the_definition_of_keda_accepts_a_scaled_object(
     own_cluster: KubernetesCluster, shared_namespace: Kubectl, trigger: str
 ) -> None:
     assert own_cluster.is_own
-    objects = render(
-        {
-            "sql": "INSERT INTO fast SELECT STREAM * FROM vehicles",
-            "kafka": {"bootstrapServers": "kafka:9092"},
-            "persistence": {"accessModes": ["ReadWriteMany"]},
-            "workers": {"replicas": 1},
-            "networkPolicy": {"enabled": False},
-            "autoscaling": {
-                "enabled": True,
-                "workerRate": 1000,
-                "kind": "ScaledObject",
-                "scaledObject": {"trigger": trigger, "prometheusAddress": "http://prometheus:9090"},
-            },
-        }
-    )
+    scaled_object = {"trigger": trigger, "prometheusAddress": "http://prometheus:9090"}
+    values = {
+        "networkPolicy": {"enabled": False},
+        "autoscaling": {"kind": "ScaledObject", "scaledObject": scaled_object},
+    }
+    objects = render(merged(WITH, values))
 
     shared_namespace.create(portable(only_object(objects, "ScaledObject")), dry_run=True)
