@@ -6,8 +6,9 @@ import pytest
 
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import Event, LagMeasured, MemoryMeasured, VolumeMeasured
+from lsql_runner.runtime.current_status import CurrentStatus
 from lsql_runner.runtime.last_hour import INTERVAL_MS, SAMPLES, LastHour
-from lsql_runner.runtime.status import CurrentStatus, Status
+from lsql_runner.runtime.status import Status
 
 STARTED_MS = 1_000 * INTERVAL_MS
 SOURCE = Partition("iot_data", 0)

@@ -6,8 +6,9 @@ from devkit.fake_engine import MEMORY
 from devkit.fake_processor import SCENARIOS
 from lsql_runner.container.budget import SECOND_JVM_MIB, budget
 from lsql_runner.events.processor import MemoryMeasured
+from lsql_runner.runtime.current_status import status_after
 from lsql_runner.runtime.memory_parts import memory_parts, private_total_bytes
-from lsql_runner.runtime.status import Status, status_after
+from lsql_runner.runtime.status import Status
 
 MIB = 1 << 20
 RUNNING = SCENARIOS["running"]().status()

@@ -26,8 +26,9 @@ from lsql_runner.events.processor import (
     TopicUse,
 )
 from lsql_runner.events.state import State
+from lsql_runner.runtime.current_status import CurrentStatus, status_after
 from lsql_runner.runtime.rates import WINDOW_MS
-from lsql_runner.runtime.status import CurrentStatus, Status, status_after
+from lsql_runner.runtime.status import Status
 
 P0, P1 = Partition("cars", 0), Partition("cars", 1)
 QUERY_FAILED = report(LsqlError("QUERY_FAILED", reason="boom"))

@@ -8,8 +8,9 @@ from threading import Lock
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.processor import Event, Listener, StateChanged
 from lsql_runner.events.state import State
+from lsql_runner.runtime.current_status import CurrentStatus
 from lsql_runner.runtime.lifecycle import Cause, move
-from lsql_runner.runtime.status import CurrentStatus, Status
+from lsql_runner.runtime.status import Status
 
 
 class StateMachine:
