@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from lsql_runner.engine.state_folder import StateFolder
+
+CREATORS = 8
 
 
 class StateFolderContract:
@@ -34,6 +38,20 @@ class StateFolderContract:
 
         assert folder.read("file") == b"content"
         assert folder.all_files() == {"file": 7}, "no temporary file is left"
+
+    def test_a_file_is_created_once(self, folder: StateFolder) -> None:
+        assert folder.create("file", b"first")
+        assert not folder.create("file", b"second")
+
+        assert folder.read("file") == b"first"
+        assert folder.all_files() == {"file": 5}, "no temporary file is left"
+
+    def test_of_several_creators_of_a_file_one_succeeds(self, folder: StateFolder) -> None:
+        with ThreadPoolExecutor(CREATORS) as pool:
+            created = list(pool.map(lambda number: folder.create("file", b"%d" % number), range(CREATORS)))
+
+        assert created.count(True) == 1
+        assert folder.read("file") == b"%d" % created.index(True)
 
     def test_a_deleted_file_does_not_exist(self, folder: StateFolder) -> None:
         folder.write("file", b"")

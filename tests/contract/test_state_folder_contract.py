@@ -24,6 +24,20 @@ class TestMemoryFolder(StateFolderContract):
         return MemoryStore().root() / "app"
 
 
+def test_without_hard_links_a_file_is_created_if_it_does_not_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("os.link", no_links)
+    folder = LocalFolder(tmp_path)
+
+    assert folder.create("file", b"first")
+    assert not folder.create("file", b"second")
+    assert (folder.read("file"), folder.all_files()) == (b"first", {"file": 5})
+
+
 def test_a_file_has_the_old_content_until_the_new_one_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,9 @@
-"""Folders for state in a real object store and in HDFS: the contract, exclusive creation, and what errors say."""
+"""Folders for state in a real object store and in HDFS: the contract, and what errors say."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -24,8 +23,6 @@ from lsql_runner.runtime.state_at_uri import check_store
 from tests.contract.state_folder_contract import StateFolderContract
 
 pytestmark = pytest.mark.timeout(300)
-
-CREATORS = 8
 
 
 @pytest.fixture(scope="module", params=["store", "hdfs"])
@@ -61,21 +58,6 @@ class TestUriFolder(StateFolderContract):
     @pytest.fixture
     def folder(self, root: UriFolder) -> StateFolder:
         return root
-
-
-def test_a_file_is_created_once(root: UriFolder) -> None:
-    assert root.create("file", b"first")
-    assert not root.create("file", b"second")
-
-    assert root.read("file") == b"first"
-
-
-def test_of_several_creators_of_a_file_one_succeeds(root: UriFolder) -> None:
-    with ThreadPoolExecutor(CREATORS) as pool:
-        created = list(pool.map(lambda number: root.create("file", b"%d" % number), range(CREATORS)))
-
-    assert created.count(True) == 1
-    assert root.read("file") == b"%d" % created.index(True)
 
 
 def test_the_store_passes_the_check_of_a_start(root: UriFolder) -> None:

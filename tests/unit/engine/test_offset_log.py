@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from devkit.memory_store import MemoryFolder, MemoryStore
 from lsql_runner.engine.offset_log import (
     FirstBatch,
     PlannedBatch,
@@ -16,6 +17,7 @@ from lsql_runner.engine.offset_log import (
     planned_batch,
 )
 from lsql_runner.engine.state_folder import LocalFolder
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
 
 A0, A1, B0 = Partition("a", 0), Partition("a", 1), Partition("b", 0)
@@ -33,6 +35,36 @@ def test_an_appended_batch_is_planned_and_committed(tmp_path: Path) -> None:
     assert newest_batch(LocalFolder(tmp_path)) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
     assert newest_committed(LocalFolder(tmp_path)) == 0
     assert next_batch_id(LocalFolder(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("log", ["offsets", "commits"])
+def test_an_entry_of_another_process_is_not_replaced(tmp_path: Path, log: str) -> None:
+    (tmp_path / log).mkdir()
+    (tmp_path / log / "0").write_bytes(b"of the successor")
+
+    with pytest.raises(LsqlError) as caught:
+        append_committed(LocalFolder(tmp_path), 0, [{A0: 5}], 100)
+
+    reason = caught.value.params["reason"]
+    assert isinstance(reason, Detail)
+    assert (caught.value.code, reason.params) == ("QUERY_FAILED", {"file": f"{tmp_path / log}/0"})
+    assert (tmp_path / log / "0").read_bytes() == b"of the successor"
+
+
+def test_an_entry_that_a_repeated_request_finds_is_that_of_the_first() -> None:
+    """The answer to the first request was lost."""
+    store = MemoryStore()
+    create = MemoryFolder.create
+
+    def refused(folder: MemoryFolder, path: str, content: bytes) -> bool:
+        create(folder, path, content)
+        return False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryFolder, "create", refused)
+        append_committed(store.root(), 0, [{A0: 5}], 100)
+
+    assert newest_committed(store.root()) == 0
 
 
 def test_a_planned_batch_that_has_not_ended_is_not_committed(tmp_path: Path) -> None:

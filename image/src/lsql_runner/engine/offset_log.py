@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.events.batches import Partition
 
 
@@ -41,6 +42,7 @@ class SavedCheckpoint:
 
 
 _IDENTITY = "metadata"
+_FAULTS = DetailTable({"EXISTS": "another process has written {file}"})
 
 
 def renew_identity(checkpoint: StateFolder) -> None:
@@ -191,6 +193,7 @@ def append_committed(
         kept: the number of batches that the logs keep.
 
     Raises:
+        LsqlError: QUERY_FAILED, if another process has written the batch.
         OSError: the volume is full or read-only.
     """
     metadata = {"batchWatermarkMs": 0, "batchTimestampMs": round(time.time() * 1000), "conf": {}}
@@ -201,8 +204,11 @@ def append_committed(
 
 
 def _append(folder: StateFolder, number: int, text: str, kept: int) -> None:
-    """Write an entry of a log, and delete an old one."""
-    folder.write(str(number), text.encode())
+    """Write an entry of a log, and delete an old one. A process that was replaced writes no entry of its successor."""
+    name, content = str(number), text.encode()
+    # A store may answer a repeated request that its first attempt has created the file.
+    if not folder.create(name, content) and folder.read(name) != content:
+        raise LsqlError("QUERY_FAILED", reason=_FAULTS("EXISTS", file=f"{folder}/{name}"))
     folder.delete(str(number - kept))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
@@ -31,6 +32,12 @@ class StateFolder(Protocol):
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file atomically: after a crash it has the old or the new content, and after the call the new one."""
+
+    def create(self, path: str, content: bytes) -> bool:
+        """Write a file that does not exist, as `write`; whether it did not. Of several processes, one succeeds.
+
+        On a volume without hard links, two may succeed.
+        """
 
     def delete(self, path: str) -> None:
         """Delete a file, which may not exist."""
@@ -81,14 +88,27 @@ class LocalFolder:
 
     def write(self, path: str, content: bytes) -> None:
         file = self.path / path
-        _make(file.parent)
         fresh = file.with_name(f".{file.name}.new")
-        with fresh.open("wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
+        _write_durably(fresh, content)
         fresh.replace(file)
         _sync_folder(file.parent)
+
+    def create(self, path: str, content: bytes) -> bool:
+        file = self.path / path
+        fresh = file.with_name(f".{file.name}.{uuid.uuid4().hex}")  # two processes may write the same file
+        _write_durably(fresh, content)
+        try:
+            os.link(fresh, file)
+        except FileExistsError:
+            return False
+        except OSError:  # no hard links here
+            if file.exists():
+                return False
+            fresh.replace(file)
+        finally:
+            fresh.unlink(missing_ok=True)
+        _sync_folder(file.parent)
+        return True
 
     def delete(self, path: str) -> None:
         (self.path / path).unlink(missing_ok=True)
@@ -124,6 +144,14 @@ class LocalFolder:
 
     def sync_all(self) -> None:
         os.sync()  # a copy has too many files to sync each
+
+
+def _write_durably(file: Path, content: bytes) -> None:
+    _make(file.parent)
+    with file.open("wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
 def _make(folder: Path) -> None:

@@ -89,7 +89,6 @@ class UriFolder:
             java_class(STATE_FILES).write(f"{self}/{path}", content)
 
     def create(self, path: str, content: bytes) -> bool:
-        """Write a file that does not exist; whether it did not. Of several processes, one succeeds."""
         with self._errors():
             return bool(java_class(STATE_FILES).create(f"{self}/{path}", content))
 
