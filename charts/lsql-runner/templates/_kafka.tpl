@@ -78,6 +78,23 @@ The port in `host[:port]`, where an IPv6 address is in brackets. Call with (dict
 {{- $ports | uniq | toJson -}}
 {{- end -}}
 
+{{/* The rules of a NetworkPolicy that allow connections to DNS and to these ports. */}}
+{{- define "lsql-runner.egressToServers" -}}
+- ports:
+    - port: 53
+      protocol: UDP
+    - port: 53
+      protocol: TCP
+- ports:
+    {{- range include "lsql-runner.egressPorts" . | fromJsonArray }}
+    - port: {{ . }}
+    {{- end }}
+  {{- with .Values.networkPolicy.egressTo }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
 {{/* `SASL_JAAS_CONFIG` for `sasl.jaas.config`. */}}
 {{- define "lsql-runner.clientVariable" -}}
 {{- . | upper | replace "." "_" -}}
