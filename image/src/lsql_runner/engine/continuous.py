@@ -101,7 +101,7 @@ class ContinuousQuery:
             if progress is not None:
                 self._log.save(json.loads(progress))
         except Exception as error:  # the JVM has ended, the volume is full: nothing would be saved any more
-            self._failure = error
+            self._failure = self._failure or error  # after the first one, `stop` tries once more
             with suppress(Exception):
                 self._java.stop()
 
