@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-network-policy test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -66,6 +66,11 @@ test-object-store: cluster-tools image ## Run the tests of state at a URI on a r
 
 test-nodes: cluster-tools image tools ## Run the tests in which one of two nodes loses power, on Kubernetes
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m lost_node tests/cluster $(ARGS)
+
+test-network-policy: cluster-tools image tools ## Run the tests in which NetworkPolicies are enforced, on Kubernetes, by a program that is built once
+	@ci/tools/ipset.sh
+	@$(BIN)/python -m ci.tools.network_policy
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -m network_policy tests/cluster $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

@@ -76,6 +76,18 @@ class KubernetesCluster:
         finally:
             lifecycle.remove_node(NODE2)
 
+    @contextmanager
+    def enforced_policies(self) -> Iterator[None]:
+        """Enforce NetworkPolicies meanwhile, for all pods of the first node.
+
+        The tests that use it run alone (`network_policy`).
+        """
+        try:
+            lifecycle.enforce_policies()
+            yield
+        finally:
+            lifecycle.ignore_policies()
+
     def power_off(self, name: str) -> None:
         """End all processes of a node at once, and cut its network before. `start_node` starts it again."""
         node_faults.power_off(_node(name))

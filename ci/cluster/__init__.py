@@ -5,6 +5,6 @@
 
 It has one node, and a second one on demand (`add-node`), with its own containerd, kubelet and pod addresses.
 
-It does not enforce NetworkPolicy (the ptp network ignores policies), has no LoadBalancer addresses, and cannot resize
-or snapshot volumes.
+It enforces NetworkPolicies on demand (`network-policies enforce`), for the pods of the first node: its network ignores
+them. It has no LoadBalancer addresses, and cannot resize or snapshot volumes.
 """

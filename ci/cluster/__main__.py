@@ -1,7 +1,8 @@
 """Commands for the cluster.
 
 `python -m ci.cluster up | down | status | load IMAGE... | add-node [IMAGE...] | remove-node`,
-`python -m ci.cluster node stop | start | reboot | power-off [--name node2]`.
+`python -m ci.cluster node stop | start | reboot | power-off [--name node2]`,
+`python -m ci.cluster network-policies enforce | ignore`.
 """
 
 import argparse
@@ -21,6 +22,8 @@ NODE_ACTIONS = {
     "reboot": node_faults.reboot_node,
     "power-off": node_faults.power_off,
 }
+
+POLICY_ACTIONS = {"enforce": lifecycle.enforce_policies, "ignore": lifecycle.ignore_policies}
 
 
 def up(_: argparse.Namespace) -> int:
@@ -77,6 +80,12 @@ def on_node(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def network_policies(arguments: argparse.Namespace) -> int:
+    """Enforce NetworkPolicies, or ignore them, as after `up`."""
+    POLICY_ACTIONS[arguments.action]()
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog="python -m ci.cluster", description="A Kubernetes on this machine, for tests.")
@@ -96,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
     command = add("node", on_node)
     command.add_argument("action", choices=NODE_ACTIONS)
     command.add_argument("--name", choices=[each.name for each in NODES], default=NODE1.name)
+    add("network-policies", network_policies).add_argument("action", choices=POLICY_ACTIONS)
     return top
 
 

@@ -1,8 +1,8 @@
-"""Starts and stops the cluster, and a second node."""
+"""Starts and stops the cluster, a second node, and the enforcement of NetworkPolicies."""
 
 import shutil
 
-from ci.cluster import addons, control_plane, images, machine, node, node_faults
+from ci.cluster import addons, control_plane, images, machine, network_policy, node, node_faults
 from ci.cluster.certificates import make_keys
 from ci.cluster.layout import NODE1, NODES, RUN, TOOLS, Node, Ports
 from ci.cluster.prerequisites import faults
@@ -70,7 +70,7 @@ def down() -> None:
     """Stop all processes at once, because only images are kept, and clean up. Logs remain."""
     for each in NODES:
         node.kubelet(each).kill()
-    for program in SHARED_PROGRAMS:
+    for program in (network_policy.ENFORCER, *SHARED_PROGRAMS):
         program.kill()
     for each in NODES:
         _end_containers(each)
@@ -79,8 +79,7 @@ def down() -> None:
 
 def add_node(added: Node, *names: str) -> None:
     """Start a node with these images of podman; returns when it accepts pods."""
-    if not is_up():
-        raise ClusterFailed("the cluster is not up. Run: python -m ci.cluster up")
+    _demand_cluster()
     if added.folder.exists():
         remove_node(added)
     machine.add_address(added)
@@ -115,15 +114,32 @@ def remove_node(removed: Node) -> None:
     control_plane.kubectl("delete", "node", removed.name, "--ignore-not-found")
 
 
+def enforce_policies() -> None:
+    """Enforce NetworkPolicies for the pods of the first node; returns when those that exist are enforced."""
+    _demand_cluster()
+    network_policy.start()
+
+
+def ignore_policies() -> None:
+    """Enforce NetworkPolicies no longer, as after `up`."""
+    network_policy.stop()
+
+
 def status() -> dict[str, int | None]:
     """The process id of each program; None if it does not run."""
-    others = [program for each in NODES[1:] for program in (node.containerd(each), node.kubelet(each)) if program.pid]
+    others = [program for each in NODES[1:] for program in (node.containerd(each), node.kubelet(each))]
+    others = [program for program in (network_policy.ENFORCER, *others) if program.pid]
     return {program.name: program.pid for program in (*reversed(_programs(NODE1)), *others)}
 
 
 def _programs(first: Node) -> tuple[Executable, ...]:
     """The programs of a cluster with one node, in the order in which they end."""
     return (node.kubelet(first), *SHARED_PROGRAMS, node.containerd(first))
+
+
+def _demand_cluster() -> None:
+    if not is_up():
+        raise ClusterFailed("the cluster is not up. Run: python -m ci.cluster up")
 
 
 def _await_service_account() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from contextlib import suppress
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from ci.cluster.layout import CNI_NETWORK, NODES, RUN, SERVICE_RANGE, Node, environment
+from ci.cluster.layout import CNI_NETWORK, NODES, PATH, RUN, SERVICE_RANGE, Node, environment
 from ci.cluster.processes import command, succeeds
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -20,6 +21,12 @@ TOOLS = ("iptables", "ip6tables")
 TABLES = ("nat", "filter", "mangle")
 OWN_MARKS = ("KUBE-", CNI_NETWORK)
 """What the rules of kube-proxy and kubelet, and those of the pod networks contain; rules of other networks are kept."""
+POLICY_MARKS = ("KUBE-ROUTER-", "KUBE-POD-FW-", "KUBE-NWPLCY-")
+"""What the rules have that enforce NetworkPolicies, and those of kube-proxy do not."""
+POLICY_SET = re.compile(r"(KUBE-SRC|KUBE-DST|TMP)-[A-Z2-7]{16}")
+"""The names of the sets of addresses in these rules."""
+SETS_S = 5
+"""The kernel releases the sets of a removed rule with a delay."""
 
 
 def add_address(node: Node) -> None:
@@ -65,6 +72,7 @@ def clean_up() -> None:
     for tool in TOOLS:
         for table in TABLES:
             _clean_table(tool, table)
+    _remove_sets()
     for node in NODES:
         _remove_addresses(node)
         _remove_cgroups(node)
@@ -75,8 +83,20 @@ def clean_up_node(node: Node) -> None:
     for mount in mounts(node.folder):
         succeeds(["umount", "--lazy", mount])
     _remove_addresses(node)
-    _remove_rules(node)
+    _remove_rules("nat", [node.network])
     _remove_cgroups(node)
+
+
+def remove_policies() -> None:
+    """Remove the rules and sets that enforce NetworkPolicies, after the program that writes them has ended."""
+    _remove_rules("filter", POLICY_MARKS)
+    _remove_sets()
+
+
+def policies() -> list[str]:
+    """What is left of these rules and sets."""
+    rules = (rule for tool in TOOLS for rule in own_rules(_saved(tool, "filter"), POLICY_MARKS))
+    return [*(f"rule {rule}" for rule in rules), *(f"set {name}" for name in _sets())]
 
 
 def remains(node: Node | None = None) -> list[str]:
@@ -88,7 +108,8 @@ def remains(node: Node | None = None) -> list[str]:
     found += [f"route {route}" for each in nodes if (route := _blackhole(each))]
     marks = OWN_MARKS if node is None else (node.network,)
     rules = (rule for tool in TOOLS for table in TABLES for rule in own_rules(_saved(tool, table), marks))
-    return [*found, *(f"rule {rule}" for rule in rules)]
+    found += [f"rule {rule}" for rule in rules]
+    return found if node else [*found, *(f"set {name}" for name in _sets())]
 
 
 def mounts(folder: Path) -> list[Path]:
@@ -151,12 +172,28 @@ def _clean_table(tool: str, table: str) -> None:
         command([f"{tool}-restore", "-T", table], "\n".join(kept) + "\n")
 
 
-def _remove_rules(node: Node) -> None:
-    """Remove the rules of a node's pod network one by one, because kube-proxy may be changing others of the table."""
+def _remove_rules(table: str, marks: Sequence[str]) -> None:
+    """Remove the rules with a mark one by one, because kube-proxy may be changing others of the table."""
     for tool in TOOLS:
-        own = list(own_rules(_saved(tool, "nat"), [node.network]))
+        own = list(own_rules(_saved(tool, table), marks))
         if own:
-            command([f"{tool}-restore", "--noflush"], "\n".join(["*nat", *removal(own), "COMMIT"]) + "\n")
+            command([f"{tool}-restore", "--noflush"], "\n".join([f"*{table}", *removal(own), "COMMIT"]) + "\n")
+
+
+def _remove_sets() -> None:
+    deadline = time.monotonic() + SETS_S
+    while left := _sets():
+        for name in left:
+            succeeds(["ipset", "destroy", name])
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.05)
+
+
+def _sets() -> list[str]:
+    if shutil.which("ipset", path=PATH) is None:
+        return []  # it is installed for the tests of NetworkPolicies only
+    return [name for name in command(["ipset", "list", "-name"]).split() if POLICY_SET.fullmatch(name)]
 
 
 def removal(own: Sequence[str]) -> list[str]:

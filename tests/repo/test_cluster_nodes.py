@@ -61,3 +61,24 @@ def test_only_the_rules_of_one_node_are_removed_with_it() -> None:
 
 def test_all_rules_of_the_cluster_are_its_own() -> None:
     assert set(RULES) - set(machine.own_rules(RULES, machine.OWN_MARKS)) == {RULES[0], RULES[1], RULES[8], RULES[9]}
+
+
+def test_rules_that_enforce_policies_are_removed_and_those_of_kube_proxy_stay() -> None:
+    rules = [
+        "*filter",
+        ":FORWARD ACCEPT [0:0]",
+        ":KUBE-FORWARD - [0:0]",
+        ":KUBE-POD-FW-2VRP5ZNHMHZ3DEPE - [0:0]",
+        ":KUBE-ROUTER-FORWARD - [0:0]",
+        '-A FORWARD -m comment --comment "kube-router netpol - TEMCG2JMHZYE7H7T" -j KUBE-ROUTER-FORWARD',
+        '-A FORWARD -m comment --comment "kubernetes forwarding rules" -j KUBE-FORWARD',
+        "-A KUBE-ROUTER-FORWARD -d 10.244.0.5/32 -j KUBE-POD-FW-2VRP5ZNHMHZ3DEPE",
+        "COMMIT",
+    ]
+    assert machine.removal(list(machine.own_rules(rules, machine.POLICY_MARKS))) == [
+        rules[5].replace("-A", "-D", 1),
+        "-F KUBE-POD-FW-2VRP5ZNHMHZ3DEPE",
+        "-F KUBE-ROUTER-FORWARD",
+        "-X KUBE-POD-FW-2VRP5ZNHMHZ3DEPE",
+        "-X KUBE-ROUTER-FORWARD",
+    ]

@@ -30,10 +30,8 @@ def test_a_failed_step_fails_the_run_and_an_empty_one_does_not(
 
     lines = log.read_text().splitlines()
     assert (result.returncode, len(lines)) == (code, steps)
-    assert (
-        lines[0]
-        == "-n 4 --dist loadscope --no-loadscope-reorder -m not node and not object_store tests/cluster -k a name"
-    )
+    shared_tests = "not node and not object_store and not network_policy"
+    assert lines[0] == f"-n 4 --dist loadscope --no-loadscope-reorder -m {shared_tests} tests/cluster -k a name"
     assert lines[1:] == ["-m node and not lost_node tests/cluster -k a name"][: steps - 1]
 
 
