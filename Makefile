@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-network-policy test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-network-policy test-keda test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -71,6 +71,10 @@ test-network-policy: cluster-tools image tools ## Run the tests in which Network
 	@ci/tools/ipset.sh
 	@$(BIN)/python -m ci.tools.network_policy
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m network_policy tests/cluster $(ARGS)
+
+test-keda: cluster-tools image tools ## Run the tests of autoscaling with KEDA, which is built once, on Kubernetes
+	@$(BIN)/python -m ci.tools.keda
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -m keda tests/cluster $(ARGS)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh

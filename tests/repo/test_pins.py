@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ci.tools.go_tools import pinned_version
+from ci.tools.keda import KEDA
+
 ROOT = Path(__file__).parents[2]
 LOCKS = ["image/requirements-build", "image/requirements", "image/requirements-sbom", "tests/requirements"]
 MAVEN = {"m": "http://maven.apache.org/POM/4.0.0"}
@@ -139,3 +142,9 @@ def test_the_build_tools_meet_the_requirements_of_the_package() -> None:
     [requirement] = project["build-system"]["requires"]
     name, minimum = requirement.split(">=")
     assert int(locked("image/requirements-build")[name].split(".")[0]) >= int(minimum)
+
+
+def test_the_definition_that_validates_a_scaled_object_is_that_of_the_keda_of_the_tests() -> None:
+    modules = [(ROOT / folder / "go.mod").read_text() for folder in ("ci/cluster/crds", "ci/keda")]
+    versions = {pinned_version(text, KEDA) for text in modules}
+    assert len(versions) == 1
