@@ -14,6 +14,7 @@ class FakeLeadership:
 
     Attributes:
         term: in which the process leads.
+        lease: the identity of the Lease.
         error: of the Lease.
         is_replaced: what the process has passed to `guard`.
         calls: of `announce_end` and `release`, in order.
@@ -21,6 +22,7 @@ class FakeLeadership:
 
     def __init__(self) -> None:
         self.term: Term | None = None
+        self.lease = "b0a3"
         self.error: LsqlError | None = None
         self.is_replaced: Callable[[], bool] | None = None
         self.calls: list[str] = []

@@ -110,7 +110,7 @@ class FakeRuntime:
         if store is None:
             yield lambda: None
             return
-        with closing(state_in(store, state)) as at_uri:
+        with closing(state_in(store, state, self.leadership is not None)) as at_uri:
             yield at_uri.open
 
     def _start_reporting(self, reporter: PositionReporter) -> InlineReporting:
@@ -121,14 +121,14 @@ class FakeRuntime:
         self.jvm_gone += 1
 
 
-def state_in(store: MemoryStore, state: StateDir) -> StateAtUri:
-    """The state of a processor in a store in memory. Nobody may take its lock."""
+def state_in(store: MemoryStore, state: StateDir, has_lease: bool = False) -> StateAtUri:
+    """The state of a processor in a store in memory. Nobody may take its lock, unless its test ends within seconds."""
 
     def lost(error: LsqlError) -> None:
         raise AssertionError(error)
 
     folder = store.root() / APP_ID
-    return StateAtUri(state, str(folder), lambda: folder, lost, wait_s=0)
+    return StateAtUri(state, str(folder), lambda: folder, lost, has_lease=has_lease, wait_s=0)
 
 
 class InlineReporting:

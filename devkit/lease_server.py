@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -58,7 +59,8 @@ class LeaseServer:
 
     def create(self) -> None:
         """Make the Lease as the chart does: without a specification."""
-        self.store({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": NAME}})
+        metadata = {"name": NAME, "uid": str(uuid.uuid4())}
+        self.store({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata})
 
     def answer(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Status and body of the answer to a request."""

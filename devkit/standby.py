@@ -1,4 +1,4 @@
-"""Two `lsql run` on one state directory, of which a Lease chooses the one that runs the program."""
+"""Two `lsql run` with one state, of which a Lease chooses the one that runs the program."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ DEADLINE_S = 240
 
 
 @contextmanager
-def pair(broker: Broker, sql: str, app: str, folder: Path, **env: str) -> Iterator[tuple[Runner, Runner, LeaseServer]]:
-    """A leader, a standby that is warm, and their Lease."""
+def pair(
+    broker: Broker, sql: str, app: str, folders: tuple[Path, Path], **env: str
+) -> Iterator[tuple[Runner, Runner, LeaseServer]]:
+    """A leader, a standby that is warm, and their Lease. Each has a state directory."""
     with lease_server() as lease:
         variables = {**lease.environment, "LSQL_LEASE_HOST": "127.0.0.1", **env}
-        first, second = (Runner(broker.bootstrap, sql, app, folder, **variables) for _ in range(2))
+        first, second = (Runner(broker.bootstrap, sql, app, folder, **variables) for folder in folders)
         with first:
             await_state(first, "running")
             with second:

@@ -54,6 +54,13 @@ class LeaseContract:
 
         assert (record_of(api.read()).holder, record_of(api.read()).transitions) == ("", 3)
 
+    def test_a_lease_has_an_identity_which_a_write_keeps(self, subject: LeaseUnderTest) -> None:
+        api = subject.open()
+        uid = api.read()["metadata"]["uid"]
+
+        assert uid
+        assert api.write(with_record(api.read(), HELD))["metadata"]["uid"] == uid
+
     def test_of_two_that_have_read_the_same_version_the_second_one_is_refused(self, subject: LeaseUnderTest) -> None:
         one, other = subject.open(), subject.open()
         seen_by_one, seen_by_other = one.read(), other.read()

@@ -24,6 +24,15 @@ class TestMemoryFolder(StateFolderContract):
         return MemoryStore().root() / "app"
 
 
+def test_the_file_that_was_not_created_is_not_left_under_a_temporary_name(tmp_path: Path) -> None:
+    folder = LocalFolder(tmp_path)
+    folder.create("file", b"first")
+
+    folder.create("file", b"second")
+
+    assert folder.all_files() == {"file": 5}
+
+
 def test_without_hard_links_a_file_is_created_if_it_does_not_exist(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

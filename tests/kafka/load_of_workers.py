@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from devkit.broker import Broker
 from devkit.records import Record
@@ -90,8 +91,13 @@ class Load:
     def check(self) -> None:
         """Nothing is lost, and nothing is there twice."""
         self.check_nothing_lost()
-        for results in (self.copied(), self.counted(self.counts), self.counted(self.overlapping)):
-            assert not {result: times for result, times in results.items() if times > 1}
+        results: dict[str, Counter[Any]] = {
+            "copies": self.copied(),
+            "counts": self.counted(self.counts),
+            "overlapping": self.counted(self.overlapping),
+        }
+        twice = {name: {each: n for each, n in found.items() if n > 1} for name, found in results.items()}
+        assert not any(twice.values()), twice
 
 
 @contextmanager

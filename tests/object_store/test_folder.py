@@ -1,10 +1,11 @@
-"""Folders for state in a real object store and in HDFS: the contract, and what errors say."""
+"""Folders for state in a real object store and in HDFS: the contract, what the JVM does there, and what errors say."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,15 +15,21 @@ from devkit.hdfs import Hdfs
 from devkit.jars import jar_folder
 from devkit.object_store import ObjectStore
 from lsql_runner.config.state_store import UriStore
+from lsql_runner.engine.call import java_class
+from lsql_runner.engine.owner import newest_number
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
 from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.engine.uri_folder import UriFolder
+from lsql_runner.engine.warm_up import checkpoints_on_disk
 from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.java_entries import STATE_FILES
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.runtime.state_at_uri import check_store
 from tests.contract.state_folder_contract import StateFolderContract
 
 pytestmark = pytest.mark.timeout(300)
+
+DEADLINE_S = 240
 
 
 @pytest.fixture(scope="module", params=["store", "hdfs"])
@@ -64,6 +71,29 @@ def test_the_store_passes_the_check_of_a_start(root: UriFolder) -> None:
     check_store(root)
 
     assert root.all_files() == {}
+
+
+def test_a_query_of_a_warm_up_has_its_checkpoint_on_the_disk(session: SparkSession, tmp_path: Path) -> None:
+    counts = session.readStream.format("rate-micro-batch").option("rowsPerBatch", 10).load().groupBy("value").count()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    with checkpoints_on_disk(session):
+        writer = counts.writeStream.outputMode("update").option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query = writer.format("noop").trigger(once=True).start()
+    query.awaitTermination(DEADLINE_S)
+
+    assert query.exception() is None
+    assert (tmp_path / "checkpoint" / "commits" / "0").exists()
+
+
+def test_the_jvm_finds_the_largest_number_of_a_folder_as_python_does(root: UriFolder) -> None:
+    def numbers() -> tuple[int, int]:
+        return newest_number(root), int(java_class(STATE_FILES).newestNumber(str(root)))
+
+    assert numbers() == (0, 0)
+    for name in ("9", "10", ".11", "12x", "folder/13"):
+        root.write(name, b"")
+
+    assert numbers() == (10, 10)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_the_transaction_of_a_suspended_leader_does_not_keep_the_standby_from_wr
     )
     source.produce(10)
     env = variables(postgres)
-    with pair(broker, sql, f"standby-{source.topic}", tmp_path, **env) as (first, second, _):
+    with pair(broker, sql, f"standby-{source.topic}", (tmp_path, tmp_path), **env) as (first, second, _):
         first.read_to(source.produced, DEADLINE_S)
         pause_at_row(postgres, f"{source.table}_log", 3_000, seconds=3)
         source.produce(6_000)

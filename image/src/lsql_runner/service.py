@@ -232,7 +232,8 @@ def _stored_state(
         engine.session  # noqa: B018  # its JVM reads and writes the files
         return place
 
-    with closing(StateAtUri(state, str(place), folder, partial(_end_at_once, jvm))) as at_uri:
+    lost = partial(_end_at_once, jvm)
+    with closing(StateAtUri(state, str(place), folder, lost, has_lease=settings.lease is not None)) as at_uri:
         yield at_uri.open
 
 

@@ -42,21 +42,21 @@ def test_renewals_must_be_more_frequent_than_twice_in_a_lease() -> None:
     assert settings(**values, LSQL_LEASE_RENEW_SECONDS="1.9").lease is not None
 
 
-@pytest.mark.parametrize(
-    "excluding",
-    [
-        {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"},
-        {"LSQL_STATE_URI": "s3a://states/fleet"},
-    ],
-    ids=["workers", "state at a URI"],
-)
-def test_a_lease_is_refused_beside_what_excludes_it(excluding: dict[str, str]) -> None:
-    values = {"LSQL_LEASE": "fleet/fast-vehicles", **excluding}
+def test_a_lease_is_refused_with_workers() -> None:
+    secret = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
+    values = {"LSQL_LEASE": "fleet/fast-vehicles", **secret}
 
     assert refused_lease(**values) == "LSQL_LEASE"
     with pytest.raises(LsqlError) as caught:
         validate({"SQL": SQL, **values})
     assert (caught.value.code, caught.value.params["name"]) == ("ENV_INVALID", "LSQL_LEASE")
+
+
+def test_the_state_of_processes_with_a_lease_may_be_at_a_uri() -> None:
+    found = settings(LSQL_LEASE="fleet/fast-vehicles", LSQL_STATE_URI="s3a://states/fleet")
+
+    assert found.lease is not None
+    assert found.state_store is not None
 
 
 def refused_lease(**values: str) -> object:

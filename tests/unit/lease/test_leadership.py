@@ -55,6 +55,14 @@ def test_the_first_process_leads_and_the_second_one_knows_its_address(start: Sta
     assert (second.view().leads, second.view().address, second.term) == (False, "first:8083", None)
 
 
+def test_a_leader_knows_the_identity_of_its_lease(start: Start, server: LeaseServer) -> None:
+    first, _ = start("first")
+    wait_until(lambda: leads(first), "a leader", DEADLINE_S)
+
+    assert server.document is not None
+    assert first.lease == server.document["metadata"]["uid"]
+
+
 def test_a_released_lease_passes_to_the_second_process_at_once(start: Start, server: LeaseServer) -> None:
     first, lost = start("first", lease_s=300)
     wait_until(lambda: leads(first), "a leader", DEADLINE_S)

@@ -8,11 +8,14 @@ import pytest
 
 from devkit.fake_leadership import FakeLeadership
 from devkit.fake_runtime import FakeRuntime
+from devkit.memory_store import MemoryStore, unreachable
+from lsql_runner.engine.owner import OwnerNumber
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.processor import StateChanged
 from lsql_runner.events.state import State
+from lsql_runner.jvm.java import DEATHS
 from lsql_runner.lease.election import Term
 from lsql_runner.runtime.lifecycle import Cause
 
@@ -180,6 +183,82 @@ def test_a_lease_that_cannot_be_used_makes_a_standby_unhealthy_and_not_a_leader(
         standby.turn()
         assert (standby.state, standby.health()) == (State.RUNNING, [])
         assert len(standby.events_of(LeadershipChanged)) == 3
+
+
+class TestStateAtUri:
+    @pytest.fixture
+    def store(self, runtime: FakeRuntime) -> MemoryStore:
+        runtime.env = {"LSQL_STATE_URI": "s3a://bucket"}
+        runtime.store = MemoryStore()
+        return runtime.store
+
+    def test_a_standby_reads_the_store_and_changes_nothing(self, runtime: FakeRuntime, store: MemoryStore) -> None:
+        with runtime.process() as standby:
+            for _ in range(3):
+                standby.advance_s(100)
+
+            assert (standby.state, standby.health()) == (State.STANDBY, [])
+            assert standby.loop.description.topology["nodes"]
+            assert len(runtime.engine.warmed) == 1
+            assert (store.files, files(runtime.folder)) == ({}, {"lock"})
+
+    def test_a_process_with_the_lease_takes_the_lock_of_the_one_before_and_runs(
+        self, runtime: FakeRuntime, leadership: FakeLeadership, store: MemoryStore
+    ) -> None:
+        leadership.term = Term(1, "this")
+        with runtime.process() as zombie:
+            zombie.run()
+            leadership.term = Term(2, "other")
+            with runtime.process() as successor:
+                successor.run()
+
+                owners = [job.owner for job in runtime.engine.jobs]
+                assert [owner.number for owner in owners if isinstance(owner, OwnerNumber)] == [1, 2]
+                assert successor.state_dir.owner_text().startswith("2 other ")
+                with pytest.raises(LsqlError, match="PROCESSOR_REPLACED"):
+                    zombie.state_dir.set_stopped(True, "ann", 0)
+                assert leadership.is_replaced is not None
+                store.fails = unreachable
+                assert not leadership.is_replaced(), "the renewal of the Lease waits for no request"
+                store.fails = lambda _: None
+                leadership.term = Term(3, "this")  # so that the end of the zombie is not that of the successor
+
+    def test_a_leader_waits_while_a_process_without_the_lease_has_the_state(
+        self, runtime: FakeRuntime, leadership: FakeLeadership, store: MemoryStore
+    ) -> None:
+        store.files["store://bucket/app/lock/1"] = b'{"host": "there", "pid": 7, "machine": "another"}'
+        leadership.term = Term(1, "this")
+        with runtime.process() as process:
+            process.until(lambda: process.reason == "STATE_DIR_IN_USE")
+            assert (process.state, process.health()) == (State.WAITING, ["state-in-use"])
+
+            store.files["store://bucket/app/lock/1"] = b'{"released": true}'
+            process.until(lambda: process.state is State.RUNNING)
+
+    def test_a_leader_waits_for_a_store_that_does_not_answer(
+        self, runtime: FakeRuntime, leadership: FakeLeadership, store: MemoryStore
+    ) -> None:
+        with runtime.process() as process:
+            process.turn()
+            store.fails = unreachable
+            leadership.term = Term(1, "this")
+            process.until(lambda: process.state is State.WAITING)
+            assert process.reason == "STATE_STORE_UNREACHABLE"
+
+            store.fails = lambda _: None
+            process.until(lambda: process.state is State.RUNNING)
+
+    def test_the_end_of_a_jvm_that_found_another_owner_is_reported_as_such(
+        self, runtime: FakeRuntime, leadership: FakeLeadership, store: MemoryStore
+    ) -> None:
+        leadership.term = Term(1, "this")
+        with runtime.process() as zombie:
+            zombie.run()
+            store.fails = unreachable  # requests need the JVM
+            runtime.engine.jvm = DEATHS("REPLACED")
+            zombie.turn()
+
+            assert zombie.reason == "PROCESSOR_REPLACED"
 
 
 def test_processes_with_a_lease_share_the_lock_and_others_are_refused(runtime: FakeRuntime) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from devkit.memory_store import MemoryStore, unreachable
 from lsql_runner.errors import Detail, LsqlError
+from lsql_runner.lease.election import Term
 from lsql_runner.runtime.state_at_uri import StateAtUri, check_store
 from lsql_runner.runtime.statedir import StateDir
 from tests.unit.runtime.test_statedir import PINNED
@@ -20,10 +21,10 @@ def nobody(error: LsqlError) -> None:
 
 
 @contextmanager
-def opened(state: StateDir, store: MemoryStore, wait_s: float = 10.0) -> Iterator[None]:
+def opened(state: StateDir, store: MemoryStore, wait_s: float = 10.0, has_lease: bool = False) -> Iterator[None]:
     """The state of the processor `app` in a store."""
     folder = store.root() / "app"
-    with closing(StateAtUri(state, str(folder), lambda: folder, nobody, wait_s=wait_s)) as at_uri:
+    with closing(StateAtUri(state, str(folder), lambda: folder, nobody, has_lease=has_lease, wait_s=wait_s)) as at_uri:
         at_uri.open()
         yield
 
@@ -160,3 +161,95 @@ def test_the_state_that_another_process_holds_is_refused(tmp_path: Path) -> None
         pass
 
     assert (caught.value.code, caught.value.params["path"]) == ("STATE_DIR_IN_USE", "store://bucket/app")
+
+
+class TestWithALease:
+    @pytest.fixture
+    def store(self) -> MemoryStore:
+        return MemoryStore()
+
+    @pytest.fixture
+    def pair(self, tmp_path: Path, store: MemoryStore) -> Iterator[tuple[StateDir, StateDir]]:
+        """The states of two processes on two machines."""
+        with ExitStack() as stack:
+            states = [stack.enter_context(closing(StateDir(tmp_path / n, "app", shared=True))) for n in ("one", "two")]
+            for state in states:
+                stack.enter_context(opened(state, store, wait_s=0, has_lease=True))
+            yield states[0], states[1]
+
+    def test_a_standby_reads_the_state_and_writes_nothing(
+        self, pair: tuple[StateDir, StateDir], store: MemoryStore, tmp_path: Path
+    ) -> None:
+        leader, standby = pair
+        assert store.files == {}
+
+        leader.take_over("lease", Term(1, "a"))
+        leader.pin(PINNED)
+        leader.begin_checkpoint(3, "stateless")
+
+        assert set(standby.saved().checkpoints) == {(3, "stateless")}
+        assert standby.owner_text() == leader.owner_text()
+        assert standby.owner_text().startswith("1 a ")
+        assert {path.name for path in (tmp_path / "two" / "app").iterdir()} == {"lock"}
+        assert [path for path in store.files if "/lock/" in path] == ["store://bucket/app/lock/1"]
+
+    def test_a_process_that_was_replaced_changes_nothing(
+        self, pair: tuple[StateDir, StateDir], store: MemoryStore
+    ) -> None:
+        zombie, leader = pair
+        zombie.take_over("lease", Term(1, "a"))
+        zombie.begin_checkpoint(3, "stateless")
+        leader.take_over("lease", Term(2, "b"))
+        before = dict(store.files)
+
+        changes: list[Callable[[], None]] = [
+            lambda: zombie.pin(PINNED),
+            lambda: zombie.set_stopped(True, "ada", 0),
+            lambda: zombie.begin_checkpoint(3, "stateless"),
+            lambda: zombie.drop_checkpoint(3, "stateless"),
+            lambda: zombie.drop_older(4),
+        ]
+        for change in changes:
+            with pytest.raises(LsqlError, match="PROCESSOR_REPLACED"):
+                change()
+
+        assert store.files == before
+        leader.pin(PINNED)
+
+    def test_a_process_that_does_not_know_whether_it_was_replaced_writes_nothing(
+        self, pair: tuple[StateDir, StateDir], store: MemoryStore
+    ) -> None:
+        zombie, _ = pair
+        zombie.take_over("lease", Term(1, "a"))
+        store.fails = lambda request: unreachable(request) if request == "list" else None
+
+        with pytest.raises(LsqlError, match="STATE_STORE_UNREACHABLE"):
+            zombie.pin(PINNED)
+
+        assert "store://bucket/app/program.json" not in store.files
+
+    def test_a_leader_whose_jvm_has_ended_writes_the_notes_of_its_machine(
+        self, pair: tuple[StateDir, StateDir], store: MemoryStore
+    ) -> None:
+        leader, standby = pair
+        leader.take_over("lease", Term(1, "a"))
+        store.fails = unreachable
+
+        leader.set_out_of_memory({"heap_mib": 304})
+
+        assert not leader.is_replaced(), "it is called where a request would be too slow"
+        assert (leader.out_of_memory(), standby.out_of_memory()) == ({"heap_mib": 304}, None)
+
+    def test_a_lock_that_was_handed_over_can_be_taken_by_any_process(
+        self, pair: tuple[StateDir, StateDir], store: MemoryStore, tmp_path: Path
+    ) -> None:
+        leader, _ = pair
+        leader.take_over("lease", Term(1, "a"))
+        with closing(StateDir(tmp_path / "three", "app")) as other:
+            with pytest.raises(LsqlError, match="STATE_DIR_IN_USE"), opened(other, store, wait_s=0):
+                pass
+
+            leader.hand_over()
+
+            with opened(other, store, wait_s=0):
+                other.pin(PINNED)

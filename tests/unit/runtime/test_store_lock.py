@@ -13,7 +13,7 @@ from devkit.memory_store import MemoryStore, unreachable
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime import store_lock
 from lsql_runner.runtime.state_lock import LockHeldError
-from lsql_runner.runtime.store_lock import LEASE_S, MARGIN_S, StoreLock
+from lsql_runner.runtime.store_lock import LEASE_S, MARGIN_S, Holder, StoreLock, owner_of
 
 DEADLINE_S = 10.0
 
@@ -40,7 +40,21 @@ class Machine:
 
     def lock(self, wait_s: float = 100.0) -> StoreLock:
         folder = self.store.root() / "app"
-        return StoreLock(folder, self.name, self._lose, wait_s=wait_s, now_s=self._look, poll_s=0.001)
+        return StoreLock(folder, self.holder(), self._lose, wait_s=wait_s, now_s=self._look, poll_s=0.001)
+
+    def holder(self) -> Holder:
+        return Holder(machine=self.name)
+
+
+class Candidate(Machine):
+    """A process that a Lease has chosen for a term."""
+
+    def __init__(self, store: MemoryStore, name: str, term: int, lease: str = "one") -> None:
+        super().__init__(store, name)
+        self.term, self.lease = term, lease
+
+    def holder(self) -> Holder:
+        return Holder(lease=self.lease, term=self.term, owner=self.name)
 
 
 @pytest.fixture
@@ -63,11 +77,8 @@ def taken(locks: ExitStack, machine: Machine, wait_s: float = 100.0) -> StoreLoc
 
 
 def holders(store: MemoryStore) -> dict[str, str]:
-    return {
-        path.rpartition("/")[2]: json.loads(content)["machine"]
-        for path, content in store.files.items()
-        if "/lock/" in path
-    }
+    found = {p.rpartition("/")[2]: json.loads(content) for p, content in store.files.items() if "/lock/" in p}
+    return {number: document.get("machine") or document["owner"] for number, document in found.items()}
 
 
 def test_a_free_lock_is_taken_at_once(store: MemoryStore, locks: ExitStack) -> None:
@@ -223,3 +234,79 @@ def test_a_lock_with_unreadable_content_ends_like_a_lease(store: MemoryStore, lo
     taken(locks, Machine(store, "a"))
 
     assert holders(store) == {"8": "a"}
+
+
+class TestWithALease:
+    def test_the_process_of_a_later_term_takes_the_lock_at_once(self, store: MemoryStore, locks: ExitStack) -> None:
+        before = taken(locks, Candidate(store, "a", 1), wait_s=0)
+
+        after = taken(locks, Candidate(store, "b", 2), wait_s=0)
+
+        assert (before.owner.is_replaced(), after.owner.is_replaced()) == (True, False)
+        assert holders(store) == {"2": "b"}
+        assert (owner_of(store.root() / "app"), after.owner.text) == ("b", "b")
+
+    def test_a_process_whose_first_request_failed_takes_the_lock_again(
+        self, store: MemoryStore, locks: ExitStack
+    ) -> None:
+        process = Candidate(store, "a", 1)
+        taken(locks, process, wait_s=0)
+
+        taken(locks, process, wait_s=0)
+
+        assert holders(store) == {"2": "a"}
+
+    @pytest.mark.parametrize("found", [Candidate(MemoryStore(), "b", 2), Candidate(MemoryStore(), "b", 1, "other")])
+    def test_neither_a_later_term_nor_another_lease_is_replaced(
+        self, store: MemoryStore, locks: ExitStack, found: Candidate
+    ) -> None:
+        """The first one was suspended before it took the lock. The second one is that of another cluster."""
+        found.store = store
+        taken(locks, found, wait_s=0)
+
+        with pytest.raises(LockHeldError):
+            Candidate(store, "a", 1).lock(wait_s=0)
+
+        assert holders(store) == {"1": "b"}
+
+    def test_it_waits_for_a_process_without_the_lease(self, store: MemoryStore, locks: ExitStack) -> None:
+        taken(locks, Machine(store, "a"))
+        with pytest.raises(LockHeldError):
+            Candidate(store, "b", 1).lock(wait_s=0)
+
+        taken(locks, Candidate(store, "b", 1), wait_s=LEASE_S + MARGIN_S + 5)
+
+        assert holders(store) == {"2": "b"}
+
+    def test_a_process_without_the_lease_waits_for_it(self, store: MemoryStore, locks: ExitStack) -> None:
+        leader = taken(locks, Candidate(store, "a", 1))
+        with pytest.raises(LockHeldError):
+            Machine(store, "b").lock(wait_s=0)
+
+        leader.close()
+
+        taken(locks, Machine(store, "b"), wait_s=0)
+        assert (holders(store), owner_of(store.root() / "app")) == ({"2": "b"}, "")
+
+    def test_a_holder_that_writes_its_file_again_after_two_others_have_taken_the_lock_ends(
+        self, store: MemoryStore, monkeypatch: pytest.MonkeyPatch, locks: ExitStack
+    ) -> None:
+        """It was suspended before this request, and its file was deleted."""
+        monkeypatch.setattr(store_lock, "RENEW_S", 0.001)
+        zombie = Candidate(store, "a", 1)
+
+        def suspended(request: str) -> None:
+            if request == "write":
+                store.fails = lambda _: None
+                monkeypatch.setattr(store_lock, "RENEW_S", 1000.0)
+                taken(locks, Candidate(store, "b", 2), wait_s=0)
+                taken(locks, Candidate(store, "c", 3), wait_s=0)
+                monkeypatch.setattr(store_lock, "RENEW_S", 0.001)
+
+        store.fails = suspended
+        taken(locks, zombie, wait_s=0)
+
+        assert zombie.lost.wait(DEADLINE_S)
+        assert zombie.error is not None
+        assert zombie.error.code == "PROCESSOR_REPLACED"
+        assert holders(store) == {"1": "a", "3": "c"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -37,7 +38,7 @@ class RunningSupervisor:
         settings = runtime.settings(**env)
         shared = runtime.leadership is not None
         self.state = StateDir(settings.state_dir, settings.app_id, shared=shared)
-        self.at_uri = None if runtime.store is None else state_in(runtime.store, self.state)
+        self.at_uri = None if runtime.store is None else state_in(runtime.store, self.state, shared)
         self.supervisor = Supervisor(
             RunDependencies(
                 settings=settings,
@@ -290,3 +291,23 @@ def test_the_end_of_a_leader_is_announced_before_its_queries_stop_and_the_lease_
         running.reach(State.RUNNING)
 
     assert leadership.calls == ["announce_end", "stop", "release"]
+
+
+def test_a_leader_gives_up_the_lock_of_its_state_before_another_process_may_take_it(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leadership = FakeLeadership()
+    leadership.term = Term(1, "this")
+    runtime.leadership, runtime.store = leadership, MemoryStore()
+    released: list[bool] = []
+
+    def release() -> None:
+        content = store.root().read("app/lock/1") or b"{}"
+        released.append(json.loads(content)["released"])
+
+    store = runtime.store
+    monkeypatch.setattr(leadership, "release", release)
+    with closing(RunningSupervisor(runtime, LSQL_STATE_URI="s3a://bucket").launch()) as running:
+        running.reach(State.RUNNING)
+
+    assert released == [True]

@@ -27,7 +27,7 @@ class LeaseSettings(BaseModel):
         "",
         alias="LSQL_LEASE",
         description="Lease of Kubernetes, `namespace/name`, which decides which one of several processes with the same "
-        "state directory runs the program. The others stand by. Empty: there is one process.",
+        "state runs the program. The others stand by. Empty: there is one process.",
     )
     lease_seconds: int = Field(
         3,

@@ -210,14 +210,9 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         Raises:
             LsqlError: ENV_INVALID, also for a setting that excludes a standby.
         """
-        excluding = {
-            "LSQL_WORKERS_SECRET": self.workers_secret,
-            "LSQL_STATE_URI": self.state_uri,  # the file `owner`, which fences a replaced process, is on a volume
-        }
-        for other, value in excluding.items():
-            if self.lease_name and value:
-                expected = EXPECTED_LEASE("ALONE", other=other)
-                raise LsqlError("ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=expected)
+        if self.lease_name and self.workers_secret:
+            expected = EXPECTED_LEASE("ALONE", other="LSQL_WORKERS_SECRET")
+            raise LsqlError("ENV_INVALID", name="LSQL_LEASE", value=self.lease_name, expected=expected)
         return super().lease
 
     @property

@@ -31,6 +31,7 @@ from lsql_runner.engine.failures import OF_A_RECORD, Failure, classify, classify
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
+from lsql_runner.engine.owner import OwnerFile, OwnerNumber
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
@@ -141,8 +142,11 @@ class SparkEngine:
             job = replace(job, output=replace(job.output, on_workers=True))
         self._configure(session, job)
         reset_ticks()
-        if job.owner is not None:
-            java_class(OWNER).begin(str(job.owner.file), job.owner.text)
+        match job.owner:
+            case OwnerFile(file, text):
+                java_class(OWNER).begin(str(file), text)
+            case OwnerNumber(folder, number):
+                java_class(OWNER).beginAt(str(folder), number)
         self._job = job
         try:
             self._running = RunningPlan(session, job)

@@ -7,8 +7,8 @@ another process runs the program.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,9 @@ from lsql_runner.plan.queries import Query
 
 _POLL_S = 0.05
 _PREFIX = "standby-"
+_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+_OF_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager"
+"""What Spark uses for files. The session may have a manager for its own store, which cannot write to the disk."""
 
 
 def warm_up(session: SparkSession, job: Job, checkpoints: Path, goes_on: Callable[[], bool]) -> None:
@@ -35,10 +38,21 @@ def warm_up(session: SparkSession, job: Job, checkpoints: Path, goes_on: Callabl
         checkpoints: a folder for temporary files.
         goes_on: whether there is time left.
     """
-    for query in job.plan.queries:
-        if query.name in job.source.start_offsets and goes_on():
-            with suppress(Exception):  # the start reports what is wrong
-                _run(session, query, job, checkpoints, goes_on)
+    with checkpoints_on_disk(session):
+        for query in job.plan.queries:
+            if query.name in job.source.start_offsets and goes_on():
+                with suppress(Exception):  # the start reports what is wrong
+                    _run(session, query, job, checkpoints, goes_on)
+
+
+@contextmanager
+def checkpoints_on_disk(session: SparkSession) -> Iterator[None]:
+    """Let queries that start in the block have their checkpoints on the disk, also in a session for a store."""
+    session.conf.set(_MANAGER, _OF_FILES)
+    try:
+        yield
+    finally:
+        session.conf.unset(_MANAGER)
 
 
 def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path, goes_on: Callable[[], bool]) -> None:

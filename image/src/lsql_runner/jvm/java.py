@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, DetailTable, LsqlError
 
 OUT_OF_HEAP = 3
 """The exit code of a JVM that ran out of heap, with -XX:+ExitOnOutOfMemoryError."""
@@ -19,6 +19,14 @@ an array that is too long (SparkExitCode.OOM)."""
 
 REPLACED = 86
 """The exit code of a JVM that found another owner of its checkpoints (com.lsqlrunner.fs.Owner)."""
+
+DEATHS = DetailTable({"RUNNING": "it is still running", "REPLACED": "another process has taken over its state"})
+
+
+def was_replaced(death: str) -> bool:
+    """Whether a JVM has ended because it found another owner, for a result of `SparkJvm.death`."""
+    return isinstance(death, Detail) and death.code == "REPLACED"
+
 
 LOCALE = ("-Duser.language=en", "-Duser.country=US", "-Duser.variant=")
 """Results must not depend on the machine's locale: in Turkish, for example, the upper case of i is İ."""

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsql_runner.container.out_of_memory import ExitReasons, heap_too_small, raise_oom_score
-from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
-from lsql_runner.jvm.java import LOCALE, OUT_OF_HEAP, REPLACED, SPARK_OUT_OF_HEAP, java, spark_home
+from lsql_runner.jvm.java import DEATHS, LOCALE, OUT_OF_HEAP, REPLACED, SPARK_OUT_OF_HEAP, java, spark_home
 from lsql_runner.jvm.java_entries import INCLUDE_VALUES
 from lsql_runner.jvm.jvm_log import log_configuration
 from lsql_runner.jvm.scratch import ScratchFolder, check_executable
@@ -162,10 +162,10 @@ class SparkJvm:
         """How the JVM ended, as a clause for people."""
         code = self.process.poll()
         if code is None:
-            return _DEATHS("RUNNING")
+            return DEATHS("RUNNING")
         if code in (OUT_OF_HEAP, SPARK_OUT_OF_HEAP):
             return heap_too_small(self.heap_mib)
-        return _DEATHS("REPLACED") if code == REPLACED else self._exit_reasons.describe(code)
+        return DEATHS("REPLACED") if code == REPLACED else self._exit_reasons.describe(code)
 
     def close(self) -> None:
         """Close the JVM's input and wait for its end; kill it after `exit_s`."""
@@ -190,10 +190,6 @@ class SparkJvm:
         for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
             os.environ.pop(name, None)
 
-
-_DEATHS = DetailTable(
-    {"RUNNING": "it is still running", "REPLACED": "another process has taken over its state directory"}
-)
 
 _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_LOCAL_IP": "127.0.0.1"}
 

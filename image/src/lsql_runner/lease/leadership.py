@@ -49,6 +49,7 @@ class LeaseLeadership:
         self._election = Election(candidate)
         self._is_replaced: Callable[[], bool] = lambda: False
         self._found = LeaseRecord()
+        self._uid = ""
         self._own: dict[str, Any] | None = None
         self._error: ErrorReport | None = None
         self._wake = Condition()
@@ -60,6 +61,10 @@ class LeaseLeadership:
     @property
     def term(self) -> Term | None:
         return self._election.term
+
+    @property
+    def lease(self) -> str:
+        return self._uid
 
     def view(self) -> LeadershipView:
         term, found = self._election.term, self._found
@@ -138,6 +143,7 @@ class LeaseLeadership:
             if document is None:
                 document = self._api.read()
             self._found = record_of(document)
+            self._uid = str(document["metadata"].get("uid", ""))
             wanted = self._election.wanted(self._found, time.monotonic(), _now())
             if wanted is not None:
                 self._own = self._api.write(with_record(document, wanted))

@@ -42,6 +42,10 @@ class Leadership(Protocol):
     def term(self) -> Term | None:
         """The term in which it leads; None while another process does, or none."""
 
+    @property
+    def lease(self) -> str:
+        """The identity of the Lease: another Lease of the same name has another one. Empty until the Lease was read."""
+
     def view(self) -> LeadershipView:
         """What is known about the leader."""
 

@@ -14,6 +14,7 @@ from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied, WarningRaised
 from lsql_runner.events.state import State
+from lsql_runner.jvm.java import was_replaced
 from lsql_runner.plan.queries import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
@@ -167,17 +168,20 @@ class ControlLoop:
         else:
             self._standby.refresh()
 
-    def _has_state(self) -> bool:
-        """Open the state, unless it is open. Whether the program may run: a person may have stopped the processor."""
-        if self._dependencies.state.is_open:
-            return True
+    def _may_run(self) -> bool:
         try:
-            self._dependencies.open_state()
+            return self._has_state() and self._leads()
         except LsqlError as error:
             if error.code != "STATE_DIR_IN_USE":
                 raise
             self._wait_after(error)  # the other process may end
             return False
+
+    def _has_state(self) -> bool:
+        """Open the state, unless it is open. Whether the program may run: a person may have stopped the processor."""
+        if self._dependencies.state.is_open:
+            return True
+        self._dependencies.open_state()
         return self._standby is not None or not self._stays_stopped()
 
     def _leads(self) -> bool:
@@ -192,7 +196,7 @@ class ControlLoop:
 
     def _start(self) -> None:
         try:
-            if not (self._has_state() and self._leads()):
+            if not self._may_run():
                 return
             prepared, self._prepared = self._prepared or self._prepare(), None
             d = self._dependencies
@@ -270,7 +274,7 @@ class ControlLoop:
 
     def _jvm_gone(self) -> None:
         reason = self._dependencies.engine.jvm_death() or "unknown"
-        is_replaced = self._dependencies.state.is_replaced()
+        is_replaced = was_replaced(reason) or self._dependencies.state.is_replaced()
         app = self._dependencies.settings.app_id
         error = self._report(
             LsqlError("PROCESSOR_REPLACED", app=app) if is_replaced else LsqlError("JVM_GONE", reason=reason)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -57,17 +56,16 @@ class Standby:
             self._machine.emit(LeadershipChanged(self._dependencies.now_ms(), view))
 
     def take_over(self) -> bool:
-        """Become the owner of the state directory, if this process has the Lease; whether it is the owner.
+        """Become the owner of the state, if this process has the Lease; whether it is the owner.
 
         Raises:
-            LsqlError: STATE_DIR_UNWRITABLE.
+            LsqlError: as `StateDir.take_over`.
         """
         state, term = self._dependencies.state, self._leadership.term
         if term is None:
             return False
         if state.owner is None:
-            # Unlike the term, which the Lease has too, the random text is known only to those who read the directory.
-            state.take_over(f"{term.text} {secrets.token_hex(16)}")
+            state.take_over(self._leadership.lease, term)
             self._leadership.guard(state.is_replaced)
         return True
 

@@ -1,7 +1,7 @@
 """The processor's directory: `<state dir>/<app id>/`.
 
     lock              held while a process runs the processor
-    owner             the process that leads, if a Lease chooses it
+    owner             the process that leads, if a Lease chooses it; at a URI, this is a file in `lock`
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
     control.json      whether a person has stopped the processor
     deployment.json   the program's digest and the settings of the last start, for the audit log
@@ -20,6 +20,7 @@ program.json is written: a checkpoint that the program names, and that does not 
 from __future__ import annotations
 
 import json
+import secrets
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint
-from lsql_runner.engine.owner import Owner
+from lsql_runner.engine.owner import Owner, OwnerFile, OwnerLock
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
+from lsql_runner.lease.election import Term
 from lsql_runner.runtime.saved_state import (
     PROGRAM,
     Pinned,
@@ -70,6 +72,7 @@ class StateDir:
         self.owner: Owner | None = None
         """This process as the owner of the directory; None if it has not taken it over."""
         self._folder: StateFolder | LsqlError = LocalFolder(self.path)
+        self._owner_lock: OwnerLock | None = None
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             _probe(self.path)
@@ -100,9 +103,9 @@ class StateDir:
         """Whether `folder` can be used. Of a directory on a volume it always can."""
         return not isinstance(self._folder, LsqlError)
 
-    def open_folder(self, folder: StateFolder) -> None:
-        """Use a folder at a URI."""
-        self._folder = folder
+    def open_folder(self, folder: StateFolder, owner_lock: OwnerLock | None = None) -> None:
+        """Use a folder at a URI; with its lock, if a Lease decides which process is the owner."""
+        self._folder, self._owner_lock = folder, owner_lock
 
     def close_folder(self, error: LsqlError) -> None:
         """Use no folder, because that at a URI is not open: `folder` raises the error."""
@@ -130,27 +133,43 @@ class StateDir:
 
     # --- the owner ---
 
-    def take_over(self, text: str) -> None:
+    def take_over(self, lease: str, term: Term) -> None:
         """Become the owner. The process that was it writes nothing to the checkpoints any more.
 
         Args:
-            text: a line that no other owner has.
+            lease: the identity of the Lease that has chosen this process.
+            term: its term.
 
         Raises:
-            LsqlError: STATE_DIR_UNWRITABLE.
+            LsqlError: STATE_DIR_UNWRITABLE; as `OwnerLock.take`.
         """
-        self._replace("owner", text.encode())
-        self.owner = Owner(self.path / "owner", text)
+        # Unlike the term, which the Lease has too, the random text is known only to those who read the state.
+        text = f"{term.text} {secrets.token_hex(16)}"
+        if self._owner_lock is not None:
+            self.owner = self._owner_lock.take(lease, term.number, text)
+        else:
+            self._replace("owner", text.encode())
+            self.owner = OwnerFile(self.path / "owner", text)
+
+    def hand_over(self) -> None:
+        """Let another process become the owner, after this one has stopped to write, without being replaced."""
+        if self._owner_lock is not None:
+            self._owner_lock.close()
 
     def owner_text(self) -> str:
         """The line of the current owner; empty if there is none, or if the file cannot be read."""
         with suppress(OSError, ValueError, LsqlError):
-            return (self.folder.read("owner") or b"").decode()
+            if self._owner_lock is None:
+                return (self.folder.read("owner") or b"").decode()
+            return self._owner_lock.owner_text() if self.owner is None else self.owner.text
         return ""
 
     def is_replaced(self) -> bool:
-        """Whether another process has become the owner in place of this one."""
-        return self.owner is not None and self.owner.is_replaced()
+        """Whether the volume tells that another process has become the owner in place of this one.
+
+        At a URI this would be a request: the lock and the JVM ask from time to time.
+        """
+        return isinstance(self.owner, OwnerFile) and self.owner.is_replaced()
 
     # --- the program ---
 
@@ -189,8 +208,9 @@ class StateDir:
         """Delete a query's checkpoint.
 
         Raises:
-            LsqlError: STATE_DIR_UNWRITABLE.
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
         """
+        self._check_owner()
         checkpoint = self.checkpoints(generation) / query
         try:
             delete_checkpoint(checkpoint)
@@ -201,8 +221,9 @@ class StateDir:
         """Begin an empty checkpoint of a query, in place of files that have its name.
 
         Raises:
-            LsqlError: STATE_DIR_UNWRITABLE.
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
         """
+        self._check_owner()
         checkpoint = self.checkpoints(generation) / query
         try:
             delete_checkpoint(checkpoint)
@@ -252,7 +273,7 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._check_owner()
+        self._check_owner_of_machine()
         local = LocalFolder(self.path)  # the JVM, which writes to a URI, has ended
         try:
             if document is None:
@@ -272,7 +293,7 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._check_owner()
+        self._check_owner_of_machine()
         file = self.path / "mark.json"
         try:
             file.unlink(missing_ok=True)
@@ -283,6 +304,11 @@ class StateDir:
     # --- files ---
 
     def _check_owner(self) -> None:
+        if self.owner is not None and self.owner.is_replaced():
+            raise LsqlError("PROCESSOR_REPLACED", app=self.path.name)
+
+    def _check_owner_of_machine(self) -> None:
+        """For a file that is on this machine, also if the state is at a URI: then no other process writes it."""
         if self.is_replaced():
             raise LsqlError("PROCESSOR_REPLACED", app=self.path.name)
 

@@ -5,6 +5,10 @@
 The file with the largest number says who holds the lock. Its holder writes it again every RENEW_S seconds. Another
 process takes the lock by creating the next number, which only one process can, if the holder has released it or has not
 renewed it for LEASE_S seconds. A holder that could not renew it for LEASE_S seconds ends before, by its own clock.
+
+If a Lease of Kubernetes chooses the process that runs the program, the process with a later term of the same Lease
+takes the lock at once. The file is then the record of the owner of the state (engine.owner), who ends as soon as there
+is a larger number.
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Event as Flag
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
+from lsql_runner.engine.owner import OwnerNumber, newest_number
 from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.runtime.state_lock import LockHeldError
@@ -32,11 +38,32 @@ WAIT_S = LEASE_S + MARGIN_S + 2 * RENEW_S
 _CAUSES = DetailTable({"NO_ANSWER": "the store did not answer in this time, or the process was suspended"})
 
 
-class ExclusiveFolder(StateFolder, Protocol):
-    """A folder whose store creates files exclusively."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A process that wants the lock. It has a machine; or a Lease, a term and an owner."""
 
-    def create(self, path: str, content: bytes) -> bool:
-        """Write a file that does not exist; whether it did not. Of several processes, one succeeds."""
+    machine: str = ""
+    """A text that is the same in processes of which only one runs at a time, because they lock a directory on their
+    machine."""
+    lease: str = ""
+    """What no other Lease has, of the Lease that decides which one of several processes has the lock. Two clusters may
+    have Leases of the same name, and each of them a process that leads."""
+    term: int = 0
+    """The number of the term of this process."""
+    owner: str = ""
+    """A line that no other process has. Who knows it can prove that it reads the state."""
+
+    def follows(self, found: Mapping[str, Any]) -> bool:
+        """Whether to take the lock of a process at once: it has ended, or a Lease has chosen this process after it."""
+        if self.lease:
+            return found.get("lease") == self.lease and int(found.get("term", 0)) <= self.term
+        return bool(self.machine) and found.get("machine") == self.machine
+
+    def document(self) -> dict[str, str | int]:
+        """The fields of its file."""
+        if self.lease:
+            return {"lease": self.lease, "term": self.term, "owner": self.owner}
+        return {"machine": self.machine}
 
 
 class StoreLock:
@@ -44,8 +71,7 @@ class StoreLock:
 
     Args:
         folder: of the processor; it may not exist.
-        machine: a text that is the same in processes of which only one runs at a time, because they lock a directory on
-            their machine. A process takes over the lock of an earlier one with the same text at once.
+        holder: this process.
         on_lost: called once, in a thread: with STATE_LOCK_EXPIRED when the lease could not be renewed, with
             PROCESSOR_REPLACED when another process has the lock.
         wait_s: the longest wait, in seconds.
@@ -58,8 +84,8 @@ class StoreLock:
 
     def __init__(
         self,
-        folder: ExclusiveFolder,
-        machine: str,
+        folder: StateFolder,
+        holder: Holder,
         on_lost: Callable[[LsqlError], None],
         *,
         wait_s: float = WAIT_S,
@@ -68,7 +94,7 @@ class StoreLock:
     ) -> None:
         self._processor = folder
         self._folder = folder / "lock"
-        self._machine = machine
+        self._holder = holder
         self._on_lost = on_lost
         self._now_s = now_s
         self._poll_s = poll_s
@@ -76,6 +102,7 @@ class StoreLock:
         self._renewed_s = 0.0
         self._fault: str = _CAUSES("NO_ANSWER")
         self._number = self._take(wait_s)
+        self.owner = OwnerNumber(self._folder, self._number, holder.owner)
         self._closed = Flag()
         self._threads = [
             Thread(target=work, name=name, daemon=True)
@@ -92,25 +119,23 @@ class StoreLock:
         seen_s = began_s
         while True:
             asked_s = self._now_s()
-            number = self._newest()
+            number = newest_number(self._folder)
             content = self._folder.read(str(number)) or b""
             if (number, content) != seen:
                 seen, seen_s = (number, content), asked_s
             if self._is_free(content) or asked_s - seen_s > LEASE_S + MARGIN_S:
                 self._renewed_s = self._now_s()
-                if self._folder.create(str(number + 1), self._document()) and self._newest() == number + 1:
+                created = self._folder.create(str(number + 1), self._document())
+                if created and newest_number(self._folder) == number + 1:
                     self._delete_older(number + 1)
                     return number + 1
             if asked_s - began_s >= wait_s:
                 raise LockHeldError(_holder(content))
             time.sleep(self._poll_s)
 
-    def _newest(self) -> int:
-        return max((int(name) for name in self._folder.file_names() if name.isdigit()), default=0)
-
     def _is_free(self, content: bytes) -> bool:
         found = _read(content)
-        return not content or bool(found.get("released")) or found.get("machine") == self._machine
+        return not content or bool(found.get("released")) or self._holder.follows(found)
 
     def _delete_older(self, number: int) -> None:
         with suppress(OSError, LsqlError):  # the next holder deletes them
@@ -119,7 +144,7 @@ class StoreLock:
                     self._folder.delete(name)
 
     def _document(self, released: bool = False) -> bytes:
-        holder = {"host": socket.gethostname(), "pid": os.getpid(), "machine": self._machine}
+        holder = {"host": socket.gethostname(), "pid": os.getpid(), **self._holder.document()}
         return json.dumps({**holder, "renewals": self._renewals, "released": released}).encode()
 
     # --- keeping it ---
@@ -133,7 +158,7 @@ class StoreLock:
         """Renew the lease; whether another process has the lock."""
         asked_s = self._now_s()
         try:
-            if self._is_replaced():
+            if self.owner.is_replaced():
                 self._lose(LsqlError("PROCESSOR_REPLACED", app=self._processor.name))
                 return True
             self._renewals += 1
@@ -144,11 +169,6 @@ class StoreLock:
             self._renewed_s = asked_s
             self._fault = _CAUSES("NO_ANSWER")
         return False
-
-    def _is_replaced(self) -> bool:
-        """Whether a later number exists, or existed: then this one was deleted. Reading is cheaper than listing."""
-        later, own = str(self._number + 1), str(self._number)
-        return self._folder.read(later) is not None or self._folder.read(own) is None
 
     def _watch_until_closed(self) -> None:
         while not self._closed.wait(min(1.0, self._poll_s)):
@@ -170,8 +190,18 @@ class StoreLock:
         for thread in self._threads:
             thread.join(RENEW_S)
         with suppress(OSError, LsqlError):  # then the next process waits for the end of the lease
-            if not self._is_replaced():
+            if not self.owner.is_replaced():
                 self._folder.write(str(self._number), self._document(released=True))
+
+
+def owner_of(folder: StateFolder) -> str:
+    """The line of the process that has the lock of a folder; empty if it has none.
+
+    Raises:
+        LsqlError: of the store.
+    """
+    lock = folder / "lock"
+    return str(_read(lock.read(str(newest_number(lock))) or b"").get("owner", ""))
 
 
 def _read(content: bytes) -> dict[str, Any]:

@@ -95,6 +95,7 @@ class Supervisor:
             self._dependencies.leadership.announce_end()
         self._audit.process_end(self._end)
         if self._dependencies.leadership is not None and self._loop.machine.state is State.ENDED:
+            self._dependencies.state.hand_over()
             self._dependencies.leadership.release()
 
     def _end(self) -> None:

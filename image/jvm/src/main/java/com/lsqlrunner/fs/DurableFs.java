@@ -33,7 +33,7 @@ public final class DurableFs extends DelegateToFileSystem {
      */
     @Override
     public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
-        Owner.check();
+        Owner.checkOnVolume();
         if (overwrite || files.getFileStatus(source).isDirectory()) {
             super.renameInternal(source, target, overwrite);
         } else {

@@ -7,8 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The process that may write the checkpoints, if a Lease chooses it among several: the line in a file of the state
- * directory. A process that was suspended and continues finds the line of another one, and ends at once.
+ * The process that may write the checkpoints, if a Lease chooses it among several. On a volume it is named by the line
+ * in a file of the state directory, at a URI by the largest number in a folder. A process that was suspended and
+ * continues finds another one, and ends at once.
  *
  * <p>Comparing and writing are two steps. What a process writes between them when it was suspended there does no harm:
  * an entry of a log is written only if it does not exist, and the names of files of states are unique.
@@ -18,19 +19,64 @@ public final class Owner {
     /** The exit code of a process that was replaced; {@code REPLACED} in Python. */
     private static final int REPLACED = 86;
 
-    /** A query without batches writes records without a file for each. */
-    private static final int CHECK_MS = 500;
+    /** How this process is recorded as the owner. */
+    sealed interface OwnerRecord permits OwnerFile, OwnerNumber {
+        /**
+         * Whether another process is the owner; {@link com.lsqlrunner.errors.StoreException} if a store does not tell.
+         */
+        boolean isReplaced();
 
-    private record Line(Path file, String text) {}
+        /** How often this is compared: a query without batches writes records without a file for each. */
+        int checkMs();
+    }
 
-    private static volatile Line line;
+    /** A line in a file on a volume. A file that cannot be read tells nothing. */
+    record OwnerFile(Path file, String text) implements OwnerRecord {
+        @Override
+        public boolean isReplaced() {
+            try {
+                return !Files.readString(file, StandardCharsets.UTF_8).equals(text);
+            } catch (IOException unreadable) {
+                return false;
+            }
+        }
+
+        @Override
+        public int checkMs() {
+            return 500;
+        }
+    }
+
+    /** The largest number in a folder at a URI; each comparison is a request. */
+    record OwnerNumber(String folder, long number) implements OwnerRecord {
+        @Override
+        public boolean isReplaced() {
+            return StateFiles.newestNumber(folder) != number;
+        }
+
+        @Override
+        public int checkMs() {
+            return 1000;
+        }
+    }
+
+    private static volatile OwnerRecord own;
 
     private Owner() {}
 
     /** This process has written the line to the file, and compares it from now on. */
-    public static synchronized void begin(String file, String text) {
-        boolean isFirst = line == null;
-        line = new Line(Path.of(file), text);
+    public static void begin(String file, String text) {
+        begin(new OwnerFile(Path.of(file), text));
+    }
+
+    /** This process has created the file with the number in the folder, and looks for a larger one from now on. */
+    public static void beginAt(String folder, long number) {
+        begin(new OwnerNumber(folder, number));
+    }
+
+    private static synchronized void begin(OwnerRecord record) {
+        boolean isFirst = own == null;
+        own = record;
         if (isFirst) {
             Thread watch = new Thread(Owner::watch, "owner");
             watch.setDaemon(true);
@@ -38,27 +84,35 @@ public final class Owner {
         }
     }
 
-    /** Ends the process if the file has another line. Does nothing without a Lease, and if the file cannot be read. */
+    /**
+     * Ends the process if another one is the owner. Does nothing without a Lease. For what replaces a file, and would
+     * replace that of another owner.
+     *
+     * @throws com.lsqlrunner.errors.StoreException the store does not tell it
+     */
     public static void check() {
-        Line own = line;
-        if (own != null && isReplaced(own.file, own.text)) {
+        OwnerRecord found = own;
+        if (found != null && found.isReplaced()) {
             Runtime.getRuntime().halt(REPLACED);
         }
     }
 
-    static boolean isReplaced(Path file, String text) {
-        try {
-            return !Files.readString(file, StandardCharsets.UTF_8).equals(text);
-        } catch (IOException unreadable) {
-            return false;
+    /** As {@link #check}, on a volume, where it costs little. At a URI, the store refuses a file that exists. */
+    public static void checkOnVolume() {
+        if (own instanceof OwnerFile) {
+            check();
         }
     }
 
     private static void watch() {
         try {
             while (true) {
-                Thread.sleep(CHECK_MS);
-                check();
+                Thread.sleep(own.checkMs());
+                try {
+                    check();
+                } catch (RuntimeException unknown) {
+                    // the next comparison may succeed
+                }
             }
         } catch (InterruptedException ended) {
             Thread.currentThread().interrupt();

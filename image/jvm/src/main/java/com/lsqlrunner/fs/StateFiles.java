@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -34,6 +35,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 @PythonEntry
 public final class StateFiles {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private StateFiles() {}
 
@@ -108,6 +110,24 @@ public final class StateFiles {
                 // it is empty
             }
             return json(names);
+        });
+    }
+
+    /** The largest number that is the name of a file in a folder; 0 if there is none. */
+    public static long newestNumber(String folder) {
+        return StoreException.orThrow(() -> {
+            long newest = 0;
+            try {
+                for (FileStatus each : files(folder).listStatus(new Path(folder))) {
+                    String name = each.getPath().getName();
+                    if (NUMBER.matcher(name).matches()) {
+                        newest = Math.max(newest, Long.parseLong(name));
+                    }
+                }
+            } catch (FileNotFoundException missing) {
+                // it is empty
+            }
+            return newest;
         });
     }
 

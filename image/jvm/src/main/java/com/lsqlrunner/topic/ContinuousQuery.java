@@ -206,7 +206,7 @@ public final class ContinuousQuery {
      * @param batch the id with which the positions will be saved
      */
     public synchronized String progress(long batch) {
-        Owner.check();
+        Owner.checkOnVolume();
         ContinuousTask.Written written = unreported;
         topics.values().forEach(topic -> topic.takeWritten(written));
         if (transactions != null) {

@@ -17,12 +17,12 @@ class OwnerTest {
     void anotherLineIsThatOfAnotherOwner() throws IOException {
         Path file = folder.resolve("owner");
         Files.writeString(file, "3 pod-0_é");
-        assertFalse(Owner.isReplaced(file, "3 pod-0_é"));
-        assertTrue(Owner.isReplaced(file, "2 pod-1"));
+        assertFalse(new Owner.OwnerFile(file, "3 pod-0_é").isReplaced());
+        assertTrue(new Owner.OwnerFile(file, "2 pod-1").isReplaced());
     }
 
     @Test
     void fileThatCannotBeReadTellsNothing() {
-        assertFalse(Owner.isReplaced(folder.resolve("missing"), "1 pod-0"));
+        assertFalse(new Owner.OwnerFile(folder.resolve("missing"), "1 pod-0").isReplaced());
     }
 }
