@@ -28,6 +28,11 @@ SILENCE_S = 20
 """After this time, a worker that does not answer is lost."""
 STANDBY_S, WORKER_LOST_S = 8, SILENCE_S + 5
 """The first new record of a standby, and of workers after one is lost, on an idle machine."""
+PROCESSOR_S = 20
+"""The first new record of a processor without a standby, from the start of its next pod."""
+NOTICED_S = 50 + 20
+"""After this time the pod of a lost node is deleted, and a StatefulSet starts the next one: the API server notices the
+node, and pods are collected every 20 s."""
 BUSY = 3
 PARTITIONS = 8
 """More than the slots of a worker, so that both workers have tasks."""
@@ -74,6 +79,17 @@ def without_power(cluster: KubernetesCluster, node: str) -> Iterator[None]:
         yield
     finally:
         cluster.start_node(node)
+
+
+@contextmanager
+def out_of_service(kubectl: Kubectl, node: str) -> Iterator[None]:
+    """Tell Kubernetes that a node is off, as the guide says, so that its pods are replaced."""
+    taint = "node.kubernetes.io/out-of-service"
+    kubectl.run("taint", "node", node, f"{taint}=nodeshutdown:NoExecute")
+    try:
+        yield
+    finally:
+        kubectl.run("taint", "node", node, f"{taint}-")
 
 
 def one_per_node(**labels: str) -> list[dict[str, Any]]:
@@ -200,6 +216,36 @@ def test_a_standby_takes_over_from_a_lost_node_and_a_leader_goes_on_without_that
     )
     assert taken_over_s < BUSY * STANDBY_S
     assert pause.seconds < STANDBY_S
+
+
+@pytest.mark.lost_node
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_a_processor_without_a_standby_continues_on_another_node(
+    own_cluster: KubernetesCluster,
+    namespace: Kubectl,
+    newest_helm: HelmFactory,
+    kafka: Broker,
+    image: str,
+    node2: str,
+    kind: str,
+) -> None:
+    release = ReleaseWithTraffic(newest_helm(namespace), kafka, image)
+    install_at(release, node2, FIRST, lambda: has_node(release.processor.pods()), workload={"kind": kind})
+    release.processor.await_ready()
+    lost = release.processor.uid()
+
+    with release.traffic:
+        await_more_records(release, RECORDS)
+        with without_power(own_cluster, node2):
+            began = time.monotonic()
+            with out_of_service(namespace, node2):
+                continues_s = first_record_s(
+                    release, began, lambda: any(pod["metadata"]["uid"] != lost for pod in release.processor.pods())
+                )
+    assert release.await_records().duplicates == 0
+
+    print(f"{kind}: first record after the node is marked: {continues_s:.1f} s")
+    assert continues_s < BUSY * PROCESSOR_S + (NOTICED_S if kind == "StatefulSet" else 0)
 
 
 @pytest.mark.lost_node
