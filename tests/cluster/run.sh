@@ -1,6 +1,5 @@
 #!/bin/sh
-# Runs the tests of this folder on one cluster: in one process more than WORKERS, because they wait a third of their time, then, one at a
-# time, those that stop the node.
+# Runs the tests of this folder on one cluster: in WORKERS processes, then, one at a time, those that stop the node.
 # `make test-object-store` runs those with an object store, `make test-nodes` those that lose a node,
 # `make test-network-policy` those with NetworkPolicies in effect, `make test-keda` those with KEDA. Tests of one module or
 # class share fixtures, so they stay in one process (loadscope).
@@ -10,7 +9,7 @@ set -u
 pytest=$1
 shift
 
-"$pytest" -n $((${WORKERS:-2} + 1)) --dist loadscope --no-loadscope-reorder -m "not node and not object_store and not network_policy and not keda" tests/cluster "$@"
+"$pytest" -n "${WORKERS:-2}" --dist loadscope --no-loadscope-reorder -m "not node and not object_store and not network_policy and not keda" tests/cluster "$@"
 shared=$?
 case $shared in 0 | 5) ;; *) exit $shared ;; esac
 

@@ -31,7 +31,7 @@ def test_a_failed_step_fails_the_run_and_an_empty_one_does_not(
     lines = log.read_text().splitlines()
     assert (result.returncode, len(lines)) == (code, steps)
     shared_tests = "not node and not object_store and not network_policy and not keda"
-    assert lines[0] == f"-n 4 --dist loadscope --no-loadscope-reorder -m {shared_tests} tests/cluster -k a name"
+    assert lines[0] == f"-n 3 --dist loadscope --no-loadscope-reorder -m {shared_tests} tests/cluster -k a name"
     assert lines[1:] == ["-m node and not lost_node tests/cluster -k a name"][: steps - 1]
 
 
