@@ -5,6 +5,7 @@ It passes the suite in tests/contract, as the real clients do on a real broker.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -29,6 +30,7 @@ class FakeTopic:
     records: list[dict[int, KeyValue]]
     ends: list[int]
     config: dict[str, str] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
 class FakeBrokers(RangeReader):
@@ -88,6 +90,10 @@ class FakeBrokers(RangeReader):
     def topics(self) -> dict[str, int]:
         self._raise_outage()
         return {name: len(topic.ends) for name, topic in self._topics.items()}
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        self._raise_outage()
+        return {name: self._topics[name].id for name in topics if name in self._topics}
 
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         self._raise_outage()

@@ -56,6 +56,24 @@ class TopicReaderContract:
 
         assert subject.brokers.topics()[name] == 3
 
+    def test_a_topic_that_is_created_again_has_another_id(self, subject: BrokersUnderTest) -> None:
+        name = unused_name("recreated")
+        subject.brokers.create(TopicRequest(name, partitions=1))
+        topics_with(subject.brokers, name)
+        first = subject.brokers.topic_ids([name, MISSING_TOPIC])
+        assert subject.brokers.topic_ids([name]) == first
+
+        subject.brokers.delete_topic(name)
+        topics_with(subject.brokers, name, present=False)
+        assert subject.brokers.topic_ids([name]) == {}
+
+        subject.brokers.create(TopicRequest(name, partitions=1))
+        topics_with(subject.brokers, name)
+        second = subject.brokers.topic_ids([name])
+        assert first.keys() == second.keys() == {name}
+        assert first != second
+        assert all(len(topic_id) == 32 and int(topic_id, 16) for topic_id in (first[name], second[name]))
+
     def test_begins_and_ends_are_offsets(self, subject: BrokersUnderTest) -> None:
         name = subject.topic(partitions=2)
         subject.produce(name, b"v", b"v", b"v", partition=1)

@@ -11,6 +11,7 @@ from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.events.state import State
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(120)
@@ -103,6 +104,50 @@ def test_a_topic_that_was_created_again_is_an_error(
     assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
 
 
+def test_a_topic_that_was_created_again_with_more_records_is_an_error_or_read_from_its_first_record(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    sql = copy_of(source, target, mode)
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+    broker.delete_topic(source)
+    broker.create_topic(source)
+    broker.produce(source, [record(number) for number in (3, 4, 5)])
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        failed = running.wait_for(lambda status: status.reason is not None)
+    assert failed.reason is not None
+    assert (failed.state, failed.reason.code) == (State.FAILED, "OFFSETS_OUT_OF_RANGE")
+    assert ids(broker, target) == [1, 2]
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+        running.read_to(3)
+    assert ids(broker, target) == [1, 2, 3, 4, 5]
+
+
+def test_a_topic_that_is_deleted_while_it_is_read_is_named(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, copy_of(source, target, mode), f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+        broker.delete_topic(source)
+
+        failed = running.wait_for(lambda status: status.reason is not None, deadline_s=10)
+        assert failed.reason is not None
+        assert (failed.reason.code, failed.reason.params) == ("TOPIC_DELETED", {"topic": source})
+
+        broker.create_topic(source)
+        broker.produce(source, [record(number) for number in (3, 4, 5)])
+        recreated = running.wait_for(lambda status: status.state is State.FAILED)
+        assert recreated.reason is not None
+        assert recreated.reason.code == "OFFSETS_OUT_OF_RANGE"
+    assert ids(broker, target) == [1, 2]
+
+
 def test_deleted_records_are_an_error_and_skipped_on_request(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -122,3 +167,21 @@ def test_deleted_records_are_an_error_and_skipped_on_request(
     assert failed.reason is not None
     assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
     assert ids(broker, target) == [1, 2, 4]
+
+
+def test_state_is_kept_when_a_topic_is_created_again_and_lost_records_are_allowed(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS id FROM {source} GROUP BY _key"
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+    broker.delete_topic(source)
+    broker.create_topic(source)
+    broker.produce(source, [record(number) for number in (3, 4, 5)])
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+        running.read_to(3)
+
+    assert ids(broker, target)[-1] == 5

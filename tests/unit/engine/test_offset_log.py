@@ -15,6 +15,9 @@ from lsql_runner.engine.offset_log import (
     newest_committed,
     next_batch_id,
     planned_batch,
+    renew_identity,
+    rewind,
+    run_id,
 )
 from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import Detail, LsqlError
@@ -130,3 +133,18 @@ def test_more_batches_than_are_kept_are_deleted(tmp_path: Path) -> None:
 
     for folder in ("offsets", "commits"):
         assert {path.name for path in (tmp_path / folder).iterdir()} == {"10", "11"}
+
+
+def test_a_rewound_checkpoint_continues_from_the_new_positions_of_a_topic(tmp_path: Path) -> None:
+    checkpoint = LocalFolder(tmp_path)
+    renew_identity(checkpoint)
+    for batch in range(3):
+        append_committed(checkpoint, batch, [{A0: 5 + batch, A1: 7}, {B0: 1}], 100)
+    (checkpoint / "commits").delete("2")  # the last batch was planned, and has not ended
+    run = run_id(checkpoint)
+
+    rewind(checkpoint, {A0: 0, A1: 0})
+
+    assert planned_batch(checkpoint, 0) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
+    assert planned_batch(checkpoint, 1) == planned_batch(checkpoint, 2) == PlannedBatch(0, {A0: 0, A1: 0, B0: 1})
+    assert run_id(checkpoint) != run

@@ -11,12 +11,12 @@ import pytest
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.offset_log import SavedCheckpoint
 from lsql_runner.engine.state_folder import LocalFolder
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import fingerprint
-from lsql_runner.runtime.actions import PinProgram, RegisterSchema, describe
+from lsql_runner.runtime.actions import PinProgram, RegisterSchema, RewindCheckpoint, describe
 from lsql_runner.runtime.decision import Situation, StartDecision, decide
 from lsql_runner.runtime.registry_schemas import unregistered_schemas
 from lsql_runner.runtime.saved_state import Pinned, SavedState
@@ -72,6 +72,8 @@ class Case:
     container_mib: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     """More settings."""
+    had_topic_id: str = ""
+    topic_id: str = ""
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -85,6 +87,7 @@ def pinned(case: Case) -> Pinned | None:
         versions={},
         starts=case.starts,
         state_partitions=case.had_partitions,
+        topic_ids={"t": case.had_topic_id},
     )
 
 
@@ -102,6 +105,7 @@ def decision_of(case: Case) -> StartDecision:
     situation = Situation(
         planned=planned,
         topics=frozenset(case.topics),
+        topic_ids={"t": case.topic_id},
         schemas=schemas,
         committed=case.committed,
         resets=RESETS,
@@ -455,3 +459,33 @@ def test_the_continuous_mode_with_workers_is_a_warning(mode: str, env: Mapping[s
     decision = decision_of(Case(f"SET processing.mode='{mode}'; {FILTER}", env=env))
 
     assert [warning.split(",")[0] for warning in decision.warnings] == expected
+
+
+RECREATED = replace(HAD_STATE, had_topic_id="a" * 32, topic_id="b" * 32)
+
+
+def test_a_topic_that_was_created_again_refuses_the_start() -> None:
+    with pytest.raises(LsqlError) as caught:
+        decision_of(RECREATED)
+
+    assert caught.value.code == "OFFSETS_OUT_OF_RANGE"
+    reason = caught.value.params["reason"]
+    assert isinstance(reason, Detail)
+    assert (reason.code, reason.params) == ("RECREATED", {"topic": "t"})
+
+
+def test_a_topic_that_was_created_again_is_read_from_its_first_record_if_records_may_be_lost() -> None:
+    decision = decision_of(replace(RECREATED, env={"LSQL_ON_DATA_LOSS": "continue"}))
+
+    begin = {P0: 0, P1: 0}
+    assert RewindCheckpoint(1, "stateful-0", begin) in decision.actions
+    assert decision.positions == {"stateful-0": begin}
+    assert decision.warnings == ("The topic t was deleted and created again: it is read from its first record.",)
+
+
+@pytest.mark.parametrize(("had", "has"), [("a" * 32, "a" * 32), ("", "b" * 32), ("a" * 32, "")])
+def test_a_topic_with_the_same_id_or_an_unknown_one_is_continued(had: str, has: str) -> None:
+    decision = decision_of(replace(HAD_STATE, had_topic_id=had, topic_id=has))
+
+    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
+    assert not any(isinstance(action, RewindCheckpoint) for action in decision.actions)

@@ -27,7 +27,11 @@ class ReporterFixture:
         self.machine = StateMachine(lambda: self.runtime.now_ms)
         self.events: list[Event] = []
         self.reporter = PositionReporter(
-            self.runtime.settings(), self.brokers, self.machine, lambda: self.runtime.now_ms
+            self.runtime.settings(),
+            self.brokers,
+            self.machine,
+            lambda: self.runtime.now_ms,
+            topic_ids=self.brokers.topic_ids(["t"]),
         )
         self.machine.listen(self.events.append)
 
@@ -117,3 +121,43 @@ def test_after_a_failure_the_next_measurement_is_a_period_later(reporting: Repor
     reporting.reporter.report()
 
     assert reporting.reporter.due_in_s() == 0.5
+
+
+def test_a_request_that_fails_because_a_topic_was_deleted_is_no_failure_of_the_brokers(
+    reporting: ReporterFixture,
+) -> None:
+    reporting.reporter.report()
+    reporting.events.clear()
+    reporting.brokers.delete_topic("t")
+
+    reporting.runtime.now_ms += 500
+    reporting.reporter.report()
+
+    assert reporting.reporter.deleted is not None
+    assert reporting.events == []
+
+
+@pytest.mark.parametrize("is_created_again", [False, True])
+def test_a_deleted_topic_is_found_at_the_next_check(reporting: ReporterFixture, is_created_again: bool) -> None:
+    reporting.reporter.report()
+    reporting.events.clear()
+    reporting.brokers.delete_topic("t")
+    if is_created_again:
+        reporting.brokers.add_topic("t")
+
+    reporting.runtime.now_ms += 5_000
+    reporting.reporter.report()
+
+    assert reporting.reporter.deleted is not None
+    assert (reporting.reporter.deleted.code, reporting.reporter.deleted.params) == ("TOPIC_DELETED", {"topic": "t"})
+    assert reporting.events == []
+
+
+def test_positions_in_a_deleted_topic_are_not_committed(reporting: ReporterFixture) -> None:
+    reporting.brokers.delete_topic("t")
+    reporting.reporter.report()
+
+    reporting.move_to(4)
+    reporting.reporter.report(measure=False)
+
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {}

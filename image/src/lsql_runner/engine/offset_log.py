@@ -164,6 +164,37 @@ def first_batch(checkpoint: StateFolder) -> FirstBatch:
     return FirstBatch(first, planned >= first, {} if batch is None else batch.ends)
 
 
+def rewind(checkpoint: StateFolder, positions: Mapping[Partition, int]) -> None:
+    """Change where the next batches of a checkpoint begin. Its state stays.
+
+    The run id changes: offsets of another topic with the same name identify other records.
+
+    Args:
+        checkpoint: of a query that does not run.
+        positions: the next offset of all partitions of some topics; the other topics stay as they are.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    newest = newest_committed(checkpoint)
+    moved = by_topic(positions)
+    offsets = checkpoint / "offsets"
+    for number in sorted(_numbers(offsets)):
+        if newest is None or number >= newest:
+            head, metadata, *sources = (offsets.read(str(number)) or b"").decode().splitlines()
+            rewound = [_rewound(source, moved) for source in sources]
+            offsets.write(str(number), "\n".join([head, metadata, *rewound]).encode())
+    renew_identity(checkpoint)
+
+
+def _rewound(source: str, moved: Mapping[str, Mapping[str, int]]) -> str:
+    """A line of the offset log with other positions; unchanged if it has none of these topics."""
+    topics = None if source == "-" else json.loads(source)
+    if not isinstance(topics, dict) or moved.keys().isdisjoint(topics):
+        return source
+    return json.dumps({topic: moved.get(topic, offsets) for topic, offsets in topics.items()})
+
+
 def next_batch_id(checkpoint: StateFolder) -> int:
     """The id after all batches that were planned."""
     return max(_numbers(checkpoint / "offsets"), default=-1) + 1

@@ -87,6 +87,10 @@ class JavaBrokers(RangeReader):
         found: dict[str, int] = self._request({"ask": "topics"})
         return found
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        found: dict[str, str] = self._request({"ask": "topic_ids", "topics": list(topics)})
+        return found
+
     def check_create(self, request: TopicRequest) -> None:
         self._create(request, validate_only=True)
 

@@ -29,6 +29,7 @@ from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 from lsql_runner.kafka.rights import missing_rights
+from lsql_runner.kafka.topic_ids import topic_ids
 
 
 class LibrdkafkaBrokers(RangeReader):
@@ -53,6 +54,12 @@ class LibrdkafkaBrokers(RangeReader):
         except KafkaException as error:
             raise self._failed(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        try:
+            return topic_ids(self._admin, topics, self._request_timeout_s)
+        except (KafkaException, TimeoutError) as error:
+            raise self._failed(error) from None
 
     def check_create(self, request: TopicRequest) -> None:
         self._create(request, validate_only=True)

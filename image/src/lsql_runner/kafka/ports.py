@@ -58,6 +58,10 @@ class TopicReader(Protocol):
     def topics(self) -> dict[str, int]:
         """All topics with the number of their partitions."""
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """The ids of topics: 32 hexadecimal digits that change when a topic is deleted and created again, or empty if
+        the brokers have none (before Kafka 2.8). Topics that do not exist are left out."""
+
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The first offset of each partition that the brokers still hold."""
 

@@ -6,8 +6,10 @@ needs, so that it can also be carried out later, for example after a first batch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.runtime.registry_schemas import TargetSchema
 from lsql_runner.runtime.saved_state import Pinned
@@ -44,6 +46,16 @@ class BeginCheckpoints:
 
 
 @dataclass(frozen=True, slots=True)
+class RewindCheckpoint:
+    """Move the saved positions of a checkpoint in topics that were deleted and created again. Its state stays."""
+
+    generation: int
+    query: str
+    positions: Mapping[Partition, int]
+    """By partition of these topics: the next offset to read."""
+
+
+@dataclass(frozen=True, slots=True)
 class PinProgram:
     """Write program.json: the program, its fingerprint, schemas and generation."""
 
@@ -57,7 +69,15 @@ class DropOldGenerations:
     before: int
 
 
-Action = RegisterSchema | CreateTopic | DropCheckpoint | BeginCheckpoints | PinProgram | DropOldGenerations
+Action = (
+    RegisterSchema
+    | CreateTopic
+    | DropCheckpoint
+    | BeginCheckpoints
+    | RewindCheckpoint
+    | PinProgram
+    | DropOldGenerations
+)
 
 
 def describe(action: Action) -> str:
@@ -71,6 +91,9 @@ def describe(action: Action) -> str:
             return f"delete the checkpoint of query {query} in generation {generation}"
         case BeginCheckpoints(generation, queries):
             return f"begin empty checkpoints in generation {generation}: {', '.join(queries)}"
+        case RewindCheckpoint(generation, query, positions):
+            topics = ", ".join(sorted({place.topic for place in positions}))
+            return f"read {topics} from its first record in the checkpoint of query {query} in generation {generation}"
         case PinProgram(pinned):
             return f"write program.json for generation {pinned.generation}"
         case DropOldGenerations(before):

@@ -79,8 +79,9 @@ class ControlLoop:
     def prepare_first(self) -> None:
         """Prepare the program before the first turn, so that the caller gets the error of an invalid program.
 
-        A processor that a person has stopped is not prepared. After a temporary error, the turns try again. With a
-        standby, nothing is changed before this process leads.
+        A processor that a person has stopped is not prepared. After a temporary error, the turns try again. If the
+        records that it has to read are lost, it is FAILED: the program is valid, and a restart of the process changes
+        nothing. With a standby, nothing is changed before this process leads.
 
         Raises:
             LsqlError: the program or the configuration is invalid.
@@ -93,7 +94,7 @@ class ControlLoop:
             else:
                 self.description = self._standby.prepare()
         except LsqlError as error:
-            if error.kind.recovery is Recovery.FINAL:
+            if error.kind.recovery is Recovery.FINAL and error.code != "OFFSETS_OUT_OF_RANGE":
                 raise
             if self._standby is None:
                 self._start_failed(error)

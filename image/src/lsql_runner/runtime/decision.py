@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.engine.offset_log import SavedCheckpoint
@@ -23,12 +23,14 @@ from lsql_runner.runtime.actions import (
     DropOldGenerations,
     PinProgram,
     RegisterSchema,
+    RewindCheckpoint,
 )
 from lsql_runner.runtime.memory_need import needed_worker_mib
 from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import wanted_partitions
 from lsql_runner.runtime.targets import target_request
+from lsql_runner.runtime.topic_ids import LOSSES, recreated_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Situation:
     planned: PlannedProgram
     topics: frozenset[str]
     """The names of all topics on the brokers."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """By source topic: its id; empty if the brokers have none."""
     schemas: tuple[TargetSchema, ...]
     """The program's output schemas, with their ids in the registry."""
     committed: Mapping[Partition, int]
@@ -82,9 +86,11 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     """Decide how to start.
 
     Raises:
-        LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_LOST.
+        LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_LOST, OFFSETS_OUT_OF_RANGE.
     """
     check_schemas(situation.schemas)
+    recreated = recreated_topics(situation.saved.pinned, situation.topic_ids)
+    situation = _without_old_positions(situation, recreated, settings)
     pinned = situation.saved.pinned
     plan = situation.planned.plan
     continued = (
@@ -111,6 +117,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         first_batches=frozenset(name for name in starts if not ended.get(name)),
         warnings=(
             *warnings,
+            *_recreated_warnings(recreated),
             *_restored(situation.committed, checkpoints),
             *_memory_warnings(situation),
             *_worker_memory_warnings(continued.plan, settings, partitions),
@@ -118,6 +125,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         ),
         actions=(
             *_missing_resources(situation),
+            *_rewinds(situation, checkpoints, generation, recreated),
             *_state_changes(
                 continued,
                 begun=tuple(name for name in starts if name not in checkpoints),
@@ -129,10 +137,65 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                     state_partitions=partitions,
                     versions=dict(situation.versions),
                     starts=starts,
+                    topic_ids=situation.topic_ids,
                 ),
             ),
         ),
         later=_later(situation.saved, generation),
+    )
+
+
+def _without_old_positions(situation: Situation, recreated: tuple[str, ...], settings: Settings) -> Situation:
+    """The situation in which every saved position in a topic that was created again is its first offset.
+
+    Raises:
+        LsqlError: OFFSETS_OUT_OF_RANGE, if a start must not skip the records that were deleted with the topic.
+    """
+    if not recreated:
+        return situation
+    if settings.on_data_loss == "fail":
+        raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=LOSSES("RECREATED", topic=recreated[0]))
+    saved, first = situation.saved, _first_positions(situation, recreated)
+
+    def rewound(positions: Mapping[Partition, int]) -> dict[Partition, int]:
+        kept = {place: offset for place, offset in positions.items() if place.topic not in recreated}
+        return {**kept, **first} if len(kept) < len(positions) else kept
+
+    pinned = saved.pinned
+    return replace(
+        situation,
+        committed=rewound(situation.committed),
+        saved=replace(
+            saved,
+            pinned=pinned and replace(pinned, starts={q: rewound(starts) for q, starts in pinned.starts.items()}),
+            checkpoints={
+                place: SavedCheckpoint(planned=rewound(each.planned), ended=rewound(each.ended))
+                for place, each in saved.checkpoints.items()
+            },
+        ),
+    )
+
+
+def _first_positions(situation: Situation, topics: Collection[str]) -> dict[Partition, int]:
+    sources = [source for source in situation.planned.plan.sources if source.topic in topics]
+    return dict.fromkeys(partitions_of(sources), 0)
+
+
+def _rewinds(
+    situation: Situation, checkpoints: Mapping[str, SavedCheckpoint], generation: int, recreated: tuple[str, ...]
+) -> tuple[Action, ...]:
+    """The actions that move the saved positions of checkpoints to the first records of topics that were recreated."""
+    first = _first_positions(situation, recreated)
+    return tuple(
+        RewindCheckpoint(generation, query, first)
+        for query, checkpoint in checkpoints.items()
+        if not first.keys().isdisjoint(checkpoint.planned)
+    )
+
+
+def _recreated_warnings(recreated: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"The topic {topic} was deleted and created again: it is read from its first record." for topic in recreated
     )
 
 

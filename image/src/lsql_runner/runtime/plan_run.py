@@ -48,9 +48,14 @@ class PlanRun:
         self._later = prepared.later
         self._first_batches = set(prepared.first_batches)
         self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
-        self._reporting = dependencies.start_reporting(
-            PositionReporter(dependencies.settings, dependencies.brokers, machine, dependencies.now_ms)
+        self._reporter = PositionReporter(
+            dependencies.settings,
+            dependencies.brokers,
+            machine,
+            dependencies.now_ms,
+            topic_ids=prepared.topic_ids,
         )
+        self._reporting = dependencies.start_reporting(self._reporter)
         try:
             memory = memory_of_tasks(dependencies.settings, dependencies.identity.memory or budget(None))
             buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
@@ -84,7 +89,10 @@ class PlanRun:
         """Why the plan ended without a stop; None if it runs."""
         status = self._machine.status
         error = self._engine.death(status.committed, lambda: self._ends_now(status))
-        return None if error is None else self._with_reason(error)
+        if error is not None and self._reporter.deleted is None:
+            with suppress(LsqlError):  # the query may have failed because of a topic that was deleted just now
+                self._reporter.check_topics()
+        return self._reporter.deleted or (None if error is None else self._with_reason(error))
 
     def _ends_now(self, status: Status) -> Mapping[Partition, int]:
         """The ends on the brokers, after the record that has just failed; the last known ones if they do not answer."""

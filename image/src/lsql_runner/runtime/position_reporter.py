@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from threading import Condition, Thread
 from typing import Protocol
 
@@ -13,8 +14,11 @@ from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
+from lsql_runner.runtime.topic_ids import check_unchanged
 
 _JOIN_S = 30.0
+_CHECK_MS = 5_000
+"""The time between two checks of the source topics."""
 
 
 class Reporting(Protocol):
@@ -66,27 +70,46 @@ class PositionBrokers(TopicReader, GroupPositions, Protocol):
 
 
 class PositionReporter:
-    """Commits positions and measures the lag. Errors of the brokers become events."""
+    """Commits positions, measures the lag, and checks the source topics. Errors of the brokers become events.
+
+    Attributes:
+        deleted: TOPIC_DELETED, when a source topic was deleted or created again.
+    """
 
     def __init__(
-        self, settings: Settings, brokers: PositionBrokers, machine: StateMachine, now_ms: Callable[[], int]
+        self,
+        settings: Settings,
+        brokers: PositionBrokers,
+        machine: StateMachine,
+        now_ms: Callable[[], int],
+        *,
+        topic_ids: Mapping[str, str],
     ) -> None:
         self._brokers = brokers
         self._now_ms = now_ms
         self._machine = machine
         self._group = settings.app_id
         self._period_ms = settings.metric_frequency_ms
+        self._topic_ids = topic_ids
         self._next = Timer()
+        self._next_check = Timer()
         self._lost = False
         self._sent: Mapping[Partition, int] = {}
+        self.deleted: LsqlError | None = None
 
     def due_in_s(self) -> float:
-        """Seconds until the next measurement."""
-        return self._next.remaining_ms(self._now_ms()) / 1000
+        """Seconds until the next measurement or check."""
+        now_ms = self._now_ms()
+        return min(self._next.remaining_ms(now_ms), self._next_check.remaining_ms(now_ms)) / 1000
 
     def report(self, *, measure: bool = True) -> None:
-        """Commit the position if it is new, and measure the lag if it is due."""
+        """Commit the position if it is new; measure the lag and check the topics if they are due."""
         try:
+            if measure and self._next_check.is_due(self._now_ms()):
+                self._next_check.start(self._now_ms(), _CHECK_MS)
+                self.check_topics()
+            if self.deleted is not None:
+                return  # the positions are those of another topic
             self._commit()
             if measure and self._next.is_due(self._now_ms()):
                 self._schedule()
@@ -96,9 +119,25 @@ class PositionReporter:
                 self._lost = False
                 self._machine.emit(BrokerFound(self._now_ms()))
         except LsqlError as error:
-            self._lost = True
-            self._machine.emit(BrokerLost(self._now_ms(), report(error)))
+            with suppress(LsqlError):  # a request about a topic that does not exist fails, too
+                self.check_topics()
+            if self.deleted is None:
+                self._lost = True
+                self._machine.emit(BrokerLost(self._now_ms(), report(error)))
             self._schedule()
+
+    def check_topics(self) -> None:
+        """Check the source topics; sets `deleted`.
+
+        Raises:
+            LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+        """
+        try:
+            check_unchanged(self._topic_ids, self._brokers)
+        except LsqlError as error:
+            if error.code != "TOPIC_DELETED":
+                raise
+            self.deleted = error
 
     def _schedule(self) -> None:
         self._next.start(self._now_ms(), self._period_ms)

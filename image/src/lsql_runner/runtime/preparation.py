@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
+from lsql_runner.bind.source_formats import source_topics
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.limits import memory_limit_mib
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
@@ -24,6 +26,7 @@ from lsql_runner.runtime.actions import (
     DropOldGenerations,
     PinProgram,
     RegisterSchema,
+    RewindCheckpoint,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
 from lsql_runner.runtime.memory_need import needed_mib
@@ -35,6 +38,7 @@ from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import state_partitions
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.targets import target_request
+from lsql_runner.runtime.topic_ids import deleted_topic
 from lsql_runner.sql import ast
 
 
@@ -53,6 +57,8 @@ class PreparedProgram:
     """The queries that have not ended a batch yet."""
     later: tuple[Action, ...]
     """What is carried out when each of them has ended its first batch."""
+    topic_ids: Mapping[str, str]
+    """By source topic: its id; empty if the brokers have none."""
     limits: Mapping[str, TopicLimits]
     """By target topic: which records it accepts, if the brokers report it."""
     warnings: tuple[str, ...]
@@ -147,9 +153,12 @@ def find_situation(
         with_positions: whether to use the positions of the consumer group.
 
     Raises:
-        LsqlError: as `plan_on_brokers`; REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers
-            would not create a target; BROKER_REFUSED, also if a right is missing that only the running program needs.
+        LsqlError: as `plan_on_brokers`; TOPIC_DELETED if saved positions are in a topic that does not exist;
+            REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers would not create a target;
+            BROKER_REFUSED, also if a right is missing that only the running program needs.
     """
+    if (deleted := deleted_topic(saved.pinned, source_topics(program), brokers)) is not None:
+        raise LsqlError("TOPIC_DELETED", topic=deleted)
     planned = plan_on_brokers(program, settings, brokers, registry, saved.pinned)
     schemas = output_schemas(planned.plan, registry)
     topics = frozenset(brokers.topics())
@@ -166,6 +175,7 @@ def find_situation(
     return Situation(
         planned=planned,
         topics=topics,
+        topic_ids=brokers.topic_ids(source.topic for source in planned.plan.sources),
         schemas=schemas,
         committed=committed,
         resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
@@ -204,6 +214,8 @@ def carry_out(
             case BeginCheckpoints(generation, queries):
                 for query in queries:
                     state.begin_checkpoint(generation, query)
+            case RewindCheckpoint(generation, query, positions):
+                state.rewind_checkpoint(generation, query, positions)
             case PinProgram(pinned):
                 state.pin(pinned)
             case DropOldGenerations(before):
@@ -231,6 +243,7 @@ def _prepared(
         positions=decision.positions,
         first_batches=decision.first_batches,
         later=decision.later,
+        topic_ids=situation.topic_ids,
         limits={topic: limits.get(topic, TopicLimits()) for topic in targets},
         warnings=(*planned.bound.warnings, *decision.warnings),
     )

@@ -31,6 +31,8 @@ class Pinned:
     versions: dict[str, str]
     starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
     """By query: the first offset of each source partition in its checkpoint."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """By source topic: the id of the topic that all saved positions belong to; empty or missing if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def program_document(pinned: Pinned) -> dict[str, Any]:
         "state_partitions": pinned.state_partitions,
         "versions": pinned.versions,
         "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
+        "topic_ids": dict(pinned.topic_ids),
     }
 
 
@@ -100,6 +103,7 @@ def _pinned(folder: StateFolder) -> Pinned | None:
             state_partitions=int(document["state_partitions"]),
             versions=dict(document["versions"]),
             starts={query: from_topics(starts) for query, starts in document["starts"].items()},
+            topic_ids=dict(document.get("topic_ids", {})),
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
         raise LsqlError("STATE_UNREADABLE", path=str(folder / PROGRAM)) from None

@@ -27,10 +27,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint
+from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint, rewind
 from lsql_runner.engine.owner import Owner, OwnerFile, OwnerLock
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 from lsql_runner.lease.election import Term
 from lsql_runner.runtime.saved_state import (
     PROGRAM,
@@ -228,6 +229,19 @@ class StateDir:
         try:
             delete_checkpoint(checkpoint)
             begin_checkpoint(checkpoint)
+        except OSError as error:
+            raise _unwritable(checkpoint, error) from None
+
+    def rewind_checkpoint(self, generation: int, query: str, positions: Mapping[Partition, int]) -> None:
+        """Continue a query from other positions in the topics of `positions`. Its state stays; its run id changes.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
+        """
+        self._check_owner()
+        checkpoint = self.checkpoints(generation) / query
+        try:
+            rewind(checkpoint, positions)
         except OSError as error:
             raise _unwritable(checkpoint, error) from None
 

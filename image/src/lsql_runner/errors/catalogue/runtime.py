@@ -42,6 +42,13 @@ RUNTIME: dict[str, ErrorKind] = {
         "Check the brokers and their log.",
         exit_code=EXIT_RUNTIME,
     ),
+    "TOPIC_DELETED": ErrorKind(
+        "The topic {topic}, which the program reads, was deleted.",
+        "Create the topic again, or stop the processor. A topic that was created again has other records: the start "
+        "fails with OFFSETS_OUT_OF_RANGE, or reads it from its first record with LSQL_ON_DATA_LOSS=continue.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+    ),
     "OFFSETS_OUT_OF_RANGE": ErrorKind(
         "The brokers deleted records before they were read: {reason}.",
         "Increase the retention of the topic. To skip the missing records, restart with LSQL_ON_DATA_LOSS=continue.",

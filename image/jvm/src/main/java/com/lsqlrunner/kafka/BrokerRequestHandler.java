@@ -35,6 +35,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
@@ -93,6 +94,7 @@ final class BrokerRequestHandler {
         connect();
         switch (String.valueOf(request.get("ask"))) {
             case "topics" -> responses.ok(topics());
+            case "topic_ids" -> responses.ok(topicIds(list(request.get("topics"))));
             case "create" -> responses.ok(create(request));
             case "delete_topic" -> responses.ok(deleteTopic((String) request.get("name")));
             case "delete_group" -> responses.ok(deleteGroup((String) request.get("name")));
@@ -125,6 +127,29 @@ final class BrokerRequestHandler {
             }
         }
         return found;
+    }
+
+    /** The ids of topics as hexadecimal digits, empty from brokers without ids; without topics that do not exist. */
+    private Map<String, Object> topicIds(List<?> topics) throws Exception {
+        Collection<String> names = topics.stream().map(String::valueOf).collect(Collectors.toList());
+        Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
+                        TopicCollection.ofTopicNames(names), new DescribeTopicsOptions().timeoutMs(timeoutMs))
+                .topicNameValues();
+        Map<String, Object> found = new HashMap<>();
+        for (Map.Entry<String, KafkaFuture<TopicDescription>> topic : described.entrySet()) {
+            try {
+                found.put(topic.getKey(), hexadecimal(await(topic.getValue()).topicId()));
+            } catch (UnknownTopicOrPartitionException missing) {
+                // A topic that does not exist has no id.
+            }
+        }
+        return found;
+    }
+
+    private static String hexadecimal(Uuid id) {
+        return id.equals(Uuid.ZERO_UUID)
+                ? ""
+                : String.format("%016x%016x", id.getMostSignificantBits(), id.getLeastSignificantBits());
     }
 
     private Object create(Map<String, Object> request) throws Exception {

@@ -1,0 +1,55 @@
+"""Whether saved positions belong to the topics that the brokers have now.
+
+A topic that is deleted and created again has another id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.kafka.ports import TopicReader
+from lsql_runner.runtime.saved_state import Pinned
+
+LOSSES = DetailTable({"RECREATED": "the topic {topic} was deleted and created again"})
+"""Why saved positions are not those of a topic."""
+
+
+def recreated_topics(pinned: Pinned | None, topic_ids: Mapping[str, str]) -> tuple[str, ...]:
+    """The topics that were deleted and created again since positions in them were saved.
+
+    Args:
+        pinned: the content of program.json; None in a new directory.
+        topic_ids: by topic, its id; empty if the brokers have none.
+    """
+    saved = {} if pinned is None else pinned.topic_ids
+    return tuple(topic for topic, now in topic_ids.items() if now and saved.get(topic) not in (None, "", now))
+
+
+def deleted_topic(pinned: Pinned | None, topics: Iterable[str], brokers: TopicReader) -> str | None:
+    """The first of these topics that an earlier start has read, and that does not exist any more; None if all do.
+
+    Raises:
+        LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+    """
+    saved = {} if pinned is None else pinned.topic_ids
+    read = [topic for topic in topics if topic in saved]
+    existing = brokers.topics() if read else {}
+    return next((topic for topic in read if topic not in existing), None)
+
+
+def check_unchanged(topic_ids: Mapping[str, str], brokers: TopicReader) -> None:
+    """Check that topics are those with which a plan began.
+
+    Args:
+        topic_ids: by topic, its id at the start.
+        brokers: the brokers.
+
+    Raises:
+        LsqlError: TOPIC_DELETED if one does not exist any more, or was created again; BROKER_UNREACHABLE,
+            BROKER_REFUSED.
+    """
+    now = brokers.topic_ids(topic_ids)
+    for topic, topic_id in topic_ids.items():
+        if now.get(topic) != topic_id:
+            raise LsqlError("TOPIC_DELETED", topic=topic)
