@@ -27,6 +27,12 @@ def where(relation: Relation, condition: Column, of_table: bool) -> Relation:
     return replace(attempted, frame=attempted.frame.where(failed(attempted) | holds))
 
 
+def with_value(relation: Relation) -> Relation:
+    """The records of a stream that have a value; all joined records, which have one from each side."""
+    has_value = relation.has_value()
+    return relation if has_value is None else where(relation, has_value, of_table=False)
+
+
 def failed(relation: Relation) -> Column:
     """Whether a row has an error. Needs an earlier attempt."""
     assert relation.origin is not None

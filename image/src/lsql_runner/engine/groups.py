@@ -13,7 +13,7 @@ from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.engine.call import java_class
-from lsql_runner.engine.conditions import where
+from lsql_runner.engine.conditions import with_value
 from lsql_runner.engine.event_time import (
     EVENT_TIME,
     WINDOW_END,
@@ -80,7 +80,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     (LONG); with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END;
     with a session window it occurs once, with `at_partition` and `at_offset`.
     """
-    below = _with_value(below)
+    below = with_value(below)
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
@@ -100,12 +100,6 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     ticks = None if node.clock is None else Ticks(node.clock, node.store)
     rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, ticks)
     return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
-
-
-def _with_value(below: Relation) -> Relation:
-    """The records that have a value; all joined records, which have one from each side."""
-    has_value = below.has_value()
-    return below if has_value is None else where(below, has_value, of_table=False)
 
 
 def group_columns(

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import decode
+from lsql_runner.engine.conditions import with_value
 from lsql_runner.engine.event_time import Ticks, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.identity import RowIdentity
@@ -66,6 +67,8 @@ def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
 
 
 def _prepare(side: JoinSide, relation: Relation) -> _Input:
+    if not side.is_table:
+        relation = with_value(relation)  # a record without a value is no event: Kafka Streams drops it, too
     named = relation if side.number is None else relation.renamed(source_column("", side.number))
     keys = named.columns_for(side.keys)
     values = [column(key, keys) for key in side.keys]
