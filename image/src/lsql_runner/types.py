@@ -41,11 +41,15 @@ SCALARS: dict[str, Scalar] = {
 }
 
 
+MAX_PRECISION = 38
+"""The maximum number of digits of a decimal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decimal:
     """A fixed-point number of `precision` digits, `scale` of them after the point."""
 
-    precision: int = 38
+    precision: int = MAX_PRECISION
     scale: int = 18
 
 

@@ -6,7 +6,7 @@ from lsql_runner.bind.expr import Const
 from lsql_runner.bind.operators import DURATION
 from lsql_runner.errors import LsqlError
 from lsql_runner.sql import ast
-from lsql_runner.types import BOOLEAN, DOUBLE, INT, LONG, NULL, STRING
+from lsql_runner.types import BOOLEAN, DOUBLE, INT, LONG, MAX_PRECISION, NULL, STRING, Decimal
 
 AnyLiteral = ast.StringLiteral | ast.NumberLiteral | ast.BooleanLiteral | ast.NullLiteral | ast.DurationLiteral
 
@@ -17,7 +17,7 @@ def bind_literal(literal: AnyLiteral) -> Const:
     """The constant of a literal.
 
     Raises:
-        LsqlError: NUMBER_INVALID for a number that is too large for a long or a double.
+        LsqlError: NUMBER_INVALID for a number that is too large for a decimal or a double.
     """
     match literal:
         case ast.StringLiteral():
@@ -39,7 +39,10 @@ def _number(literal: ast.NumberLiteral) -> Const:
         if value in (float("inf"), float("-inf")):
             raise LsqlError("NUMBER_INVALID", literal.span, found=text[:30])
         return Const(value, DOUBLE)
-    # Python refuses to convert very long texts, so their length is checked first.
-    if len(text) > len(str(_MAX_LONG)) or int(text) > _MAX_LONG:
+    digits = text.lstrip("0") or "0"
+    if len(digits) > MAX_PRECISION:
         raise LsqlError("NUMBER_INVALID", literal.span, found=text[:30])
-    return Const(int(text), INT if int(text) <= _MAX_INT else LONG)
+    value = int(digits)
+    if value > _MAX_LONG:
+        return Const(value, Decimal(len(digits), 0))
+    return Const(value, INT if value <= _MAX_INT else LONG)

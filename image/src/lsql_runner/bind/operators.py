@@ -42,6 +42,10 @@ HEADERS = Array(Struct((Field("key", STRING), Field("value", BYTES))))
 COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 
 
+_LEAST_LONG = -(2**63)
+"""Its digits alone are more than a LONG can have."""
+
+
 def constant(value: ScalarValue) -> Const:
     """A constant with the LSQL type of the Python value."""
     match value:
@@ -126,7 +130,8 @@ def negate(operand: Expr, span: Span) -> Expr:
     if isinstance(operand, Const) and isinstance(operand.value, int | float) and not isinstance(operand.value, bool):
         if operand.type == DURATION:
             raise operand_type("-", operand.type, span, "number", (DOUBLE, INT, LONG))
-        return Const(-operand.value, operand.type)
+        negated = -operand.value
+        return Const(negated, LONG if negated == _LEAST_LONG else operand.type)
     if not _numeric_or_null(operand):
         raise operand_type("-", operand.type, span, "number", (DOUBLE, INT, LONG))
     return OperatorCall("NEG", (operand,), operand.type, operand.nullable)

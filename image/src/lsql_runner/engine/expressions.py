@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Callable, Mapping
 from functools import reduce, singledispatch
 
@@ -50,6 +51,8 @@ def _(expr: ColumnRef, columns: Columns) -> Column:
 def _(expr: Const, columns: Columns) -> Column:
     if expr.value is None:
         return F.lit(None).cast(spark_type(expr.type))
+    if isinstance(expr.type, Decimal):
+        return F.lit(decimal.Decimal(expr.value)).cast(spark_type(expr.type))
     return F.lit(expr.value).cast(spark_type(expr.type)) if expr.type == LONG else F.lit(expr.value)
 
 
@@ -64,7 +67,8 @@ _BINARY: dict[str, Callable[[Column, Column], Column]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "LIKE": lambda a, b: call("like", a, b),
+    # The only special characters are % and _: the backslash, with which Spark escapes them, stands for itself.
+    "LIKE": lambda a, b: call("like", a, F.replace(b, F.lit("\\"), F.lit("\\\\"))),
 }
 
 

@@ -127,7 +127,9 @@ class _SelectReader:
 
     def _read_source(self) -> ast.Source:
         cursor = self._cursor
-        if bracket := cursor.take_symbol("("):
+        # The name of a topic may begin like a number that is none.
+        if cursor.text.startswith("(", cursor.raw_start()):
+            bracket = cursor.next()
             with cursor.nested():
                 select = read_select(cursor)
             cursor.expect_symbol(")")
