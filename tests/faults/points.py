@@ -213,13 +213,30 @@ POINTS = (
     ),
     Point(
         name="targets-scanned",
-        rule=Rule(class_name=f"{_DELIVERY}.TransactionalOutput", method="scan", location="EXIT"),
+        rule=Rule(class_name=f"{_DELIVERY}.TransactionalOutput", method="findWritten", location="EXIT"),
         suites=(STATELESS, CONTINUOUS, GROUPS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
     ),
 )
+
+
+def first_batch_held(held: Path) -> Point:
+    """The query `stateful-1` waits before its first batch. The file `held` exists then."""
+    rule = Rule(
+        class_name=f"{_LOGS}.HDFSMetadataLog",
+        method="add",
+        condition='$0.metadataPath().toString().endsWith("/stateful-1/offsets")',
+        action=f'openTrace("held", "{held}"); delay(120000)',
+    )
+    return Point(name="first-batch-held", rule=rule, suites=(), repeats=Repeats.NEVER)
+
+
+def task_held(held: Path) -> Point:
+    """A task waits between two records. The file `held` exists then."""
+    rule = Rule(class_name=f"{_TOPIC}.TopicWriter", method="write", action=f'openTrace("held", "{held}"); delay(45000)')
+    return Point(name="task-held", rule=rule, suites=(), arrival=5, repeats=Repeats.MAYBE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,11 @@
 """A JVM that is killed at a named point of the code loses no result, and repeats only what its guarantee allows."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from devkit.broker import Broker
-from devkit.jars import jar_folder
-from lsql_runner.jvm.java import java
-from lsql_runner.jvm.spark_jvm import class_path
-from tests.faults.points import POINTS, Agent, Guarantee, Point, Repeats, byteman
+from tests.faults.points import POINTS, Guarantee, Point, Repeats
 from tests.faults.programs import Suite
 from tests.faults.scenario import ENDED, REQUIRED, Scenario
 
@@ -33,22 +29,6 @@ def passed(*, in_recovery: bool) -> list[object]:
         if point.in_recovery == in_recovery and point.only in (None, REQUIRED)
         for suite in point.suites
     ]
-
-
-def test_the_points_are_in_the_classes(tmp_path: Path) -> None:
-    """A rule without effect would only be noticed by the deadline of its test."""
-    points = [point for point in POINTS if point.only in (None, REQUIRED)]
-    scripts = []
-    for number, point in enumerate(points):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        scripts.append(Agent(point, folder).script())
-    jars = [str(byteman()), *class_path(jar_folder("jars"))]
-    command = [java(), "-cp", ":".join(jars), "org.jboss.byteman.check.TestScript", *map(str, scripts)]
-
-    checked = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-
-    assert "no errors" in checked.stdout, checked.stdout + checked.stderr
 
 
 def kill_at(scenario: Scenario, point: Point) -> None:

@@ -18,7 +18,7 @@ from devkit.broker import Broker
 from devkit.process import ProcessFailed
 from devkit.runner import Runner, has_ended
 from devkit.waiting import wait_until
-from tests.faults.points import POINTS, Guarantee, Point, Repeats, Rule
+from tests.faults.points import POINTS, Guarantee, first_batch_held, task_held
 from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
 from tests.faults.results import Group, Kind, every_one_of
 from tests.faults.scenario import ENDED, REQUIRED, Scenario
@@ -109,16 +109,9 @@ def test_a_kill_before_the_first_batch_of_one_query_and_after_that_of_another(
     broker: Broker, tmp_path: Path, suite: Suite
 ) -> None:
     held = tmp_path / "held"
-    rule = Rule(
-        class_name="org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog",
-        method="add",
-        condition='$0.metadataPath().toString().endsWith("/stateful-1/offsets")',
-        action=f'openTrace("held", "{held}"); delay(120000)',
-    )
-    point = Point(name="first-batch-held", rule=rule, suites=(), repeats=Repeats.NEVER)
     with Scenario(broker, suite, tmp_path) as scenario:
         scenario.feed(BACKLOG)
-        agent = scenario.agent(point)
+        agent = scenario.agent(first_batch_held(held))
         agent.armed.touch()
         runner = scenario.start(agent)
         wait_until(held.exists, "the point of the test", DEADLINE_S)
@@ -215,17 +208,12 @@ def continues(runner: Runner) -> bool:
         return False
 
 
-HELD = Rule(class_name="com.lsqlrunner.topic.TopicWriter", method="write")
-
-
 @pytest.mark.parametrize("suite", [STATELESS, GROUPS, JOINS], ids=lambda suite: suite.name)
 def test_a_stop_does_not_wait_for_a_batch_that_does_not_end(broker: Broker, tmp_path: Path, suite: Suite) -> None:
     """A task is held between two records, ignores the interrupt of the stop, and continues after it."""
     held = tmp_path / "held"
-    rule = replace(HELD, action=f'openTrace("held", "{held}"); delay(45000)')
-    point = Point(name="task-held", rule=rule, suites=(), arrival=5, repeats=Repeats.MAYBE)
     with Scenario(broker, suite, tmp_path) as scenario:
-        agent = scenario.agent(point)
+        agent = scenario.agent(task_held(held))
         runner = scenario.start(agent)
         scenario.feed(BEFORE)
         scenario.catch_up()
