@@ -221,6 +221,13 @@ POINTS = (
     ),
 )
 
+_BY_NAME = {point.name: point for point in POINTS}
+CRASHES = {
+    "batch": _BY_NAME["at-an-acknowledgement"],
+    "continuous": _BY_NAME["at-an-acknowledgement-of-a-continuous-task"],
+}
+"""By mode, a point at which the JVM is killed while it writes results."""
+
 
 def first_batch_held(held: Path) -> Point:
     """The query `stateful-1` waits before its first batch. The file `held` exists then."""

@@ -12,10 +12,10 @@ from confluent_kafka import Producer
 
 from devkit.broker import Broker
 from devkit.records import Record
-from tests.faults.points import Guarantee
+from tests.faults.points import CRASHES, Guarantee
 from tests.faults.programs import CONTINUOUS, GROUPS, STATELESS, Suite
 from tests.faults.scenario import REQUIRED, Scenario
-from tests.faults.test_points import CRASHES, kill_at
+from tests.faults.test_points import kill_at
 
 pytestmark = pytest.mark.timeout(300)
 

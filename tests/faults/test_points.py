@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from devkit.broker import Broker
-from tests.faults.points import POINTS, Guarantee, Point, Repeats
+from tests.faults.points import CRASHES, POINTS, Guarantee, Point, Repeats
 from tests.faults.programs import Suite
 from tests.faults.scenario import ENDED, REQUIRED, Scenario
 
@@ -13,12 +13,6 @@ pytestmark = pytest.mark.timeout(300)
 
 BEFORE = 60
 AFTER = 30
-_BY_NAME = {point.name: point for point in POINTS}
-CRASHES = {
-    "batch": _BY_NAME["at-an-acknowledgement"],
-    "continuous": _BY_NAME["at-an-acknowledgement-of-a-continuous-task"],
-}
-"""By mode, a point at which the JVM is killed while it writes results."""
 
 
 def passed(*, in_recovery: bool) -> list[object]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -18,9 +16,15 @@ from devkit.broker import Broker
 from devkit.process import ProcessFailed
 from devkit.runner import Runner, has_ended
 from devkit.waiting import wait_until
-from tests.faults.points import POINTS, Guarantee, first_batch_held, task_held
-from tests.faults.programs import CONTINUOUS, FILTER, GROUPS, JOINS, STATELESS, Sources, Suite, Target, key_of, result
-from tests.faults.results import Group, Kind, every_one_of
+from tests.faults.points import Guarantee, first_batch_held, task_held
+from tests.faults.programs import (
+    CONTINUOUS,
+    GROUPS,
+    JOINS,
+    STATELESS,
+    Suite,
+)
+from tests.faults.results import Kind
 from tests.faults.scenario import ENDED, REQUIRED, Scenario
 
 pytestmark = pytest.mark.timeout(300)
@@ -225,57 +229,3 @@ def test_a_stop_does_not_wait_for_a_batch_that_does_not_end(broker: Broker, tmp_
         scenario.catch_up()
 
         scenario.check("stopped during a batch")
-
-
-def doubled_or_not(sources: Sources) -> Mapping[str, Group]:
-    """A result before or after the change of the program."""
-    groups: dict[str, list[list[str]]] = {}
-    for record in sources["in"]:
-        value = json.loads(record.value or b"")
-        before = {"id": value["id"], "n": value["n"]}
-        groups.setdefault(key_of(record), []).append([result(before), result({**before, "colour": value["colour"]})])
-    return {key: every_one_of(each) for key, each in groups.items()}
-
-
-CHANGED = replace(
-    FILTER,
-    name="changed",
-    targets={"out": Target(model=doubled_or_not)},
-    statements="INSERT INTO {out} SELECT STREAM id, n FROM {in}",
-    records=lambda number: [
-        (name, replace(record, value=(record.value or b"")[:-1] + b', "colour": "red"}'))
-        for name, record in FILTER.records(number)
-    ],
-)
-
-
-@pytest.mark.parametrize("mode", ["batch", "continuous"])
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param("INSERT INTO {out} SELECT STREAM id, n FROM {in}", None, id="a new column"),
-        pytest.param("INSERT INTO {out} SELECT STREAM * FROM {in}", "*", id="a new field of the source"),
-    ],
-)
-def test_a_program_that_changes_between_the_kill_and_the_replay(
-    broker: Broker, tmp_path: Path, mode: str, before: str, after: str | None
-) -> None:
-    names = {"batch": "records-acknowledged", "continuous": "at-an-acknowledgement-of-a-continuous-task"}
-    point = replace(next(point for point in POINTS if point.name == names[mode]), arrival=1)
-    program = replace(CHANGED, statements=before)
-    with Scenario(broker, Suite(CHANGED.name, (program,), mode), tmp_path) as scenario:
-        agent = scenario.agent(point)
-        runner = scenario.start(agent)
-        scenario.feed(BEFORE)
-        scenario.catch_up()
-        agent.armed.touch()
-        scenario.feed(BACKLOG)
-        runner.wait(60)
-        changed = "INSERT INTO {out} SELECT STREAM id, n, colour FROM {in}" if after is None else before
-        fields = {**FILTER.sources["in"], "colour": "string"}
-        scenario.suite = Suite(CHANGED.name, (replace(program, statements=changed, sources={"in": fields}),), mode)
-        scenario.start()
-        scenario.catch_up()
-
-        outcome = scenario.check("the program has changed")
-    assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)

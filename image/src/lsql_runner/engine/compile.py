@@ -20,7 +20,6 @@ from lsql_runner.engine.dead_letters import (
     source_topics,
 )
 from lsql_runner.engine.event_time import require_since_1970
-from lsql_runner.engine.identity import insert_names
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import BINARY, HEADERS
@@ -45,10 +44,7 @@ def compile_with_errors(query: Query, read: Reader, context: OutputContext) -> D
     """As `compile_query`, but failed records are not counted: if errors are handled, there are error columns."""
     source = shared(read)
     writes = [write for write in query.writes if isinstance(write, WriteTopic)]
-    frames = [
-        compile_write(write, source, context, name)
-        for write, name in zip(writes, insert_names([write.topic for write in writes]), strict=True)
-    ]
+    frames = [compile_write(write, source, context) for write in writes]
     for write in query.dead_letters_of:
         frames += _compile_dead_letters(write, source, context)
     result = frames[0]
@@ -81,17 +77,12 @@ def compile_write(
     write: WriteTopic,
     read: Reader,
     context: OutputContext = OutputContext(),  # noqa: B008, it is frozen
-    name: str = "",
 ) -> DataFrame:
-    """The encoded records of one INSERT; with dead letters and error columns if errors are handled.
-
-    Args:
-        name: of the INSERT, unique in its query: a result of `insert_names`.
-    """
+    """The encoded records of one INSERT; with dead letters and error columns if errors are handled."""
     relation = compile_node(write.input, source_of(write, read, run=context.run))
     needs_key = write.topic in context.compacted
     if needs_key and write.input.of_table:
-        relation = drop_rows_without_key(relation, write.topic, f"key-{name}")
+        relation = drop_rows_without_key(relation, write.topic, f"key-{write.insert}")
     window = _window(relation)
     key_schema, value_schema = _output(write.key_schema, write.key_id), _output(write.value_schema, write.value_id)
     key = _encoded(relation, "key", write.key_format, write.input.key_type, window, key_schema)
@@ -100,7 +91,7 @@ def compile_write(
     value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts, key, value = require_since_1970(relation.decoded["ts"]).alias("ts"), key.alias("key"), value.alias("value")
-    identity = context.identities(relation.identity, _identified(write, name))
+    identity = context.identities(relation.identity, _identified(write))
     if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):
         return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)
     origin = relation.origin
@@ -116,9 +107,9 @@ def compile_write(
     )
 
 
-def _identified(write: WriteTopic, name: str) -> str:
+def _identified(write: WriteTopic) -> str:
     """The name of an INSERT for identities. The same place in another source is another record."""
-    return f"{name}/{','.join(source_topics(write))}"
+    return f"{write.insert}/{','.join(source_topics(write))}"
 
 
 def _missing_key_error(topic: str) -> Column:

@@ -287,7 +287,7 @@ def dead_letter_collector(write: WriteTopic, context: OutputContext, collected: 
     def collect_dead_letters(frame: DataFrame, origin: Origin) -> DataFrame:
         rows = _with_error_columns(frame, write.errors, origin)
         topics = ",".join(source_topics(write))
-        collected.append(_dead_letters(rows, write.errors, origin, context, f"{write.topic}#dead/{topics}"))
+        collected.append(_dead_letters(rows, write.errors, origin, context, f"{write.insert}#dead/{topics}"))
         return frame
 
     return collect_dead_letters

@@ -8,7 +8,6 @@ by the joined rows, within its batch. Equal results of one batch may have equal 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
@@ -57,7 +56,7 @@ class RowIdentity:
         Of a source record, LOW is the offset, and the lower 32 bits of HIGH are the partition.
 
         Args:
-            insert: a name of the INSERT that its next version keeps.
+            insert: the name of the INSERT, with its source topics.
         """
         tag = zlib.crc32(insert.encode())
         if not self.of_record:
@@ -75,11 +74,6 @@ class RowIdentity:
 def identity_columns(identity: RowIdentity, insert: str) -> list[Column]:
     """The columns of IDENTITY_COLUMNS."""
     return [value.alias(name) for value, name in zip(identity.as_longs(insert), IDENTITY_COLUMNS, strict=True)]
-
-
-def insert_names(targets: Sequence[str]) -> list[str]:
-    """Names of INSERTs: the target, with a number if several of a query have the same."""
-    return [f"{target}#{targets[:index].count(target)}" for index, target in enumerate(targets)]
 
 
 def _signed(value: int) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from lsql_runner.errors.details import Detail
 from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, fingerprint
+from lsql_runner.plan.insert_names import with_insert_names
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
@@ -113,7 +114,7 @@ def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dic
             queries.append(query)
         else:
             queries.append(_with_names(query, names.next(query.name), [stores.next(name) for name in described.stores]))
-    return with_dead_letters(Plan(tuple(queries)))
+    return with_insert_names(with_dead_letters(Plan(tuple(queries))), pinned)
 
 
 class _UnusedNames:

@@ -7,7 +7,7 @@ that are computed from results.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lsql_runner.bind.bound import WindowSpec
@@ -23,6 +23,7 @@ from lsql_runner.plan.meaning import (
 )
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, WriteTopic
+from lsql_runner.plan.tree import nodes
 from lsql_runner.types import describe
 
 VERSION = 1
@@ -42,6 +43,17 @@ class VersionMismatch(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InsertFingerprint:
+    """An INSERT into a topic. It has no effect on state: it tells which INSERT of the next program is the same."""
+
+    name: str
+    target: str
+    sources: tuple[str, ...]
+    content: str
+    """What its records depend on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFingerprint:
     """A query: its name, which is also the name of its checkpoint folder, and what its state depends on."""
 
@@ -54,6 +66,8 @@ class QueryFingerprint:
     """The names of its stateful operators, from the target down."""
     state: Value = None
     """What the state depends on; None for a stateless query."""
+    inserts: tuple[InsertFingerprint, ...] | None = ()
+    """The INSERTs into topics, then those whose dead letters it writes; None if an earlier release saved none."""
 
     @property
     def content(self) -> str:
@@ -81,6 +95,7 @@ class Fingerprint:
                 "sources": list(query.sources),
                 "stores": list(query.stores),
                 "state": query.state,
+                "inserts": [asdict(insert) for insert in query.inserts or ()],
             }
             for query in self.queries
         ]
@@ -105,10 +120,17 @@ class Fingerprint:
                     sources=tuple(q["sources"]),
                     stores=tuple(q["stores"]),
                     state=q["state"],
+                    inserts=_inserts(q.get("inserts")),
                 )
                 for q in value["queries"]
             )
         )
+
+
+def _inserts(values: list[dict[str, Any]] | None) -> tuple[InsertFingerprint, ...] | None:
+    if values is None:
+        return None
+    return tuple(InsertFingerprint(**{**each, "sources": tuple(each["sources"])}) for each in values)
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -120,13 +142,27 @@ def _query(query: Query) -> QueryFingerprint:
     sources = tuple(source.topic for source in query.sources)
     targets = tuple(write.name for write in query.writes)
     stores = tuple(store.store for store in query.stores)
+    topic_writes = (write for write in (*query.writes, *query.dead_letters_of) if isinstance(write, WriteTopic))
+    inserts = tuple(insert_fingerprint(write) for write in topic_writes)
     if not stores:
-        return QueryFingerprint(name=query.name, targets=targets, sources=sources)
+        return QueryFingerprint(name=query.name, targets=targets, sources=sources, inserts=inserts)
     (write,) = query.writes
     # With another policy than `fail`, sums are stored exactly, and HAVING stores the error of a group.
     policy = write.errors.write if isinstance(write, WriteTopic) else "fail"
     state = {"write_errors": policy, "of": _node(query.stores[0])}
-    return QueryFingerprint(name=query.name, targets=targets, sources=sources, stores=stores, state=state)
+    return QueryFingerprint(
+        name=query.name, targets=targets, sources=sources, stores=stores, state=state, inserts=inserts
+    )
+
+
+def insert_fingerprint(write: WriteTopic) -> InsertFingerprint:
+    """The fingerprint of an INSERT into a topic. The content has the names and types of all fields."""
+    node, columns = write.input, column_meanings(write.input)
+    parts = [("key", node.key_type), ("value", node.value_type)]
+    records = [[describe(kind), meaning(ColumnRef(name, (), kind), columns)] for name, kind in parts]
+    sources = tuple(dict.fromkeys(each.schema.topic for each in nodes(node) if isinstance(each, ReadTopic)))
+    content = canonical([_node(node), records, meaning(node.ts, columns)])
+    return InsertFingerprint(name=write.insert, target=write.topic, sources=sources, content=content)
 
 
 def _node(node: PlanNode) -> Value:

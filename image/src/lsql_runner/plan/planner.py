@@ -18,6 +18,7 @@ from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.clocks import with_clock
+from lsql_runner.plan.insert_names import with_insert_names
 from lsql_runner.plan.meaning import in_stored_order
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import (
@@ -49,7 +50,7 @@ def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
     plan = number_random_values(plan)
     for rule in RULES:
         plan = rule(plan)
-    plan = with_dead_letters(plan)
+    plan = with_insert_names(with_dead_letters(plan))
     return plan if only_batches or program.settings.mode == "batch" else with_continuous_queries(plan)
 
 

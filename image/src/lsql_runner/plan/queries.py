@@ -29,6 +29,8 @@ class WriteTopic:
     value_id: int | None = None
     errors: ErrorPolicies = ErrorPolicies()
     """What happens to records that cannot be read or written."""
+    insert: str = ""
+    """The name of the INSERT (`plan.insert_names`), unique in its query. The next version of the INSERT keeps it."""
 
     @property
     def name(self) -> str:
