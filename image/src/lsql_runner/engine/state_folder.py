@@ -5,6 +5,7 @@ Spark reads and writes files in the same folders, by their location.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -64,6 +65,10 @@ class StateFolder(Protocol):
         """Wait until all files that were copied are on the disk."""
 
 
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
+"""The errors of link(2) on a file system without hard links. Other ones say nothing about links."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
     """A folder on a volume that is mounted. See StateFolder for the methods."""
@@ -100,8 +105,11 @@ class LocalFolder:
         try:
             os.link(fresh, file)
         except FileExistsError:
-            return False
-        except OSError:  # no hard links here
+            if not fresh.samefile(file):  # else a server got the request twice, and its first answer was lost
+                return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
             if file.exists():
                 return False
             fresh.replace(file)

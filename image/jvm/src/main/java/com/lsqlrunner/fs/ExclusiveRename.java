@@ -8,6 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Set;
 
 /**
  * Renames a file to a name that does not exist. Of several processes that rename to the same name, one succeeds: the
@@ -23,6 +24,10 @@ final class ExclusiveRename {
         void create(Path name, Path file) throws IOException;
     }
 
+    /** The texts of EPERM, which link(2) has for such a file system, of EOPNOTSUPP and of ENOSYS. */
+    private static final Set<String> UNSUPPORTED =
+            Set.of("Operation not permitted", "Operation not supported", "Function not implemented");
+
     private final Link link;
 
     ExclusiveRename(Link link) {
@@ -33,17 +38,32 @@ final class ExclusiveRename {
      * Renames a file.
      *
      * @throws FileAlreadyExistsException the target exists
+     * @throws NoSuchFileException the source does not exist
      */
     void rename(Path source, Path target) throws IOException {
         try {
             link.create(target, source);
-        } catch (FileAlreadyExistsException | NoSuchFileException error) {
-            throw error;
-        } catch (UnsupportedOperationException | FileSystemException error) { // no hard links here
+        } catch (FileAlreadyExistsException exists) {
+            if (!Files.isSameFile(source, target)) {
+                throw exists;
+            }
+            // A server got the request twice, and its first answer was lost.
+        } catch (UnsupportedOperationException unsupported) {
+            renameIfMissing(source, target);
+            return;
+        } catch (FileSystemException error) {
+            if (!isUnsupported(error)) {
+                throw error;
+            }
             renameIfMissing(source, target);
             return;
         }
         Files.delete(source);
+    }
+
+    /** Other errors, for example of a full volume or of a server that does not answer, say nothing about links. */
+    private static boolean isUnsupported(FileSystemException error) {
+        return error.getClass() == FileSystemException.class && UNSUPPORTED.contains(String.valueOf(error.getReason()));
     }
 
     private static void renameIfMissing(Path source, Path target) throws IOException {

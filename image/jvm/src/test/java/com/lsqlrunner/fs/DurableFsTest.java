@@ -29,6 +29,8 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The calls that Spark makes for a checkpoint: it writes a file under a temporary name and then renames it. */
 class DurableFsTest {
@@ -175,6 +177,35 @@ class DurableFsTest {
         assertEquals("v1", Files.readString(folder.resolve("0")));
         write(".0.tmp", "v2");
         assertThrows(java.nio.file.FileAlreadyExistsException.class, () -> rename.rename(source, folder.resolve("0")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Input/output error", "No space left on device", "Stale file handle", "Permission denied"})
+    void anErrorOfALinkThatSaysNothingAboutLinksIsThrown(String reason) throws Exception {
+        java.nio.file.Path source = folder.resolve(".0.tmp");
+        ExclusiveRename rename = new ExclusiveRename((name, file) -> {
+            throw new FileSystemException(name.toString(), file.toString(), reason);
+        });
+        write(".0.tmp", "v1");
+
+        assertThrows(FileSystemException.class, () -> rename.rename(source, folder.resolve("0")));
+
+        assertFalse(Files.exists(folder.resolve("0")));
+    }
+
+    @Test
+    void aLinkThatAServerHasCreatedTwiceSucceeds() throws Exception {
+        java.nio.file.Path source = folder.resolve(".0.tmp");
+        ExclusiveRename rename = new ExclusiveRename((name, file) -> {
+            Files.createLink(name, file);
+            throw new java.nio.file.FileAlreadyExistsException(name.toString());
+        });
+        write(".0.tmp", "v1");
+
+        rename.rename(source, folder.resolve("0"));
+
+        assertEquals("v1", Files.readString(folder.resolve("0")));
+        assertFalse(Files.exists(source));
     }
 
     @Test
