@@ -5,7 +5,10 @@ import pytest
 from lsql_runner.runtime.diagnosis import diagnose_json
 from lsql_runner.types import parse_type
 
-KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: double>, tags: array<boolean>>")
+KIND = parse_type(
+    "struct<id: long, small: int, name: string, who: struct<age: double>, tags: array<boolean>, "
+    "price: decimal(9,2), at: timestamp>"
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +22,14 @@ KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: d
         (b'{"id": "x"}', 'id is the string "x", not long'),
         (b'{"id": 1.5}', "id is the number 1.5, not long"),
         (b'{"small": 3000000000}', "small is the number 3000000000, not int"),
+        (b'{"id": 1e30}', "id is the number 1E+30, not long"),
+        (b'{"id": 1}{"id": 2}', "extra data at character 9 of 18"),
+        (b'{"id": NaN}', "NaN is not JSON"),
+        (b'{"price": 12.345}', "price is the number 12.345, not decimal(9,2)"),
+        (b'{"price": 1e-99999999}', "price is the number 1E-99999999, not decimal(9,2)"),
+        (b'{"price": 12345678}', "price is the number 12345678, not decimal(9,2)"),
+        (b'{"at": 1591970345000, "small": "x"}', 'small is the string "x", not int'),
+        (b'{"at": 9223372036854776}', "at is the number 9223372036854776, not timestamp"),
         (b'{"who": {"age": true}}', "who.age is the boolean true, not double"),
         (b'{"tags": [true, 1]}', "tags[1] is the number 1, not boolean"),
         (b"[" * 100_000, "it is nested too deeply"),
@@ -28,6 +39,21 @@ KIND = parse_type("struct<id: long, small: int, name: string, who: struct<age: d
 )
 def test_a_malformed_record_is_explained_with_the_path_of_the_error(data: bytes, reason: str | None) -> None:
     assert diagnose_json(data, KIND, includes_values=True) == reason
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"id": 10.0, "small": 1.5e1}',
+        b'{"price": 12.340}',
+        b'{"price": 0e-9}',
+        b'{"who": {"age": "NaN"}}',
+        b'{"at": 7}',
+    ],
+    ids=str,
+)
+def test_a_value_that_has_a_form_of_its_type_is_not_named(data: bytes) -> None:
+    assert diagnose_json(data, KIND, includes_values=True) is None
 
 
 @pytest.mark.parametrize(

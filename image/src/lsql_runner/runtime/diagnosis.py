@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal as Number
 from typing import Any
 
 from lsql_runner.formats.json_budget import exceeds_budget
-from lsql_runner.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, Array, DataType, Decimal, Map, Struct, describe
+from lsql_runner.types import (
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    Array,
+    DataType,
+    Decimal,
+    Map,
+    Struct,
+    describe,
+)
+
+MAX_TIMESTAMP_MS = (2**63 - 1) // 1000
+"""Timestamps are microseconds in a long."""
+_NOT_FINITE = ("NaN", "INF", "-INF", "Infinity", "-Infinity")
 
 
 def diagnose_json(data: bytes, kind: DataType, includes_values: bool) -> str | None:
@@ -27,9 +46,11 @@ def diagnose_json(data: bytes, kind: DataType, includes_values: bool) -> str | N
     except UnicodeDecodeError as error:
         return f"byte {error.start} is not UTF-8"
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=Number, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         return f"{error.msg[0].lower()}{error.msg[1:]} at character {error.pos} of {len(text)}"
+    except _NoNumberError as error:
+        return f"{error} is not JSON"
     except RecursionError:
         return "it is nested too deeply"
     return _mismatch(value, kind, "the record", includes_values)
@@ -68,26 +89,53 @@ def _mismatch_inside(value: Any, kind: DataType, path: str, includes_values: boo
     return None
 
 
+class _NoNumberError(ValueError):
+    """NaN or Infinity, which are no numbers of JSON."""
+
+
+def _refuse(name: str) -> None:
+    raise _NoNumberError(name)
+
+
 def _matches(value: Any, kind: DataType) -> bool:
+    """Whether a value has a form of its type. Texts may: the reason of the JVM says what is wrong with them."""
     match kind:
         case Struct() | Map():
             return isinstance(value, dict)
         case Array():
             return isinstance(value, list)
-        case Decimal():
-            return isinstance(value, int | float) and not isinstance(value, bool)
+        case Decimal(precision, scale):
+            fits = _is_number(value) and _places(value) <= scale and abs(value) < 10 ** (precision - scale)
+            return isinstance(value, str) or fits
     if kind in (DOUBLE, FLOAT):
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return str(value) in _NOT_FINITE if isinstance(value, str) else _is_number(value)
     if kind in (INT, LONG):
         bits = 31 if kind == INT else 63
-        return isinstance(value, int) and not isinstance(value, bool) and -(2**bits) <= value < 2**bits
+        return _is_whole(value) and bool(-(2**bits) <= value < 2**bits)
     if kind == BOOLEAN:
         return isinstance(value, bool)
+    if kind == TIMESTAMP and _is_whole(value):
+        return bool(abs(value) <= MAX_TIMESTAMP_MS)
     return isinstance(value, str) or kind == STRING  # every JSON value can be read as a STRING
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | Number) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and _places(value) == 0
+
+
+def _places(value: int | Number) -> int:
+    """The number of digits after the point, without zeros at the end. Divisions would write out a large exponent."""
+    _, digits, exponent = Number(value).as_tuple()
+    zeros = next((n for n, digit in enumerate(reversed(digits)) if digit), len(digits))
+    return max(0, -int(exponent) - zeros) if any(digits) else 0
+
+
 def _name(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = str(value) if isinstance(value, Number) else json.dumps(value, ensure_ascii=False, default=str)
     shown = text if len(text) <= 40 else text[:37] + "..."
     name = _TYPES.get(type(value), "a number")
     return name if isinstance(value, dict | list) else f"the {name.removeprefix('a ')} {shown}"

@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Decodes the bytes of a JSON object to a struct, like {@code from_json} in the mode FAILFAST. {@link JsonObjectReader}
- * reads most records; Spark's parser reads all others.
+ * Decodes the bytes of a JSON object to a struct. {@link JsonObjectReader} reads most records; {@link JsonRecordReader}
+ * reads all others, and decides which are malformed.
  */
 public final class DecodeJson extends DecodingFunction {
     private static final long serialVersionUID = 1L;
@@ -16,12 +16,9 @@ public final class DecodeJson extends DecodingFunction {
     @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
     private final StructType type;
 
-    private transient boolean isReady;
-    private transient JsonObjectReader reader;
-    /** Created for the first record that the reader does not read. */
-    private transient SparkJsonParser parser;
-    /** Reads numbers as text; null if none are kept as text. */
-    private transient SparkJsonParser textParser;
+    private transient JsonRecordReader reader;
+    /** Reads most records; null if the type has values that it does not read. */
+    private transient JsonObjectReader fastReader;
 
     /** @param declared the type of the struct, in which fields may be not nullable */
     public DecodeJson(Expression child, StructType declared) {
@@ -41,23 +38,13 @@ public final class DecodeJson extends DecodingFunction {
 
     @Override
     protected InternalRow decoded(byte[] record) {
-        if (!isReady) {
-            reader = JsonObjectReader.of(((StructType) declared()).asNullable(), type);
-            isReady = true;
-        }
-        InternalRow row = reader == null ? null : reader.read(record);
-        return row == null ? parsed(record) : row;
-    }
-
-    /** Spark's parser accepts every value as text. So it first reads numbers, to decide whether the record is valid. */
-    private InternalRow parsed(byte[] record) {
-        if (parser == null) {
+        if (reader == null) {
             StructType values = ((StructType) declared()).asNullable();
-            parser = new SparkJsonParser(values);
-            textParser = values.equals(type) ? null : new SparkJsonParser(type);
+            fastReader = JsonObjectReader.of(values, type);
+            reader = new JsonRecordReader(values, type);
         }
-        InternalRow values = parser.parse(record);
-        return textParser == null ? values : textParser.parse(record);
+        InternalRow row = fastReader == null ? null : fastReader.read(record);
+        return row == null ? reader.read(record) : row;
     }
 
     @Override

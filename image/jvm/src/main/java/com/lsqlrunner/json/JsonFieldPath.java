@@ -41,11 +41,6 @@ final class JsonFieldPath {
         }
     }
 
-    /** Whether the type has the value that was read last, and all values outside of it. */
-    static boolean isComplete(JsonStreamContext context, DataType root) {
-        return new Step(context, root).type != null;
-    }
-
     private static final class Step {
         private final String path;
         /** The type of the values at the path; null after the path has ended. */

@@ -13,10 +13,10 @@ final class JsonNumbers {
 
     private static final int MOST_EXACT_DIGITS = 15;
 
-    /** A number of seconds with so many digits fits a long in microseconds. */
-    private static final int MOST_SECONDS_DIGITS = 12;
+    /** A number of milliseconds with so many digits fits a long in microseconds. */
+    private static final int MOST_MILLIS_DIGITS = 15;
 
-    private static final long MICROS_PER_SECOND = 1_000_000;
+    private static final long MICROS_PER_MILLI = 1_000;
 
     /** The powers of ten that are exact as a double. */
     private static final double[] POWERS_OF_TEN = {
@@ -48,10 +48,10 @@ final class JsonNumbers {
         return number instanceof Long found && found == found.intValue() ? found.intValue() : NOT_READ;
     }
 
-    /** A number of seconds as a Long in microseconds. */
-    Object readSeconds(byte[] record) {
-        Object seconds = readLong(record, MOST_SECONDS_DIGITS);
-        return seconds instanceof Long found ? found * MICROS_PER_SECOND : NOT_READ;
+    /** A number of milliseconds as a Long in microseconds. */
+    Object readMillis(byte[] record) {
+        Object millis = readLong(record, MOST_MILLIS_DIGITS);
+        return millis instanceof Long found ? found * MICROS_PER_MILLI : NOT_READ;
     }
 
     private Object readLong(byte[] record, int mostDigits) {
@@ -74,7 +74,7 @@ final class JsonNumbers {
 
     /** A Double. */
     Object readDouble(byte[] record) {
-        // A quotient of two exact doubles is the double next to the number. Spark's parser reads -0 as 0.
+        // A quotient of two exact doubles is the double next to the number. A whole -0 is 0.
         if (!readDigits(record) || count > MOST_EXACT_DIGITS || (negative && fraction < 0 && digits == 0)) {
             return NOT_READ;
         }
@@ -82,7 +82,7 @@ final class JsonNumbers {
         return negative ? -number : number;
     }
 
-    /** A Decimal. A number with more digits after the point than the type has is NOT_READ: Spark rounds it. */
+    /** A Decimal. A number with more digits after the point than the type has is NOT_READ. */
     Object readDecimal(byte[] record, int precision, int scale) {
         if (!readDigits(record)) {
             return NOT_READ;

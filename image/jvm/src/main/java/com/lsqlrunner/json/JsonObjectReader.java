@@ -14,9 +14,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Reads JSON objects to structs in one pass over the bytes. Strings of the struct refer to the bytes of the record.
  *
- * <p>It reads a record only if Spark's parser would read it, and to the same values. All others it leaves to that
- * parser, which decides whether they are malformed: escapes in strings that are read, fields that appear twice, numbers
- * with many digits, values that do not have the type of their field.
+ * <p>It reads a record only if {@link JsonRecordReader} would read it, and to the same values. All others it leaves to
+ * that reader, which decides whether they are malformed: escapes in strings that are read, fields that appear twice,
+ * numbers with many digits, values that do not have the type of their field.
  */
 final class JsonObjectReader {
     /** The largest number of fields of a struct: a bit of a long for each. */
@@ -44,7 +44,7 @@ final class JsonObjectReader {
         }
     }
 
-    /** A reader of a struct; null if one of its fields has a type that only Spark's parser reads. */
+    /** A reader of a struct; null if one of its fields has a type that only JsonRecordReader reads. */
     static JsonObjectReader of(StructType type) {
         return of(type, type);
     }
@@ -61,7 +61,7 @@ final class JsonObjectReader {
     }
 
     /**
-     * The struct of a record; null if only Spark's parser can decide what the record is.
+     * The struct of a record; null if only JsonRecordReader can decide what the record is.
      *
      * @throws MalformedRecordException the record exceeds its budget
      */
@@ -76,7 +76,7 @@ final class JsonObjectReader {
         return row != NOT_READ && scanner.isAtEnd() ? (InternalRow) row : null;
     }
 
-    /** The struct at the position of the scanner; NOT_READ if only Spark's parser can decide what it is. */
+    /** The struct at the position of the scanner; NOT_READ if only JsonRecordReader can decide what it is. */
     Object readObject(byte[] record) {
         scanner.read('{');
         scanner.budget().takeFields(fields.length);

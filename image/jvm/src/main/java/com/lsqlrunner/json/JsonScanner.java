@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * A position in the bytes of a JSON text. It recognizes only what every JSON parser reads alike; each method reports
- * text that it does not recognize, which may be valid, and the caller then uses Spark's parser for the whole record.
+ * text that it does not recognize, which may be valid, and the caller then uses JsonRecordReader for the whole record.
  *
  * <p>Source: RFC 8259 (JSON), RFC 3629 (UTF-8).
  */
@@ -13,7 +13,7 @@ final class JsonScanner {
     /** The result of a method that did not recognize the text. */
     static final int UNRECOGNIZED = -1;
 
-    /** The value that a reader returns if only Spark's parser can decide what the text is. */
+    /** The value that a reader returns if only JsonRecordReader can decide what the text is. */
     static final Object NOT_READ = new Object();
 
     private static final int DEEPEST = 64;

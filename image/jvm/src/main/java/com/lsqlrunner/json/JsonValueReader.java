@@ -4,6 +4,7 @@ import static com.lsqlrunner.json.JsonScanner.NOT_READ;
 import static com.lsqlrunner.json.JsonScanner.UNRECOGNIZED;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
@@ -16,7 +17,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Reads values of one type, as Spark's parser would; the result is NOT_READ if only that parser can decide. */
+/** Reads values of one type, as {@link JsonRecordReader} would; the result is NOT_READ if only that can decide. */
 final class JsonValueReader {
     private enum Kind {
         STRING,
@@ -136,7 +137,7 @@ final class JsonValueReader {
             case DECIMAL -> numbers.readDecimal(record, precision, scale);
             case DATE -> first == '"' ? readDate(record) : NOT_READ;
             case TIME -> first == '"' ? readTime(record) : NOT_READ;
-            case TIMESTAMP -> first == '"' ? readTimestamp(record) : numbers.readSeconds(record);
+            case TIMESTAMP -> first == '"' ? readTimestamp(record) : numbers.readMillis(record);
             case ARRAY -> scanner.read('[') ? readArray(record) : NOT_READ;
             case MAP -> scanner.read('{') ? readMap(record) : NOT_READ;
             case STRUCT -> first == '{' ? struct.readObject(record) : NOT_READ;
@@ -199,7 +200,7 @@ final class JsonValueReader {
         return new GenericArrayData(values.toArray());
     }
 
-    /** A map with all keys in their order. Spark's parser does not remove those that appear twice either. */
+    /** A map with all keys in their order; NOT_READ if a key appears twice. */
     private Object readMap(byte[] record) {
         List<Object> keys = new ArrayList<>();
         List<Object> values = new ArrayList<>();
@@ -217,6 +218,9 @@ final class JsonValueReader {
             if (!scanner.read('}')) {
                 return NOT_READ;
             }
+        }
+        if (keys.size() > 1 && new HashSet<>(keys).size() < keys.size()) {
+            return NOT_READ;
         }
         return new ArrayBasedMapData(new GenericArrayData(keys.toArray()), new GenericArrayData(values.toArray()));
     }

@@ -1,7 +1,8 @@
 package com.lsqlrunner.text;
 
 import com.lsqlrunner.errors.MalformedRecordException;
-import com.lsqlrunner.text.TextValues.TextReader;
+import com.lsqlrunner.value.TextValues;
+import com.lsqlrunner.value.TextValues.TextReader;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;

@@ -38,8 +38,8 @@ final class FailingFieldTest {
                 "{\"rows\":[{\"zip\":tru}]} | rows[0].zip"
             })
     void theFirstValueThatCannotBeReadIsNamed(String record, String field) {
-        String reason = assertThrows(
-                        MalformedRecordException.class, () -> new SparkJsonParser(TYPE).parse(record.getBytes(UTF_8)))
+        String reason = assertThrows(MalformedRecordException.class, () -> new JsonRecordReader(TYPE, TYPE)
+                        .read(record.getBytes(UTF_8)))
                 .reason();
 
         assertEquals("field " + field, reason.split(": ", 2)[0], reason);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Errors of JSON without the values of the record. tests/streams has those for which Spark needs its error texts. */
 final class HiddenValuesTest {
     private static String reasonOf(String record) {
-        return reason(() -> new SparkJsonParser(JsonRecords.TYPE).parse(record.getBytes(UTF_8)));
+        return reason(() -> new JsonRecordReader(JsonRecords.TYPE, JsonRecords.TYPE).read(record.getBytes(UTF_8)));
     }
 
     @ParameterizedTest
@@ -30,7 +30,7 @@ final class HiddenValuesTest {
                 "s3cr3t | it is not JSON, at byte 0",
                 "{\"name\":\"s3cr3t | field name: the JSON is incomplete, at byte 15",
                 "{\"s3cr3t\" 1} | it is not JSON, at byte 10",
-                "{\"name\":\"\\s3cr3t\"} | field name: it is not JSON, at byte 11"
+                "{\"name\":\"\\s3cr3t\"} | field name: it is not JSON, at byte 10"
             })
     void textThatIsNotJsonIsDescribedByThePlace(String record, String expected) {
         assertEquals(expected, reasonOf(record));

@@ -19,8 +19,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records that claim many values, large numbers, or values nested in one another, for both parsers. */
 final class HostileJsonTest {
-    private static final String TOO_MANY_DIGITS = "a decimal has more than 1000 digits";
-
     private static final StructType TYPE = new StructType()
             .add("wide", DataTypes.createArrayType(wide(60)))
             .add("named", DataTypes.createMapType(DataTypes.StringType, wide(60)))
@@ -30,12 +28,12 @@ final class HostileJsonTest {
             .add("text", DataTypes.StringType);
 
     private final JsonObjectReader reader = JsonObjectReader.of(TYPE);
-    private final SparkJsonParser parser = new SparkJsonParser(TYPE);
+    private final JsonRecordReader parser = new JsonRecordReader(TYPE, TYPE);
 
     /** As {@link DecodeJson}, whose parent class needs jars that the tests do not have. */
     private InternalRow decoded(byte[] record) {
         InternalRow row = reader.read(record);
-        return row == null ? parser.parse(record) : row;
+        return row == null ? parser.read(record) : row;
     }
 
     private static StructType wide(int fields) {
@@ -60,9 +58,9 @@ final class HostileJsonTest {
         byte[] entries = bytes(repeated("{\"named\":{", "\"a\":{}", 70_000, "}}"));
 
         assertRefused("field wide[65535]: " + TOO_MANY.formatted(32), () -> reader.read(items));
-        assertRefused("field wide[65535]: " + TOO_MANY.formatted(32), () -> parser.parse(items));
+        assertRefused("field wide[65535]: " + TOO_MANY.formatted(32), () -> parser.read(items));
         assertRefused("field named.a: " + TOO_MANY.formatted(32), () -> reader.read(entries));
-        assertRefused("field named.a: " + TOO_MANY.formatted(32), () -> parser.parse(entries));
+        assertRefused("field named.a: " + TOO_MANY.formatted(32), () -> parser.read(entries));
     }
 
     @Test
@@ -74,14 +72,15 @@ final class HostileJsonTest {
         assertEquals(
                 1_000_000, JsonObjectReader.of(type).read(record).getArray(0).numElements());
         assertEquals(
-                1_000_000, new SparkJsonParser(type).parse(record).getArray(0).numElements());
+                1_000_000,
+                new JsonRecordReader(type, type).read(record).getArray(0).numElements());
     }
 
     @Test
     void aRecordWithManySmallValuesIsReadByBothParsers() {
         byte[] record = bytes(repeated("{\"numbers\":[", "1", 1_500_000, "]}"));
 
-        for (InternalRow row : new InternalRow[] {reader.read(record), parser.parse(record)}) {
+        for (InternalRow row : new InternalRow[] {reader.read(record), parser.read(record)}) {
             assertEquals(1_500_000, row.getArray(2).numElements());
         }
     }
@@ -90,25 +89,28 @@ final class HostileJsonTest {
     void objectsThatAreNotReadAreNotCounted() {
         byte[] record = bytes(repeated("{\"other\":[", "{\"x\":1}", 300_000, "],\"price\":\"1.5\"}"));
 
-        assertNotNull(parser.parse(record));
+        assertNotNull(parser.read(record));
         assertNotNull(decoded(record));
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
-            value = {
-                "text | field text: | field text:",
-                "other | '' | ''",
-                "wide | field wide[0]: | field wide:",
-                "numbers | field numbers[0]: | field numbers:"
-            })
+            value = {"text | field text: | field text:", "other | '' | ''"})
     void valuesMayBeNested500LevelsDeep(String field, String ofArrays, String ofObjects) {
         byte[] arrays = bytes("{\"%s\":%s".formatted(field, "[".repeat(100_000)));
         byte[] objects = bytes("{\"%s\":%s".formatted(field, "{\"a\":".repeat(100_000)));
 
         assertRefused((ofArrays + " " + TOO_DEEP).strip(), () -> decoded(arrays));
         assertRefused((ofObjects + " " + TOO_DEEP).strip(), () -> decoded(objects));
+    }
+
+    @Test
+    void aNestedValueOfAnotherTypeIsRefusedAtItsFirstLevel() {
+        String nested = "[".repeat(100_000);
+
+        assertRefused("field wide[0]: an array is not an object", () -> decoded(bytes("{\"wide\":" + nested)));
+        assertRefused("field numbers[0]: an array is not a number", () -> decoded(bytes("{\"numbers\":" + nested)));
     }
 
     @Test
@@ -125,15 +127,17 @@ final class HostileJsonTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "{\"price\":1e9999999} | price",
-                "{\"price\":1e-9999999} | price",
-                "{\"price\":\"1e9999999\"} | price",
-                "{\"price\":\"-1.5E+0009999\"} | price",
-                "{\"prices\":{\"a\":1,\"b\":\"1,0e9999999\"}} | prices.b",
-                "{\"prices\":{\"a\":1,\"b\":1e9999999}} | prices.b"
+                "{\"price\":1e9999999} | field price: a number has more than 1000 digits",
+                "{\"price\":1e-9999999} | field price: a number has more than 1000 digits",
+                "{\"price\":1e99999999999999999999} | field price: a number has more than 1000 digits",
+                "{\"numbers\":[1e9999999]} | field numbers[0]: a number has more than 1000 digits",
+                "{\"price\":\"1e9999999\"} | field price: \"1e9999999\" is not a valid decimal(10,2)",
+                "{\"price\":\"-1.5E+0009999\"} | field price: \"-1.5E+0009999\" is not a valid decimal(10,2)",
+                "{\"prices\":{\"a\":1,\"b\":\"1,0e9\"}} | field prices.b: \"1,0e9\" is not a valid decimal(10,2)",
+                "{\"prices\":{\"a\":1,\"b\":1e9999999}} | field prices.b: a number has more than 1000 digits"
             })
-    void aDecimalWithALargeExponentIsRefused(String text, String field) {
-        assertRefused("field %s: %s".formatted(field, TOO_MANY_DIGITS), () -> decoded(bytes(text)));
+    void aNumberWithALargeExponentIsRefused(String text, String reason) {
+        assertRefused(reason, () -> decoded(bytes(text)));
     }
 
     @ParameterizedTest
@@ -149,11 +153,12 @@ final class HostileJsonTest {
         assertEquals("1e9999999", row.getUTF8String(5).toString());
     }
 
-    @Test
-    void anExponentWithinTheLimitIsRead() {
-        InternalRow row = decoded(bytes("{\"price\":1e-1000}"));
+    @ParameterizedTest
+    @CsvSource({"1e2, 100.00", "1.20e-1, 0.12", "0e-1000, 0.00", "-1.5000, -1.50"})
+    void anExponentWithinTheLimitIsRead(String number, String read) {
+        InternalRow row = decoded(bytes("{\"price\":%s}".formatted(number)));
 
-        assertEquals("0.00", row.getDecimal(3, 10, 2).toString());
+        assertEquals(read, row.getDecimal(3, 10, 2).toString());
     }
 
     @Test

@@ -21,10 +21,10 @@ class JsonObjectReaderTest {
     private static final int RECORDS = 300_000;
 
     private final JsonObjectReader reader = JsonObjectReader.of(JsonRecords.TYPE);
-    private final SparkJsonParser parser = new SparkJsonParser(JsonRecords.TYPE);
+    private final JsonRecordReader parser = new JsonRecordReader(JsonRecords.TYPE, JsonRecords.TYPE);
 
     @Test
-    void readsOnlyRecordsThatSparkReadsAndToTheSameValues() {
+    void readsOnlyRecordsThatTheOtherReaderReadsAndToTheSameValues() {
         JsonRecords records = new JsonRecords(20261123);
         int read = 0;
         for (int i = 0; i < RECORDS; i++) {
@@ -38,13 +38,10 @@ class JsonObjectReaderTest {
         assertTrue(read > RECORDS / 20, "read only " + read);
     }
 
-    /**
-     * Spark's parser accepts every value as text, so only the parser with doubles decides whether a record is valid.
-     */
     @Test
-    void readsTheTextOfTheNumbersThatSparkReads() {
+    void readsTheTextOfTheNumbersThatTheOtherReaderReads() {
         JsonObjectReader texts = JsonObjectReader.of(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
-        SparkJsonParser textParser = new SparkJsonParser(JsonRecords.WITH_TEXT);
+        JsonRecordReader textParser = new JsonRecordReader(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
         JsonRecords records = new JsonRecords(20261125);
         int read = 0;
         for (int i = 0; i < RECORDS; i++) {
@@ -52,8 +49,7 @@ class JsonObjectReaderTest {
             InternalRow row = texts.read(record);
             if (row != null) {
                 read++;
-                parser.parse(record);
-                assertEquals(textParser.parse(record).toString(), row.toString(), () -> new String(record, UTF_8));
+                assertEquals(textParser.read(record).toString(), row.toString(), () -> new String(record, UTF_8));
             }
         }
         assertTrue(read > RECORDS / 20, "read only " + read);
@@ -74,7 +70,7 @@ class JsonObjectReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"\"1\"", "\"NaN\"", "01", "1.", "true", "{}", "NaN"})
-    void leavesTextThatIsNoNumberToSpark(String value) {
+    void leavesTextThatIsNoNumberToTheOtherReader(String value) {
         JsonObjectReader texts = JsonObjectReader.of(JsonRecords.TYPE, JsonRecords.WITH_TEXT);
 
         assertNull(texts.read("{\"speed\":%s}".formatted(value).getBytes(UTF_8)));
@@ -82,7 +78,7 @@ class JsonObjectReaderTest {
 
     private String parsed(byte[] record) {
         try {
-            return parser.parse(record).toString();
+            return parser.read(record).toString();
         } catch (MalformedRecordException error) {
             return error.reason();
         }
@@ -143,7 +139,7 @@ class JsonObjectReaderTest {
                 "{\"clock\":\"12:30:59.1234567\"}",
                 "{\"counts\":{\"\\n\":1}}",
             })
-    void leavesOtherRecordsToSpark(String text) {
+    void leavesOtherRecordsToTheOtherReader(String text) {
         assertNull(reader.read(text.getBytes(UTF_8)));
     }
 
@@ -174,7 +170,7 @@ class JsonObjectReaderTest {
     }
 
     @Test
-    void leavesBytesThatAreNotUtf8ToSpark() {
+    void leavesBytesThatAreNotUtf8ToTheOtherReader() {
         for (String text : new String[] {"{\"name\":\"é\"}", "{\"other\":\"é\"}", "{\"é\":true}"}) {
             byte[] record = text.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
             assertNull(reader.read(record));
@@ -182,7 +178,7 @@ class JsonObjectReaderTest {
     }
 
     @Test
-    void aStructWithAnotherTypeIsLeftToSpark() {
+    void aStructWithAnotherTypeIsLeftToTheOtherReader() {
         assertNull(JsonObjectReader.of(new StructType().add("at", DataTypes.TimestampNTZType)));
         assertNull(JsonObjectReader.of(new StructType()
                 .add("inner", new StructType().add("list", DataTypes.createArrayType(DataTypes.BinaryType)))));

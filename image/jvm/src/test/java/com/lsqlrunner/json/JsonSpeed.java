@@ -85,8 +85,8 @@ final class JsonSpeed {
 
     private static void compare(String name, StructType type, byte[] record) throws Exception {
         DecodeJson ours = new DecodeJson(new BoundReference(0, DataTypes.BinaryType, true), type);
-        SparkJsonParser parser = new SparkJsonParser(type);
-        SpeedComparison.compare("JSON, read" + name, () -> ours.call(record), () -> parser.parse(record));
+        JsonRecordReader parser = new JsonRecordReader(type, type);
+        SpeedComparison.compare("JSON, read" + name, () -> ours.call(record), () -> parser.read(record));
         InternalRow row = (InternalRow) ours.call(record);
         EncodeJson writer = new EncodeJson(new BoundReference(0, type, true));
         SparkJsonGenerator generator = new SparkJsonGenerator(type);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.ValueText;
+import com.lsqlrunner.value.Types;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;

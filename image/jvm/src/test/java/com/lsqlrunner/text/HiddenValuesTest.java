@@ -4,6 +4,8 @@ import static com.lsqlrunner.errors.HiddenValues.reason;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.lsqlrunner.value.TextValues;
+import com.lsqlrunner.value.Types;
 import java.util.List;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;

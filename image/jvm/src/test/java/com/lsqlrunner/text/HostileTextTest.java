@@ -6,6 +6,7 @@ import static com.lsqlrunner.bytes.HostileRecord.assertRefused;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.lsqlrunner.value.Types;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.StructType;

@@ -1,5 +1,6 @@
 package com.lsqlrunner.text;
 
+import com.lsqlrunner.value.Types;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.ValueText;
+import com.lsqlrunner.value.Types;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.text;
+package com.lsqlrunner.value;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.text;
+package com.lsqlrunner.value;
 
 import java.util.Arrays;
 import org.apache.spark.sql.types.DataType;
@@ -7,11 +7,11 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimeType;
 
 /** Types for tests, without Spark's type parser. */
-final class Types {
+public final class Types {
     private Types() {}
 
     /** A struct of alternating names and types. */
-    static StructType struct(Object... fields) {
+    public static StructType struct(Object... fields) {
         StructType found = new StructType();
         for (int i = 0; i < fields.length; i += 2) {
             found = found.add((String) fields[i], (DataType) fields[i + 1], true);
@@ -19,12 +19,12 @@ final class Types {
         return found;
     }
 
-    static DataType array(DataType element) {
+    public static DataType array(DataType element) {
         return DataTypes.createArrayType(element, true);
     }
 
     /** A type by its name in LSQL. */
-    static DataType named(String name) {
+    public static DataType named(String name) {
         return switch (name) {
             case "int" -> DataTypes.IntegerType;
             case "long" -> DataTypes.LongType;

@@ -1,9 +1,10 @@
-package com.lsqlrunner.text;
+package com.lsqlrunner.value;
 
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.errors.ShownValue;
 import java.math.BigDecimal;
 import java.time.ZoneOffset;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.sql.types.BooleanType;
@@ -21,23 +22,30 @@ import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
-/** Reads values of formats in which all values are text. Blanks around values other than strings are ignored. */
-final class TextValues {
+/**
+ * Reads values that are text: all values of CSV and XML, and those of JSON that have no form of their own. Dates and
+ * times have the forms of CAST. Blanks around values other than strings are ignored.
+ */
+public final class TextValues {
     private static final int MAX_NUMBER_LENGTH = 400;
     private static final UTF8String POINT = UTF8String.fromString(".");
-    private static final UTF8String DASH = UTF8String.fromString("-");
     private static final Pattern NUMBER = Pattern.compile("[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d{1,6})?");
+
+    // Spark would also read 2020 and 2020-06 as dates, and 12:30 as a timestamp of today.
+    private static final Pattern DATE = Pattern.compile("\\d{4}-\\d{2}-\\d{2}");
+    private static final Pattern TIME = Pattern.compile("\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,6})?)?");
+    private static final Pattern TIMESTAMP = Pattern.compile("\\d{4}-\\d{2}-\\d{2}(?:[ T].*)?");
 
     private TextValues() {}
 
     /** Reads one value; {@link MalformedRecordException} if the text is not valid. Threads may share it. */
     @FunctionalInterface
-    interface TextReader {
+    public interface TextReader {
         Object read(UTF8String text);
     }
 
     /** A reader of values of a type without nested values. */
-    static TextReader of(DataType type) {
+    public static TextReader of(DataType type) {
         if (type instanceof StringType) {
             return TextValues::text;
         }
@@ -65,13 +73,14 @@ final class TextValues {
             return TextValues::bool;
         }
         if (type instanceof DateType) {
-            return text -> require(DateTimeUtils.stringToDate(text), text, "date");
+            return text -> require(DATE, text, "date", DateTimeUtils::stringToDate);
         }
         if (type instanceof TimeType) {
-            return text -> require(DateTimeUtils.stringToTime(text), text, "time");
+            return text -> require(TIME, text, "time", DateTimeUtils::stringToTime);
         }
         if (type instanceof TimestampType) {
-            return TextValues::timestamp;
+            return text -> require(
+                    TIMESTAMP, text, "timestamp", found -> DateTimeUtils.stringToTimestamp(found, ZoneOffset.UTC));
         }
         throw new IllegalArgumentException("no text form of " + type.simpleString());
     }
@@ -145,14 +154,9 @@ final class TextValues {
         };
     }
 
-    private static Object timestamp(UTF8String text) {
-        if (text.indexOf(DASH, 0) < 0) { // Spark would read a time without a date as a time of today
-            throw malformed(text, "timestamp");
-        }
-        return require(DateTimeUtils.stringToTimestamp(text, ZoneOffset.UTC), text, "timestamp");
-    }
-
-    private static Object require(Option<Object> value, UTF8String text, String name) {
+    private static Object require(
+            Pattern form, UTF8String text, String name, Function<UTF8String, Option<Object>> parse) {
+        Option<Object> value = form.matcher(text.toString()).matches() ? parse.apply(text) : Option.empty();
         if (value.isEmpty()) {
             throw malformed(text, name);
         }

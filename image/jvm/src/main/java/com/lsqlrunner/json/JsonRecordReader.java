@@ -1,0 +1,372 @@
+package com.lsqlrunner.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.lsqlrunner.bytes.RecordBudget;
+import com.lsqlrunner.errors.ErrorChain;
+import com.lsqlrunner.errors.MalformedRecordException;
+import com.lsqlrunner.errors.ShownValue;
+import com.lsqlrunner.value.TextValues;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.BooleanType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.LongType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimestampType;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Reads every JSON object that is one by RFC 8259 to a struct, and decides which records are malformed: text that is
+ * not JSON, text after the object, a value that does not have its type or does not fit it. {@link JsonObjectReader}
+ * reads most records faster and to the same values.
+ *
+ * <p>Values have these forms: whole numbers may have a fraction of zeros or an exponent ({@code 10.0}, {@code 1e3});
+ * numbers in timestamps are milliseconds since 1970; text is read as {@link TextValues} reads it, where a type has no
+ * other form in JSON; every value can be read as text. Of fields and keys that appear twice, the last one counts.
+ */
+final class JsonRecordReader {
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(RecordBudget.MAX_DEPTH)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .maxNumberLength(Integer.MAX_VALUE)
+                    .build())
+            .build();
+    /** The start of Jackson's description of the position in its source. */
+    private static final Pattern SOURCE_POSITION =
+            Pattern.compile("\\s*\\((?:start marker )?at \\[Source|\\s*at \\[Source");
+
+    /** An exponent above 9,999, with which a number has more digits than a record may have. */
+    private static final Pattern LARGE_EXPONENT = Pattern.compile("[eE][-+]?0*[1-9][0-9]{4,}$");
+
+    private static final long MICROS_PER_MILLI = 1_000;
+
+    private final StructType declared;
+    private final ValueReader struct;
+    private final RecordBudget budget = new RecordBudget();
+    private byte[] record;
+
+    /** Reads the value of the current token, which is not null. */
+    @FunctionalInterface
+    private interface ValueReader {
+        Object read(JsonParser json) throws IOException;
+    }
+
+    /**
+     * Creates a reader.
+     *
+     * @param declared the type of the records, with nullable fields
+     * @param type that of the structs: with STRING in the place of DOUBLE for numbers whose text is kept
+     */
+    JsonRecordReader(StructType declared, StructType type) {
+        this.declared = declared;
+        struct = structReader(declared, type);
+    }
+
+    /**
+     * The struct of a record.
+     *
+     * @throws MalformedRecordException with the field
+     */
+    InternalRow read(byte[] text) {
+        if (text.length == 0) {
+            throw new MalformedRecordException("the record is empty");
+        }
+        if (isUtf16(text)) {
+            throw new MalformedRecordException("it is not JSON in UTF-8");
+        }
+        record = text;
+        budget.start(text.length);
+        try (JsonParser json = JSON.createParser(text)) {
+            try {
+                return readObject(json);
+            } catch (StreamConstraintsException exceeded) { // only the depth is limited
+                throw RecordBudget.tooDeep().inField(path(json));
+            } catch (JsonParseException invalid) {
+                throw notJson(invalid).inField(path(json));
+            } catch (MalformedRecordException malformed) {
+                throw malformed.inField(path(json));
+            }
+        } catch (IOException error) {
+            throw notJson(error);
+        }
+    }
+
+    private static MalformedRecordException notJson(IOException error) {
+        return new MalformedRecordException(
+                SOURCE_POSITION.split(ErrorChain.link(error).reason(), 2)[0].strip());
+    }
+
+    private InternalRow readObject(JsonParser json) throws IOException {
+        JsonToken first = json.nextToken();
+        if (first == null) {
+            throw new MalformedRecordException("the record is empty");
+        }
+        if (first != JsonToken.START_OBJECT) {
+            throw mismatch(json, "an object");
+        }
+        InternalRow row = (InternalRow) struct.read(json);
+        if (json.nextToken() != null) {
+            throw new MalformedRecordException("there is text after the object");
+        }
+        return row;
+    }
+
+    /** Whether Jackson would take the text for UTF-16 or UTF-32, whose characters of JSON have bytes of zero. */
+    private static boolean isUtf16(byte[] text) {
+        int first = text[0] & 0xFF;
+        return first == 0 || first >= 0xFE || (text.length > 1 && text[1] == 0);
+    }
+
+    private String path(JsonParser json) {
+        return JsonFieldPath.of(json.getParsingContext(), declared);
+    }
+
+    private ValueReader reader(DataType kind, DataType type) {
+        if (kind instanceof StructType fields) {
+            ValueReader of = structReader(fields, (StructType) type);
+            return json -> of.read(expect(json, JsonToken.START_OBJECT, "an object"));
+        }
+        if (kind instanceof ArrayType array) {
+            ValueReader item = reader(array.elementType(), ((ArrayType) type).elementType());
+            return json -> readArray(expect(json, JsonToken.START_ARRAY, "an array"), item);
+        }
+        if (kind instanceof MapType map) {
+            ValueReader value = reader(map.valueType(), ((MapType) type).valueType());
+            return json -> readMap(expect(json, JsonToken.START_OBJECT, "an object"), value);
+        }
+        if (kind instanceof StringType) {
+            return this::readText;
+        }
+        if (kind instanceof BinaryType) {
+            return json ->
+                    expect(json, JsonToken.VALUE_STRING, "a text in Base64").getBinaryValue();
+        }
+        if (kind instanceof BooleanType) {
+            return JsonRecordReader::readBoolean;
+        }
+        if (kind instanceof IntegerType) {
+            return json -> (int) whole(json, Integer.MIN_VALUE, Integer.MAX_VALUE, "int");
+        }
+        if (kind instanceof LongType) {
+            return json -> whole(json, Long.MIN_VALUE, Long.MAX_VALUE, "long");
+        }
+        if (kind instanceof TimestampType) {
+            TextValues.TextReader text = TextValues.of(kind);
+            long limit = Long.MAX_VALUE / MICROS_PER_MILLI;
+            return json -> isText(json)
+                    ? text.read(textOf(json))
+                    : (Object) (whole(json, -limit, limit, "timestamp") * MICROS_PER_MILLI);
+        }
+        if (kind instanceof DecimalType decimal) {
+            TextValues.TextReader text = TextValues.of(kind);
+            return json -> isText(json) ? text.read(textOf(json)) : readDecimal(json, decimal);
+        }
+        if (kind instanceof DoubleType || kind instanceof FloatType) {
+            return realReader(kind, type);
+        }
+        TextValues.TextReader text = TextValues.of(kind);
+        return json -> text.read(textOf(expect(json, JsonToken.VALUE_STRING, "a text")));
+    }
+
+    private ValueReader structReader(StructType fields, StructType type) {
+        List<String> names = Arrays.asList(fields.fieldNames());
+        ValueReader[] readers = new ValueReader[fields.length()];
+        for (int i = 0; i < readers.length; i++) {
+            StructField field = fields.fields()[i];
+            readers[i] = reader(field.dataType(), type.fields()[i].dataType());
+        }
+        Map<String, Integer> places = new LinkedHashMap<>();
+        names.forEach(name -> places.put(name, places.size()));
+        return json -> {
+            budget.takeFields(readers.length);
+            Object[] values = new Object[readers.length];
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                Integer place = places.get(json.currentName());
+                json.nextToken();
+                if (place == null) {
+                    json.skipChildren();
+                } else {
+                    values[place] = readNullable(json, readers[place]);
+                }
+            }
+            return new GenericInternalRow(values);
+        };
+    }
+
+    private static Object readNullable(JsonParser json, ValueReader reader) throws IOException {
+        return json.currentToken() == JsonToken.VALUE_NULL ? null : reader.read(json);
+    }
+
+    private Object readArray(JsonParser json, ValueReader item) throws IOException {
+        List<Object> values = new ArrayList<>();
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            budget.takeItems(1);
+            values.add(readNullable(json, item));
+        }
+        return new GenericArrayData(values.toArray());
+    }
+
+    private Object readMap(JsonParser json, ValueReader value) throws IOException {
+        Map<UTF8String, Object> entries = new LinkedHashMap<>();
+        while (json.nextToken() != JsonToken.END_OBJECT) {
+            UTF8String key = UTF8String.fromString(json.currentName());
+            json.nextToken();
+            budget.takeEntries(1);
+            entries.put(key, readNullable(json, value));
+        }
+        return new ArrayBasedMapData(
+                new GenericArrayData(entries.keySet().toArray()),
+                new GenericArrayData(entries.values().toArray()));
+    }
+
+    /** The text of a value: that of a string, else its JSON as it stands in the record. */
+    private UTF8String readText(JsonParser json) throws IOException {
+        if (!json.currentToken().isStructStart()) {
+            return textOf(json);
+        }
+        int start = (int) json.currentTokenLocation().getByteOffset();
+        json.skipChildren();
+        return UTF8String.fromBytes(record, start, (int) json.currentLocation().getByteOffset() - start);
+    }
+
+    private static UTF8String textOf(JsonParser json) throws IOException {
+        return UTF8String.fromString(json.getText());
+    }
+
+    private static boolean isText(JsonParser json) {
+        return json.currentToken() == JsonToken.VALUE_STRING;
+    }
+
+    private static Object readBoolean(JsonParser json) {
+        if (!json.currentToken().isBoolean()) {
+            throw mismatch(json, "a boolean");
+        }
+        return json.currentToken() == JsonToken.VALUE_TRUE;
+    }
+
+    /** Reads numbers, and text such as NaN, for which JSON has no number. */
+    private static ValueReader realReader(DataType kind, DataType type) {
+        TextValues.TextReader text = TextValues.of(kind);
+        boolean keepsText = type instanceof StringType;
+        return json -> {
+            boolean isNumber = json.currentToken().isNumeric();
+            if (!isNumber && (!isText(json) || Character.isDigit(lastCharacter(json)))) {
+                throw mismatch(json, "a number");
+            }
+            if (keepsText) {
+                if (!isNumber) {
+                    text.read(textOf(json));
+                }
+                return textOf(json);
+            }
+            return isNumber ? real(json, kind) : text.read(textOf(json));
+        };
+    }
+
+    private static Object real(JsonParser json, DataType kind) throws IOException {
+        if (kind instanceof FloatType) {
+            float value = json.getFloatValue();
+            if (Float.isInfinite(value)) {
+                throw doesNotFit(json, "float");
+            }
+            return value;
+        }
+        double value = json.getDoubleValue();
+        if (Double.isInfinite(value)) {
+            throw doesNotFit(json, "double");
+        }
+        return value;
+    }
+
+    private static char lastCharacter(JsonParser json) throws IOException {
+        String text = json.getText();
+        return text.isEmpty() ? '0' : text.charAt(text.length() - 1);
+    }
+
+    private static long whole(JsonParser json, long least, long most, String name) throws IOException {
+        if (!json.currentToken().isNumeric()) {
+            throw mismatch(json, "a number");
+        }
+        BigDecimal value = exact(json, name);
+        if (value.scale() > 0
+                || value.compareTo(BigDecimal.valueOf(least)) < 0
+                || value.compareTo(BigDecimal.valueOf(most)) > 0) {
+            throw doesNotFit(json, name);
+        }
+        return value.longValueExact();
+    }
+
+    private static Decimal readDecimal(JsonParser json, DecimalType type) throws IOException {
+        if (!json.currentToken().isNumeric()) {
+            throw mismatch(json, "a number");
+        }
+        BigDecimal value = exact(json, type.simpleString());
+        if (value.scale() > type.scale()
+                || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
+            throw doesNotFit(json, type.simpleString());
+        }
+        return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
+    }
+
+    /** The number without zeros at its end. Its exponent is limited: a short text may stand for millions of digits. */
+    private static BigDecimal exact(JsonParser json, String name) throws IOException {
+        String digits = json.getText();
+        if (LARGE_EXPONENT.matcher(digits).find()) {
+            throw new MalformedRecordException("a number has more than %d digits".formatted(RecordBudget.MAX_DIGITS));
+        }
+        if (digits.length() > RecordBudget.MAX_DIGITS) {
+            throw doesNotFit(json, name);
+        }
+        return new BigDecimal(digits).stripTrailingZeros();
+    }
+
+    private static JsonParser expect(JsonParser json, JsonToken token, String expected) {
+        if (json.currentToken() != token) {
+            throw mismatch(json, expected);
+        }
+        return json;
+    }
+
+    private static MalformedRecordException doesNotFit(JsonParser json, String name) throws IOException {
+        return new MalformedRecordException(ShownValue.ofNumber(json.getText()) + " does not fit the type " + name);
+    }
+
+    private static MalformedRecordException mismatch(JsonParser json, String expected) {
+        String found =
+                switch (json.currentToken()) {
+                    case START_OBJECT -> "an object";
+                    case START_ARRAY -> "an array";
+                    case VALUE_STRING -> "a text";
+                    case VALUE_TRUE, VALUE_FALSE -> "a boolean";
+                    case VALUE_NULL -> "null";
+                    default -> "a number";
+                };
+        return new MalformedRecordException("%s is not %s".formatted(found, expected));
+    }
+}
