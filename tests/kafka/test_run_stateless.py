@@ -346,3 +346,33 @@ def test_a_batch_that_runs_again_draws_the_same_values(
 
     values = [record.value for record in broker.consume_all(target)]
     assert Counter(Counter(values).values()) == {2: 5}
+
+
+@pytest.mark.parametrize("mode", ["batch", "continuous"])
+def test_after_a_clean_restart_with_two_topics_the_offsets_of_the_target_advance(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    long, short, target = topic("long"), topic("short"), topic("out")
+    app_id = f"app-{target}"
+    sql = (
+        f"SET processing.mode='{mode}'; INSERT INTO {target} SELECT STREAM * FROM {long};"
+        f"INSERT INTO {target} SELECT STREAM * FROM {short}"
+    )
+    broker.produce(long, [input_record(number) for number in range(2_000)])
+    broker.produce(short, [input_record(number) for number in range(10)])
+    with in_process(engine, broker.bootstrap, sql, app_id, tmp_path) as running:
+        running.read_to(2_010)
+    (saved,) = tmp_path.rglob("target-offsets")
+    before = json.dumps([{"batch": 0, "offsets": {target: {"0": 0}}}])  # older offsets are as correct
+    saved.write_text(before)
+
+    with in_process(engine, broker.bootstrap, sql, app_id, tmp_path) as running:
+        for number in range(2_010, 2_400):
+            broker.produce(short, [input_record(number)])
+            running.read_to(number + 1)
+            if saved.read_text() != before:
+                break
+        else:
+            raise AssertionError("the offsets of the target were not saved again")
+
+    assert len(broker.consume_all(target)) == number + 1

@@ -1,34 +1,56 @@
 """How the output of a query is opened: where the search for records that are written already begins."""
 
+import json
+
 from lsql_runner.engine.offset_log import FirstBatch
 from lsql_runner.engine.port import OutputOptions
-from lsql_runner.engine.topic_output import _least_positions
+from lsql_runner.engine.topic_output import insert_positions
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context, writer_name, writer_options
 from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.pipeline import plan_text
+from lsql_runner.types import LONG, STRING, Array, Field, Struct
 
 RUN = "0123456789abcdef0123456789abcdef"
 OUTPUT = OutputOptions(kafka=KafkaConnection("localhost:1"), app_id="app")
 
 
-def test_the_position_of_a_partition_is_the_least_of_all_sources() -> None:
-    positions = {Partition("a", 0): 5, Partition("b", 0): 3, Partition("a", 1): 7, Partition("b", 1): 9}
-
-    first = FirstBatch(1, has_begun=True, positions=positions)
-
-    assert _least_positions(first, ["a", "b"]) == {"0": "3", "1": "7"}
+LARGE = Struct((Field("n", LONG), Field("tags", Array(STRING))))
+CATALOG = Catalog(
+    {name: TopicSchema(name, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, LARGE), partitions=2) for name in "ab"}
+)
 
 
-def test_a_partition_that_a_source_has_not_had_so_far_begins_at_its_first_record() -> None:
-    positions = {Partition("a", 0): 5, Partition("b", 0): 3, Partition("b", 1): 7}
+def positions_of(sql: str, positions: dict[Partition, int], query: int = 0) -> list[dict[str, object]]:
+    plan = plan_text(f"SET defaults.topic.autocreate=true; {sql}", CATALOG).plan
+    found: list[dict[str, object]] = json.loads(
+        insert_positions(plan.queries[query], FirstBatch(1, has_begun=True, positions=positions))
+    )
+    return found
 
-    first = FirstBatch(1, has_begun=True, positions=positions)
 
-    assert _least_positions(first, ["a", "b"]) == {"0": "3"}
+def test_each_insert_has_the_positions_of_its_own_topic() -> None:
+    positions = {Partition("a", 0): 1_000_000, Partition("b", 0): 3, Partition("a", 1): 7}
+
+    of_a, of_b = positions_of(
+        "INSERT INTO x SELECT STREAM n FROM a; INSERT INTO x SELECT STREAM n FROM b LATERAL tags AS tag", positions
+    )
+
+    assert (of_a["topic"], of_a["positions"], of_a["arrays"]) == ("a", {"0": 1_000_000, "1": 7}, 0)
+    assert (of_b["topic"], of_b["positions"], of_b["arrays"]) == ("b", {"0": 3}, 1)
+    assert of_a["tag"] != of_b["tag"]
 
 
-def test_a_new_checkpoint_has_no_positions() -> None:
-    assert _least_positions(FirstBatch(0, has_begun=False, positions={}), ["a"]) == {}
+def test_dead_letters_of_a_join_have_a_tag_for_each_topic() -> None:
+    sql = """SET error.policy.read='dlq'; SET dead.letter.queue='dead';
+    INSERT INTO x SELECT STREAM a.n FROM a JOIN b ON a.n = b.n WITHIN 1m"""
+
+    of_a, of_b = positions_of(sql, {Partition("a", 0): 5, Partition("b", 0): 3}, query=1)
+
+    assert (of_a["topic"], of_a["positions"]) == ("a", {"0": 5})
+    assert (of_b["topic"], of_b["positions"]) == ("b", {"0": 3})
+    assert of_a["tag"] != of_b["tag"]
 
 
 def test_the_writer_is_named_after_the_processor_the_run_and_the_query() -> None:

@@ -15,9 +15,9 @@ from lsql_runner.engine.dead_letters import (
     OutputContext,
     count_failed_records,
     dead_letter_collector,
+    identified,
     origin_of_group,
     records_and_dead_letters,
-    source_topics,
 )
 from lsql_runner.engine.event_time import require_since_1970
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
@@ -91,7 +91,7 @@ def compile_write(
     value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts, key, value = require_since_1970(relation.decoded["ts"]).alias("ts"), key.alias("key"), value.alias("value")
-    identity = context.identities(relation.identity, _identified(write))
+    identity = context.identities(relation.identity, identified(write))
     if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):
         return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)
     origin = relation.origin
@@ -105,11 +105,6 @@ def compile_write(
     return records_and_dead_letters(
         attempted.frame, write.errors, attempted.origin, context, write.topic, valid, identity
     )
-
-
-def _identified(write: WriteTopic) -> str:
-    """The name of an INSERT for identities. The same place in another source is another record."""
-    return f"{write.insert}/{','.join(source_topics(write))}"
 
 
 def _missing_key_error(topic: str) -> Column:

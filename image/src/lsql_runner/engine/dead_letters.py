@@ -89,7 +89,8 @@ def _dead_letters(
     frame: DataFrame, policies: ErrorPolicies, origin: Origin, context: OutputContext, insert: str
 ) -> DataFrame:
     """The dead letters of failed rows. Takes rows with error columns."""
-    identity = RowIdentity((origin.record["partition"], origin.record["offset"]), of_record=True)
+    place = (origin.record["partition"], origin.record["offset"])
+    identity = RowIdentity(place, of_record=True, topic=origin.record["topic"])
     dead_letter = _dead_letter(policies, origin, context)
     return frame.where(_is_dead_letter()).select(
         F.lit(policies.dead_letter_topic).alias("topic"),
@@ -224,6 +225,16 @@ def source_topics(write: WriteTopic) -> dict[str, None]:
     return {node.schema.topic: None for node in nodes(write.input) if isinstance(node, ReadTopic)}
 
 
+def identified(write: WriteTopic) -> str:
+    """The name of an INSERT in identities of its records. The same place in another source is another record."""
+    return f"{write.insert}/{','.join(source_topics(write))}"
+
+
+def identified_dead_letters(write: WriteTopic) -> str:
+    """The name of a stateful INSERT in identities of dead letters, before the topic of the record."""
+    return f"{write.insert}#dead/"
+
+
 def count_failed_records(rows: DataFrame, query: Query) -> DataFrame:
     """The records and dead letters to write, without error columns. Failed records are counted.
 
@@ -286,8 +297,7 @@ def dead_letter_collector(write: WriteTopic, context: OutputContext, collected: 
 
     def collect_dead_letters(frame: DataFrame, origin: Origin) -> DataFrame:
         rows = _with_error_columns(frame, write.errors, origin)
-        topics = ",".join(source_topics(write))
-        collected.append(_dead_letters(rows, write.errors, origin, context, f"{write.insert}#dead/{topics}"))
+        collected.append(_dead_letters(rows, write.errors, origin, context, identified_dead_letters(write)))
         return frame
 
     return collect_dead_letters

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.schema import LONG
+from lsql_runner.engine.schema import BINARY, LONG
 
 HIGH, LOW = IDENTITY_COLUMNS = ("id_high", "id_low")
 """The columns of TOPIC_SINK with an identity."""
@@ -33,6 +33,8 @@ class RowIdentity:
     """The columns are partition and offset of the source record, then the positions of its array elements."""
     run: str = ""
     """The run id of the checkpoint of the query; empty without a checkpoint."""
+    topic: Column | None = None
+    """The source topic, if the INSERT reads several; None if the name of the INSERT has it."""
 
     @property
     def record(self) -> Column | None:
@@ -56,19 +58,36 @@ class RowIdentity:
         Of a source record, LOW is the offset, and the lower 32 bits of HIGH are the partition.
 
         Args:
-            insert: the name of the INSERT, with its source topics.
+            insert: the name of the INSERT, with its source topics; without them, if the rows have the topic.
         """
-        tag = zlib.crc32(insert.encode())
+        tag = identity_tag(insert)
         if not self.of_record:
             return tuple(F.xxhash64(F.lit(seed), *self.columns) for seed in (tag, ~tag))  # type: ignore[return-value]
         partition, offset, *positions = self.columns
         upper = F.lit(_signed(tag << 32))
+        if self.topic is not None:
+            upper = F.shiftleft(F.crc32(F.concat(F.lit(insert.encode()), self.topic.cast(BINARY))), 32)
         if len(positions) == 1:
             # No two elements of the array have the same identity.
             upper = upper.bitwiseXOR(F.shiftleft(positions[0].cast(LONG), 32))
         elif positions:
             upper = F.xxhash64(F.lit(tag), *positions).bitwiseAND(F.lit(_UPPER_32))
         return upper.bitwiseOR(partition.cast(LONG)), offset.cast(LONG)
+
+
+def identity_tag(insert: str) -> int:
+    """What distinguishes the records of an INSERT from those of others: 32 bits.
+
+    Args:
+        insert: the name of the INSERT, with its source topics.
+    """
+    return zlib.crc32(insert.encode())
+
+
+def signed_tag(insert: str) -> int:
+    """The tag as an INT of the JVM."""
+    tag = identity_tag(insert)
+    return tag - (1 << 32) if tag >= 1 << 31 else tag
 
 
 def identity_columns(identity: RowIdentity, insert: str) -> list[Column]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from lsql_runner.engine.broker_errors import broker_error
 from lsql_runner.engine.call import java_class
-from lsql_runner.engine.offset_log import FirstBatch, first_batch, run_id
+from lsql_runner.engine.dead_letters import identified, identified_dead_letters, source_topics
+from lsql_runner.engine.identity import signed_tag
+from lsql_runner.engine.offset_log import FirstBatch, by_topic, first_batch, run_id
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.topic_writer import writer_name
 from lsql_runner.jvm.java_entries import TOPIC_OUTPUT
-from lsql_runner.plan.queries import Query
+from lsql_runner.plan.nodes import Unnest
+from lsql_runner.plan.queries import Query, WriteTopic
+from lsql_runner.plan.tree import nodes
 
 _TARGET_OFFSETS = "target-offsets"
 """The file of a checkpoint with offsets of the targets."""
@@ -66,7 +70,7 @@ def open_output(query: Query, job: Job, options: dict[str, str], parallelism: in
             first.batch_id,
             # A query without batches writes records before it plans the batch that they belong to.
             first.has_begun or not query.stateful,
-            None if query.stateful else _least_positions(first, [source.topic for source in query.sources]),
+            None if query.stateful else insert_positions(query, first),
         )
     except Py4JError as error:
         raise broker_error(job.output.kafka, error) from None
@@ -77,12 +81,34 @@ def _tasks(query: Query, job: Job, parallelism: int) -> int:
     return max(query.read_count * parallelism, job.state_partitions if query.stateful else 0)
 
 
-def _least_positions(first: FirstBatch, sources: Sequence[str]) -> dict[str, str]:
-    """Where the batch begins by the number of the partition: the least of all sources.
+def insert_positions(query: Query, first: FirstBatch) -> str:
+    """Where a query without state reads on, for each INSERT and each of its topics: a JSON list of the fields of
+    InsertPositions in the JVM.
 
-    Numbers that a source does not have are left out: the partition may be new, and begins at its first record.
+    Partitions without a position are left out: they are new, and begin at their first record.
     """
-    found: dict[int, list[int]] = {}
-    for place, offset in first.positions.items():
-        found.setdefault(place.partition, []).append(offset)
-    return {str(number): str(min(offsets)) for number, offsets in found.items() if len(offsets) == len(sources)}
+    dead_letters = ((write, identified_dead_letters(write)) for write in query.dead_letters_of)
+    tags = [
+        *(
+            (topic, identified(write), _arrays(write))
+            for write in _topic_writes(query)
+            for topic in source_topics(write)
+        ),
+        *((topic, f"{name}{topic}", 0) for write, name in dead_letters for topic in source_topics(write)),
+    ]
+    positions = by_topic(first.positions)
+    return json.dumps(
+        [
+            {"tag": signed_tag(name), "arrays": arrays, "topic": topic, "positions": positions.get(topic, {})}
+            for topic, name, arrays in tags
+        ]
+    )
+
+
+def _topic_writes(query: Query) -> list[WriteTopic]:
+    return [write for write in query.writes if isinstance(write, WriteTopic)]
+
+
+def _arrays(write: WriteTopic) -> int:
+    """How many arrays an INSERT divides into their elements."""
+    return sum(isinstance(node, Unnest) for node in nodes(write.input))

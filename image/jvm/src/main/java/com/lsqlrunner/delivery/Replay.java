@@ -1,31 +1,36 @@
 package com.lsqlrunner.delivery;
 
 import java.io.Serializable;
-import java.util.Map;
+import java.util.List;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * The batch that runs again, or the first one.
  *
  * @param batch its id
  * @param hasBegun whether an earlier process may have written some of its records
- * @param positions for a query without state: the next offset to read by the number of the partition, the least of all
- *     sources; null for a query with state
+ * @param inserts for a query without state: where it reads on for each INSERT; null for a query with state
  */
-public record Replay(long batch, boolean hasBegun, Map<Integer, Long> positions) implements Serializable {
+public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts) implements Serializable {
     private static final long serialVersionUID = 1L;
 
     /**
      * Whether the batch may write a record with this identity.
      *
-     * <p>Without state, the identity contains partition and offset of the source record, and a record is written once.
-     * With state, a batch writes one record for each group or joined pair.
+     * <p>Without state, a record is written once, for a source record that is identified for all time. With state, a
+     * batch writes one record for each group or joined pair.
      *
      * @param ofBatch the batch that has written it
      */
     boolean mayWrite(long ofBatch, long high, long low) {
-        if (positions == null) {
-            return ofBatch == batch;
-        }
-        return low >= positions.getOrDefault((int) high, 0L);
+        return inserts == null ? ofBatch == batch : inserts.stream().anyMatch(insert -> insert.mayWrite(high, low));
+    }
+
+    /** Without state: the source partitions that the record of an identity may come from. */
+    List<TopicPartition> sources(long high, long low) {
+        return inserts.stream()
+                .filter(insert -> insert.mayWrite(high, low))
+                .map(insert -> new TopicPartition(insert.topic(), (int) high))
+                .toList();
     }
 }

@@ -95,10 +95,10 @@ final class TargetScan {
         long high = bytes.getLong();
         long low = bytes.getLong();
         if (replay.mayWrite(batch(of.value()), high, low)) {
-            if (replay.positions() == null) {
+            if (replay.inserts() == null) {
                 found.add(high, low);
             } else {
-                found.addOfRecord(high, low);
+                found.addOfRecord(high, low, replay.sources(high, low));
             }
         }
     }

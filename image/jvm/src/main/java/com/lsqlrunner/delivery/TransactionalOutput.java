@@ -117,11 +117,11 @@ public final class TransactionalOutput implements AutoCloseable {
         Map<TopicPartition, Long> ends = targets.ends(TIMEOUT);
         TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
         targets.search(scan, from, ends, hasAborted, TIMEOUT);
-        long found = scan.found().remaining();
-        if (found > 0 && workers != null) {
-            workers.leaveOut(new EarlierRecords(replay, Map.copyOf(ends), hasAborted), found);
-        } else if (found > 0) {
-            written = scan.found();
+        WrittenRecords found = scan.found();
+        if (found.remaining() > 0 && workers != null) {
+            workers.leaveOut(new EarlierRecords(replay, Map.copyOf(ends), hasAborted), found.remaining(), found.ends());
+        } else if (found.remaining() > 0) {
+            written = found;
         }
     }
 
@@ -178,14 +178,16 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param ended the batch; later ones have not begun to write
      * @param records the number of records that it has written
      * @param results of its tasks in other JVMs
+     * @param positions the next offsets to read after it
      */
-    public void batchEnded(long ended, long records, Collection<TaskResult> results) {
+    public void batchEnded(
+            long ended, long records, Collection<TaskResult> results, Map<TopicPartition, Long> positions) {
         batch = ended + 1;
         isBatchRunning = false;
         if (workers != null) {
-            workers.ended(results);
+            workers.ended(results, positions);
         }
-        forgetWritten();
+        forgetWritten(positions);
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
@@ -205,13 +207,19 @@ public final class TransactionalOutput implements AutoCloseable {
 
     /**
      * Releases the records that are written already when no batch can write them again. Without state, an earlier
-     * process may have written records of several batches, because it ran without batches.
+     * process may have written records of several batches, because it ran without batches. Some are never written
+     * again, for example those of an INSERT that has another filter now.
      */
-    private void forgetWritten() {
+    private void forgetWritten(Map<TopicPartition, Long> positions) {
         WrittenRecords found = written;
-        if (found != null && (found.ends().isEmpty() || found.remaining() == 0)) {
-            written = null;
+        if (found != null && (found.remaining() == 0 || areReached(found.ends(), positions))) {
+            forgetWrittenBefore();
         }
+    }
+
+    /** Whether positions are at or after all goals. */
+    public static boolean areReached(Map<TopicPartition, Long> goals, Map<TopicPartition, Long> positions) {
+        return goals.entrySet().stream().allMatch(goal -> positions.getOrDefault(goal.getKey(), 0L) >= goal.getValue());
     }
 
     /** Releases the records that were written before this start: their source records have been processed again. */

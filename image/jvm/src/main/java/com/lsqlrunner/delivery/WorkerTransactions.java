@@ -33,6 +33,9 @@ final class WorkerTransactions {
     /** The number of those that were not left out yet. */
     private long earlierRemaining;
 
+    /** By source partition: the offset after the last record whose result is one of them; empty with state. */
+    private Map<TopicPartition, Long> earlierEnds = Map.of();
+
     /** @param timeoutsMs of the transactions of earlier processes */
     WorkerTransactions(TransactionalOutput.Settings settings, TransactionRecovery recovery, Set<Long> timeoutsMs) {
         this.settings = settings;
@@ -78,10 +81,14 @@ final class WorkerTransactions {
                 (number, found) -> owners.put(number, new ProducerOwner(found.producerId(), found.producerEpoch())));
     }
 
-    /** Lets tasks search the records of an earlier process, until all were found again. */
-    void leaveOut(EarlierRecords records, long count) {
+    /**
+     * Lets tasks search the records of an earlier process, until all were found again, or their source records have
+     * been read.
+     */
+    void leaveOut(EarlierRecords records, long count, Map<TopicPartition, Long> ends) {
         earlier = records;
         earlierRemaining = count;
+        earlierEnds = ends;
     }
 
     /** Whether records of an earlier process may not have been written again yet. */
@@ -104,14 +111,14 @@ final class WorkerTransactions {
                 Map.copyOf(owners));
     }
 
-    /** A batch has ended. */
-    void ended(Collection<TaskResult> results) {
+    /** A batch has ended, with the next offsets to read. */
+    void ended(Collection<TaskResult> results, Map<TopicPartition, Long> positions) {
         for (TaskResult result : results) {
             owners.put(result.number(), result.owner());
             earlierRemaining -= result.left();
         }
-        // With state, only the batch that ran again can have written them.
-        if (earlier != null && (earlier.replay().positions() == null || earlierRemaining <= 0)) {
+        // With state, only the batch that ran again can have written them: there are no ends to reach.
+        if (earlierRemaining <= 0 || TransactionalOutput.areReached(earlierEnds, positions)) {
             earlier = null;
         }
     }

@@ -2,7 +2,9 @@ package com.lsqlrunner.delivery;
 
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * The identities of records that a batch has written before it runs again. An identity may occur several times: equal
@@ -20,7 +22,7 @@ public final class WrittenRecords {
     private final BitSet used = new BitSet();
 
     private int places;
-    private final Map<Integer, Long> ends = new HashMap<>();
+    private final Map<TopicPartition, Long> ends = new HashMap<>();
     private volatile long remaining;
     private WrittenRecords others;
 
@@ -40,10 +42,10 @@ public final class WrittenRecords {
         remaining++;
     }
 
-    /** Adds the result of a source record, of a query without state. */
-    synchronized void addOfRecord(long high, long low) {
+    /** Adds the result of a source record, of a query without state, with the partitions that it may come from. */
+    synchronized void addOfRecord(long high, long low, List<TopicPartition> sources) {
         add(high, low);
-        ends.merge((int) high, low + 1, Math::max);
+        sources.forEach(source -> ends.merge(source, low + 1, Math::max));
     }
 
     /** Joins other records, which are taken out after those that are equal. */
@@ -66,8 +68,8 @@ public final class WrittenRecords {
         return true;
     }
 
-    /** By the number of a source partition: the offset after the last record whose result was added. */
-    public synchronized Map<Integer, Long> ends() {
+    /** By source partition: the offset after the last record whose result was added. Empty for a query with state. */
+    public synchronized Map<TopicPartition, Long> ends() {
         return Map.copyOf(ends);
     }
 

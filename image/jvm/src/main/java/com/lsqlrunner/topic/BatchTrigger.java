@@ -77,6 +77,18 @@ public final class BatchTrigger {
         TRIGGERS.values().forEach(BatchTrigger::wake);
     }
 
+    /** The next offsets to read of a query, after the batch that was planned last; empty if no stream has joined. */
+    static Map<TopicPartition, Long> positions(String query) {
+        BatchTrigger trigger = TRIGGERS.get(query);
+        return trigger == null ? Map.of() : trigger.allPositions();
+    }
+
+    private synchronized Map<TopicPartition, Long> allPositions() {
+        Map<TopicPartition, Long> all = new HashMap<>();
+        positions.values().forEach(all::putAll);
+        return all;
+    }
+
     synchronized void add(Object stream) {
         positions.put(stream, Map.of());
     }
@@ -184,10 +196,7 @@ public final class BatchTrigger {
 
     /** The consumer at the positions of all streams. */
     private Consumer<byte[], byte[]> positionedConsumer() {
-        Map<TopicPartition, Long> all = new HashMap<>();
-        synchronized (this) {
-            positions.values().forEach(all::putAll);
-        }
+        Map<TopicPartition, Long> all = allPositions();
         if (consumer == null) {
             consumer = newConsumer.get();
         }

@@ -127,14 +127,12 @@ public final class ContinuousQuery {
         return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /**
-     * Adds the positions that an earlier process has reached in a topic. They are known by the number of the partition.
-     */
+    /** Adds the positions that an earlier process has reached in a topic. */
     private void addWritten(Map<TopicPartition, Long> ends) {
         if (transactions != null && transactions.written() != null) {
-            Map<Integer, Long> written = transactions.written().ends();
+            Map<TopicPartition, Long> written = transactions.written().ends();
             ends.forEach((partition, end) ->
-                    writtenBefore.put(partition, Math.min(end, written.getOrDefault(partition.partition(), 0L))));
+                    writtenBefore.put(partition, Math.min(end, written.getOrDefault(partition, 0L))));
         }
     }
 
@@ -241,7 +239,7 @@ public final class ContinuousQuery {
      * ones. When the positions have reached everything that was read when the targets had these ends, they are.
      */
     private void saveTargetOffsets(long batch, Map<TopicPartition, Long> positions) {
-        if (areReached(writtenBefore, positions)) {
+        if (TransactionalOutput.areReached(writtenBefore, positions)) {
             transactions.forgetWrittenBefore();
         }
         if (targetEnds == null) {
@@ -255,14 +253,11 @@ public final class ContinuousQuery {
                 readAtTargetEnds = new HashMap<>();
                 topics.values().forEach(topic -> readAtTargetEnds.putAll(topic.polled()));
             }
-        } else if (areReached(writtenBefore, positions) && areReached(readAtTargetEnds, positions)) {
+        } else if (TransactionalOutput.areReached(writtenBefore, positions)
+                && TransactionalOutput.areReached(readAtTargetEnds, positions)) {
             transactions.saveOffsets(batch + 1, targetEnds);
             targetEnds = null;
         }
-    }
-
-    private static boolean areReached(Map<TopicPartition, Long> goals, Map<TopicPartition, Long> positions) {
-        return goals.entrySet().stream().allMatch(goal -> positions.getOrDefault(goal.getKey(), 0L) >= goal.getValue());
     }
 
     /** Lets the tasks end after the records that they have read. Returns at once. */

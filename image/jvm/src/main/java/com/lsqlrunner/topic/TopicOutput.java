@@ -1,13 +1,16 @@
 package com.lsqlrunner.topic;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.InsertPositions;
 import com.lsqlrunner.delivery.Replay;
 import com.lsqlrunner.delivery.SharedProducers;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.fs.AtomicFile;
 import com.lsqlrunner.sink.BatchGate;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -56,7 +59,7 @@ public final class TopicOutput {
      * @param connection settings of all clients
      * @param batch the first batch that has not ended
      * @param hasBegun whether it may have been written in part
-     * @param positions the next offset to read by the number of the partition; null for a query with state
+     * @param inserts for a query without state: a list of {@link InsertPositions}, as JSON; null for one with state
      */
     public static TopicOutput openTransactional(
             String name,
@@ -67,7 +70,7 @@ public final class TopicOutput {
             Map<String, String> connection,
             long batch,
             boolean hasBegun,
-            Map<String, String> positions) {
+            String inserts) {
         TransactionalOutput.Settings settings = new TransactionalOutput.Settings(
                 writer,
                 targets,
@@ -77,7 +80,7 @@ public final class TopicOutput {
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),
                 Integer.parseInt(options.get("tasks")),
                 Boolean.parseBoolean(options.get(ON_WORKERS)));
-        Replay replay = new Replay(batch, hasBegun, positions == null ? null : numbers(positions));
+        Replay replay = new Replay(batch, hasBegun, inserts == null ? null : parsed(inserts));
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }
 
@@ -92,10 +95,12 @@ public final class TopicOutput {
         TransactionalOutput.commitAbandoned(app, List.copyOf(writers), Map.copyOf(connection), Map.copyOf(connection));
     }
 
-    private static Map<Integer, Long> numbers(Map<String, String> positions) {
-        Map<Integer, Long> numbers = new HashMap<>();
-        positions.forEach((partition, offset) -> numbers.put(Integer.valueOf(partition), Long.valueOf(offset)));
-        return numbers;
+    private static List<InsertPositions> parsed(String inserts) {
+        try {
+            return new ObjectMapper().readValue(inserts, new TypeReference<>() {});
+        } catch (JsonProcessingException invalid) {
+            throw new IllegalArgumentException(invalid);
+        }
     }
 
     private static TopicOutput opened(TopicOutput output) {

@@ -143,7 +143,11 @@ public final class TopicSink implements TableProvider {
         @Override
         public void commit(long batch, WriterCommitMessage[] messages) {
             if (transactions != null) {
-                transactions.batchEnded(batch, TopicWriter.records(messages), TopicWriter.tasks(messages));
+                transactions.batchEnded(
+                        batch,
+                        TopicWriter.records(messages),
+                        TopicWriter.tasks(messages),
+                        BatchTrigger.positions(write.output));
             }
             gate.end();
         }

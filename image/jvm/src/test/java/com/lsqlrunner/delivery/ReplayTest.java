@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
 class ReplayTest {
@@ -16,9 +18,13 @@ class ReplayTest {
         assertFalse(replay.mayWrite(8, 0, 0));
     }
 
+    private static Replay stateless(InsertPositions... inserts) {
+        return new Replay(7, true, List.of(inserts));
+    }
+
     @Test
     void withoutStateABatchWritesTheRecordsFromItsPositionsOn() {
-        Replay replay = new Replay(7, true, Map.of(3, 10L));
+        Replay replay = stateless(new InsertPositions(0, 0, "t", Map.of(3, 10L)));
         assertFalse(replay.mayWrite(7, 3, 9));
         assertTrue(replay.mayWrite(7, 3, 10));
         assertTrue(replay.mayWrite(2, 3, 11));
@@ -26,16 +32,52 @@ class ReplayTest {
 
     @Test
     void aPartitionWithoutAPositionBeginsAtItsFirstRecord() {
-        assertTrue(new Replay(0, true, Map.of()).mayWrite(0, 3, 0));
+        assertTrue(stateless(new InsertPositions(0, 0, "t", Map.of())).mayWrite(0, 3, 0));
     }
 
     @Test
-    void theLowerHalfOfTheFirstLongIsThePartition() {
-        Replay replay = new Replay(7, true, Map.of(3, 10L));
-        for (long insert : new long[] {1, 0x7FFF_FFFF, 0x8000_0000L, 0xFFFF_FFFFL}) {
-            assertFalse(replay.mayWrite(7, insert << 32 | 3, 9));
-            assertTrue(replay.mayWrite(7, insert << 32 | 3, 10));
+    void theUpperHalfOfTheFirstLongIsTheTag() {
+        for (int tag : new int[] {1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF}) {
+            Replay replay = stateless(new InsertPositions(tag, 0, "t", Map.of(3, 10L)));
+            assertFalse(replay.mayWrite(7, (long) tag << 32 | 3, 9));
+            assertTrue(replay.mayWrite(7, (long) tag << 32 | 3, 10));
+            assertFalse(replay.mayWrite(7, (long) (tag + 1) << 32 | 3, 10));
         }
+    }
+
+    /** The position of one topic says nothing about another one with a partition of the same number. */
+    @Test
+    void eachInsertHasThePositionsOfItsOwnTopic() {
+        Replay replay = stateless(
+                new InsertPositions(1, 0, "long", Map.of(0, 1_000_000L)),
+                new InsertPositions(2, 0, "short", Map.of(0, 10L)));
+        assertFalse(replay.mayWrite(7, 1L << 32, 999_999));
+        assertTrue(replay.mayWrite(7, 1L << 32, 1_000_000));
+        assertTrue(replay.mayWrite(7, 2L << 32, 10));
+        assertEquals(List.of(new TopicPartition("short", 0)), replay.sources(2L << 32, 1_000_000));
+    }
+
+    @Test
+    void recordsOfAnInsertThatDoesNotExistAnyMoreAreNotWrittenAgain() {
+        assertFalse(stateless(new InsertPositions(1, 0, "t", Map.of())).mayWrite(7, 5L << 32, 3));
+    }
+
+    @Test
+    void theIndexOfAnElementIsCombinedWithTheTag() {
+        Replay replay = stateless(
+                new InsertPositions(0x1234_5678, 1, "a", Map.of(0, 5L)),
+                new InsertPositions(0x7234_5678, 0, "b", Map.of(0, 9L)));
+        long element = (long) (0x1234_5678 ^ 300) << 32;
+        assertTrue(replay.mayWrite(7, element, 5));
+        assertFalse(replay.mayWrite(7, element, 4));
+        assertEquals(List.of(new TopicPartition("a", 0)), replay.sources(element, 5));
+    }
+
+    @Test
+    void theElementsOfSeveralArraysHaveNoTag() {
+        Replay replay = stateless(new InsertPositions(1, 2, "a", Map.of(0, 5L)));
+        assertTrue(replay.mayWrite(7, 0x0BCD_EF01L << 32, 5));
+        assertFalse(replay.mayWrite(7, 0x0BCD_EF01L << 32, 4));
     }
 
     @Test

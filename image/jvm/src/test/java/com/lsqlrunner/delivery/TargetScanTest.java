@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -25,7 +26,8 @@ class TargetScanTest {
     private static final TopicPartition P1 = new TopicPartition("t", 1);
     private static final String WRITER = "app/0123abcd/q/";
     private static final Replay STATEFUL = new Replay(7, true, null);
-    private static final Replay STATELESS = new Replay(7, true, Map.of(0, 10L));
+    private static final Replay STATELESS =
+            new Replay(7, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L))));
 
     private final Targets targets = new Targets();
 
@@ -130,7 +132,7 @@ class TargetScanTest {
         WrittenRecords found = scan(STATELESS, Map.of(), Map.of(P0, 4L));
         assertEquals(3, found.remaining());
         assertFalse(found.take(0, 9));
-        assertEquals(Map.of(0, 12L, 1, 1L), found.ends());
+        assertEquals(Map.of(new TopicPartition("in", 0), 12L, new TopicPartition("in", 1), 1L), found.ends());
     }
 
     @Test

@@ -26,7 +26,8 @@ class WorkerSenderTest {
     private static final long BATCH = 7;
     private static final int NUMBER = 2;
     private static final int PRODUCER_ID = 40;
-    private static final Replay STATELESS = new Replay(BATCH, true, Map.of(0, 10L));
+    private static final Replay STATELESS =
+            new Replay(BATCH, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L))));
 
     private final WorkerProducers idle = new WorkerProducers(Duration.ofHours(1));
     private final Brokers brokers = new Brokers();
@@ -86,7 +87,7 @@ class WorkerSenderTest {
             }
             searched.add(from.get(TARGET) + "-" + until.get(TARGET) + (hasAborted ? " committed" : ""));
             WrittenRecords written = new WrittenRecords();
-            for (long low : replay.positions() == null ? found : foundOfEarlier) {
+            for (long low : replay.inserts() == null ? found : foundOfEarlier) {
                 written.add(0, low);
             }
             return written;

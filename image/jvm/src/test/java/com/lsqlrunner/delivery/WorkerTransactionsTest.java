@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
 class WorkerTransactionsTest {
@@ -24,20 +25,22 @@ class WorkerTransactionsTest {
             1,
             true);
 
+    private static final TopicPartition SOURCE = new TopicPartition("in", 0);
+
     private final WorkerTransactions transactions = new WorkerTransactions(SETTINGS, null, Set.of());
 
     private static TaskResult left(long records) {
         return new TaskResult(0, new ProducerOwner(1, 1), records);
     }
 
-    private void leaveOut(Map<Integer, Long> positions, long count) {
-        transactions.leaveOut(new EarlierRecords(new Replay(7, true, positions), Map.of(), false), count);
+    private void leaveOut(Map<TopicPartition, Long> ends, long count) {
+        transactions.leaveOut(new EarlierRecords(new Replay(7, true, null), Map.of(), false), count, ends);
     }
 
     @Test
     void theNextBatchKnowsTheOwnersThatTasksHaveReported() {
-        transactions.ended(List.of(new TaskResult(0, new ProducerOwner(1, 5), 0)));
-        transactions.ended(List.of(new TaskResult(1, new ProducerOwner(2, 0), 0)));
+        transactions.ended(List.of(new TaskResult(0, new ProducerOwner(1, 5), 0)), Map.of(SOURCE, 9L));
+        transactions.ended(List.of(new TaskResult(1, new ProducerOwner(2, 0), 0)), Map.of(SOURCE, 9L));
         assertEquals(
                 Map.of(0, new ProducerOwner(1, 5), 1, new ProducerOwner(2, 0)),
                 transactions.tasks(Map.of()).owners());
@@ -45,18 +48,25 @@ class WorkerTransactionsTest {
 
     @Test
     void withStateOnlyTheBatchThatRunsAgainSearchesRecordsOfAnEarlierProcess() {
-        leaveOut(null, 2);
-        transactions.ended(List.of(left(1)));
+        leaveOut(Map.of(), 2);
+        transactions.ended(List.of(left(1)), Map.of(SOURCE, 9L));
         assertFalse(transactions.hasEarlier());
         assertNull(transactions.tasks(Map.of()).earlier());
     }
 
     @Test
     void withoutStateBatchesSearchUntilAllRecordsOfAnEarlierProcessWereLeftOut() {
-        leaveOut(Map.of(0, 10L), 3);
-        transactions.ended(List.of(left(1), left(1)));
+        leaveOut(Map.of(SOURCE, 10L), 3);
+        transactions.ended(List.of(left(1), left(1)), Map.of(SOURCE, 9L));
         assertTrue(transactions.hasEarlier());
-        transactions.ended(List.of(left(1)));
+        transactions.ended(List.of(left(1)), Map.of(SOURCE, 9L));
+        assertFalse(transactions.hasEarlier());
+    }
+
+    @Test
+    void withoutStateTheSearchEndsWhenTheSourceRecordsHaveBeenRead() {
+        leaveOut(Map.of(SOURCE, 10L), 3);
+        transactions.ended(List.of(left(1)), Map.of(SOURCE, 10L));
         assertFalse(transactions.hasEarlier());
     }
 

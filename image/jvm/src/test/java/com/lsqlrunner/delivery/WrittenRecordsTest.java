@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
 class WrittenRecordsTest {
@@ -98,11 +99,13 @@ class WrittenRecordsTest {
 
     @Test
     void theEndOfAPartitionIsAfterItsLastRecord() {
-        written.addOfRecord(5L << 32 | 3, 41);
-        written.addOfRecord(-7L << 32 | 3, 40);
-        written.addOfRecord(1, 0);
+        TopicPartition a = new TopicPartition("a", 3);
+        TopicPartition b = new TopicPartition("b", 3);
+        written.addOfRecord(5L << 32 | 3, 41, List.of(a));
+        written.addOfRecord(-7L << 32 | 3, 40, List.of(a));
+        written.addOfRecord(3, 0, List.of(a, b));
         written.add(2, 9);
-        assertEquals(Map.of(3, 42L, 1, 1L), written.ends());
+        assertEquals(Map.of(a, 42L, b, 1L), written.ends());
         assertEquals(4, written.remaining());
     }
 }
