@@ -72,22 +72,13 @@ final class Topologies {
   record Sources(StreamsBuilder builder) {
     private static final Consumed<String, ObjectNode> ROWS = Consumed.with(Serdes.String(), Json.objectSerde());
 
-    /** For joins: a record without a value has no fields, as in SQL. Kafka Streams would skip it. */
+    /** The records with a value. Joins and groups skip others, but steps before them do not. */
     KStream<String, ObjectNode> stream(String topic) {
-      return builder.stream(topic, ROWS).mapValues(row -> row == null ? Json.object() : row);
+      return builder.stream(topic, ROWS).filter((key, row) -> row != null);
     }
 
     KGroupedStream<String, ObjectNode> grouped() {
-      return grouped(builder.stream("l", ROWS));
-    }
-
-    /** Groups for windows. Windows with a group do not skip a record without a value, as their documentation says. */
-    KGroupedStream<String, ObjectNode> groupedForWindows() {
-      return grouped(builder.stream("l", ROWS).filter((key, row) -> row != null));
-    }
-
-    private KGroupedStream<String, ObjectNode> grouped(KStream<String, ObjectNode> rows) {
-      return rows.groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objectSerde()));
+      return stream("l").groupBy((key, row) -> Group.of(row), Grouped.with(Serdes.String(), Json.objectSerde()));
     }
 
     KTable<String, ObjectNode> table(String topic) {
@@ -129,7 +120,7 @@ final class Topologies {
             .advanceBy(duration(settings, "advance_ms"));
     KTable<Windowed<String>, ArrayNode> groups =
         sources
-            .groupedForWindows()
+            .grouped()
             .windowedBy(windows)
             .emitStrategy(emitted(settings))
             .aggregate(
@@ -147,7 +138,7 @@ final class Topologies {
         SessionWindows.ofInactivityGapAndGrace(duration(settings, "gap_ms"), duration(settings, "grace_ms"));
     KTable<Windowed<String>, ArrayNode> groups =
         sources
-            .groupedForWindows()
+            .grouped()
             .windowedBy(windows)
             .emitStrategy(emitted(settings))
             .aggregate(
