@@ -111,7 +111,8 @@ class FakeEngine:
                 stores=stores,
                 watermark_ms=None,
                 event_time_max_ms=at_ms,
-                input_times_ms={} if clock is None else dict.fromkeys(clock.topics, at_ms),
+                input_times_ms=(times := {} if clock is None else dict.fromkeys(clock.topics, at_ms)),
+                advanced_ms=times,
             )
         )
         return records

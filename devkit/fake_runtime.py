@@ -94,6 +94,7 @@ class FakeRuntime:
                     leadership=self.leadership,
                     start_reporting=self._start_reporting,
                     now_ms=lambda: self.now_ms,
+                    monotonic_ms=lambda: self.now_ms,
                 )
             )
             running = FakeProcess(self, loop, state)

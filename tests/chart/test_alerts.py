@@ -36,6 +36,7 @@ LAG = series("lsql_lag_records", 'topic="t",partition="0"')
 LAG_OF_1 = series("lsql_lag_records", 'topic="t",partition="1"')
 RESTARTS = series("lsql_restarts_total")
 STARTED = series("process_start_time_seconds")
+LATE = series("lsql_late_records_dropped_total", 'query="stateful-0"')
 LETTERS = series("lsql_dead_letters_total", 'topic="t",code="RECORD_MALFORMED"')
 LAST_BATCH = series("lsql_last_batch_timestamp_seconds")
 SINCE = series("lsql_processor_state_since_timestamp_seconds")
@@ -123,6 +124,8 @@ SCENARIOS = {
     "dead letters after a restart of the process": Scenario("LsqlDeadLetters", 36, {LETTERS: "9x30 _x3 2x20"}, "2"),
     "dead letters of an hour ago": Scenario("LsqlDeadLetters", 60, {LETTERS: "0x3 3x70"}),
     "no dead letters": Scenario("LsqlDeadLetters", 20, {RESTARTS: "0x30"}),
+    "the first late records of the process": Scenario("LsqlLateRecords", 6, {LATE: "_x4 3x20"}, "3"),
+    "late records of an hour ago": Scenario("LsqlLateRecords", 60, {LATE: "0x3 3x70"}),
     "the volume is nearly full": Scenario("LsqlVolumeNearlyFull", 7, {FREE: "99x20", SIZE: "1000x20"}, "9.9"),
     "a tenth of the volume is free": Scenario("LsqlVolumeNearlyFull", 7, {FREE: "100x20", SIZE: "1000x20"}),
     "no metrics for 10 minutes": Scenario(

@@ -109,12 +109,16 @@ def test_an_event_has_the_failed_records_whose_number_is_not_zero() -> None:
 
 def test_the_newest_times_of_inputs_and_the_tick_are_reported() -> None:
     ticks = _source("40000", rows=1, description="ticks of join-0")
-    metrics = {"event-time-join-0-left": {"newest": 70_000}, "event-time-join-0-right": {"newest": None}}
+    metrics = {
+        "event-time-join-0-left": {"newest": 70_000, "advanced": 60_000},
+        "event-time-join-0-right": {"newest": None, "advanced": None},
+    }
 
     ended = batch_ended(_report(sources=[_source({"a": {"0": 12}}), ticks], observedMetrics=metrics), ())
 
     assert ended is not None
     assert ended.input_times_ms == {"join-0-left": 70_000}
+    assert ended.advanced_ms == {"join-0-left": 60_000}
     assert ended.ticked_ms == 40_000
 
 

@@ -217,6 +217,7 @@ class StreamReport(Model):
     last_batch: Batch | None
     watermark: datetime | None = Field(description="The lowest watermark of all queries.")
     late_records_dropped: Count
+    future_records: Count
     dead_letters: Count = Field(description="Records with an error that were written to the dead letter topic.")
     skipped_records: Count = Field(
         description="Records that were skipped: they had an error, or were rows of a table without a key."

@@ -82,6 +82,7 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
         last_batch=_batch(status),
         watermark=_moment_or_none(min(status.watermarks_ms.values(), default=None)),
         late_records_dropped=status.late_records_dropped,
+        future_records=status.future_records,
         dead_letters=status.dead_letters,
         skipped_records=status.skipped_records,
         failed_records=[

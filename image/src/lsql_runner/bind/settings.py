@@ -34,6 +34,9 @@ DEFAULT_GRACE_MS = 24 * 3_600_000
 """How late a record can be if the program does not set a grace period; the former default of Kafka Streams."""
 
 
+DEFAULT_MAX_FUTURE_MS = 24 * 3_600_000
+_LONG_MAX = 2**63 - 1
+
 DEFAULT_PACE_MS = 200
 DEFAULT_STATEFUL_PACE_MS = 500
 """Of a query with state, whose batches cost twice as much (decision 0023)."""
@@ -68,6 +71,8 @@ class ProgramSettings:
     """With exactly-once: the longest time for which consumers of committed records wait for a record."""
     pace_ms: int | None = None
     """The least time between the beginnings of two batches of a query, except with a backlog; None for the default."""
+    max_future_ms: int = DEFAULT_MAX_FUTURE_MS
+    """How far a record may be ahead of the wall clock, to advance the event time."""
     state_partitions: int | None = None
     """Into how many partitions the state of each operator is divided; None for the default."""
     consumer: tuple[tuple[str, str], ...] = ()
@@ -217,6 +222,7 @@ def _unchanged(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
 
 
 _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]] = {
+    "max.future.ms": lambda settings, s: replace(settings, max_future_ms=whole_number(s, 0, _LONG_MAX)),
     "grace": lambda settings, s: replace(settings, grace_ms=duration_ms(s)),
     "auto.offset.reset": lambda settings, s: replace(settings, auto_offset_reset=one_of(s, "earliest", "latest")),
     "commit.interval.ms": lambda settings, s: replace(settings, commit_interval_ms=whole_number(s, 1, 600_000)),

@@ -12,7 +12,7 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.progress import EVENT_TIME_METRIC
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
-from lsql_runner.jvm.java_entries import SHOW_VALUE
+from lsql_runner.jvm.java_entries import ADVANCED_TIME, SHOW_VALUE
 from lsql_runner.plan.nodes import PlanNode
 from lsql_runner.plan.tree import is_timed
 
@@ -21,6 +21,8 @@ _LATEST_MS = 9_000_000_000_000_000
 
 EVENT_TIME = "event_time"
 """The column with the event time of a row, a TIMESTAMP, which has a watermark."""
+READ_FROM = "read_from"
+"""The column with the partition of the record of a row, an INT. It ends at `with_watermark`."""
 WINDOW_END = "window_end"
 """The column with the end of a window of a row, a TIMESTAMP. The window ends before it."""
 
@@ -28,37 +30,49 @@ _WATERMARK_METADATA = "spark.watermarkDelayMs"
 """Spark's key in the metadata of a column with a watermark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ticks:
-    """What advances the watermark of rows while there are none."""
+_ADVANCED = "advanced_time"
 
-    clock: str
-    """The name of the clock of the query."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """How the event time of rows advances. Each row has the partition of its record in READ_FROM."""
+
+    column: str
+    """The name of the column with the event time of a row, a TIMESTAMP."""
     input_name: str
-    """The name of the rows, unique in the query: the newest time of a batch is reported under it."""
+    """The name of the rows in the plan (`plan.clocks.TimedInput`): the times of a batch are reported under it."""
+    clock: str | None = None
+    """The name of the clock that advances the event time while there are no rows."""
 
 
-def with_watermark(
-    rows: DataFrame, column: str, delay_ms: int, below: PlanNode, ticks: Ticks | None = None
-) -> DataFrame:
+def with_watermark(rows: DataFrame, times: Times, delay_ms: int, below: PlanNode) -> DataFrame:
     """The rows with a watermark: a row is late once a time that is `delay_ms` later has been read.
+
+    The watermark follows another column than the event time: a row may not advance it to its own time. The JVM's
+    `EventTimes` says how far it does.
 
     Spark has watermarks of sources only. Rows of a join of streams are late when the join can return no more rows with
     that time. Spark derives that time itself; the column only has to be marked.
 
     Args:
-        column: the name of a TIMESTAMP column.
         below: the plan node that returns the rows.
-        ticks: what advances the watermark while there are no rows.
     """
-    if is_timed(below):
-        return rows.withMetadata(column, {_WATERMARK_METADATA: delay_ms})
-    if ticks is None or not rows.isStreaming:
-        return rows.withWatermark(column, f"{delay_ms} milliseconds")
-    newest = F.max(F.unix_millis(column)).alias("newest")
-    observed = rows.observe(f"{EVENT_TIME_METRIC}{ticks.input_name}", newest)
-    ticking = with_ticks(observed, column, ticks.clock).withWatermark(column, f"{delay_ms} milliseconds")
-    return without_ticks(ticking, column)
+    if is_timed(below) or not rows.isStreaming:
+        return rows.drop(READ_FROM).withMetadata(times.column, {_WATERMARK_METADATA: delay_ms})
+    time = F.unix_millis(times.column)
+    advanced = call(ADVANCED_TIME, F.col(READ_FROM), time, F.lit(times.input_name))
+    rows = rows.withColumn(_ADVANCED, advanced).drop(READ_FROM)
+    if times.clock is not None:
+        reached = F.col(_ADVANCED)
+        newest = F.max(F.when(reached.isNotNull(), time)).alias("newest")
+        rows = rows.observe(f"{EVENT_TIME_METRIC}{times.input_name}", newest, F.max(reached).alias("advanced"))
+    rows = rows.withColumn(_ADVANCED, F.timestamp_millis(F.coalesce(_ADVANCED, F.lit(0))))
+    if times.clock is not None:
+        rows = with_ticks(rows, (_ADVANCED, times.column), times.clock)
+    rows = rows.withWatermark(_ADVANCED, f"{delay_ms} milliseconds")
+    if times.clock is not None:
+        rows = without_ticks(rows, _ADVANCED)
+    return rows.drop(_ADVANCED).withMetadata(times.column, {_WATERMARK_METADATA: delay_ms})
 
 
 def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataFrame:

@@ -16,8 +16,9 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.conditions import with_value
 from lsql_runner.engine.event_time import (
     EVENT_TIME,
+    READ_FROM,
     WINDOW_END,
-    Ticks,
+    Times,
     require_since_1970,
     require_window_range,
     with_watermark,
@@ -91,14 +92,15 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     selected = {**keys, **arguments, **place, "ts": time}
     if node.window is not None:
         selected[EVENT_TIME] = F.timestamp_millis(time)
-    if _is_session(node):
         _, partition, offset = order_columns(below)
-        selected |= {"at_partition": partition, "at_offset": offset}
+        selected[READ_FROM] = partition
+        if _is_session(node):
+            selected |= {"at_partition": partition, "at_offset": offset}
     rows = below.stateful_input(*(value.alias(name) for name, value in selected.items()))
     if node.window is None:
         return rows, types
-    ticks = None if node.clock is None else Ticks(node.clock, node.store)
-    rows = with_watermark(rows, EVENT_TIME, node.grace_ms, node.input, ticks)
+    times = Times(column=EVENT_TIME, input_name=node.store, clock=node.clock)
+    rows = with_watermark(rows, times, node.grace_ms, node.input)
     return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import decode
 from lsql_runner.engine.conditions import with_value
-from lsql_runner.engine.event_time import Ticks, require_window_range, with_watermark
+from lsql_runner.engine.event_time import READ_FROM, Times, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import packed, unpacked
@@ -122,11 +122,14 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
         unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
         join_key = F.coalesce(side.join_key, unmatchable) if node.kind == "FULL" else side.join_key
         frame = side.relation.stateful_input(
-            join_key.alias(f"{name}_id"), time.alias(f"{name}_time"), side.row.alias(f"{name}_row")
+            join_key.alias(f"{name}_id"),
+            time.alias(f"{name}_time"),
+            side.row.alias(f"{name}_row"),
+            order_columns(side.relation)[1].alias(READ_FROM),
         )
         # `delay_ms` is the join window plus the grace: until then a record may match later ones.
-        ticks = None if node.clock is None else Ticks(node.clock, input_name)
-        frames.append(with_watermark(frame, f"{name}_time", node.delay_ms, side.side.input, ticks))
+        times = Times(column=f"{name}_time", input_name=input_name, clock=node.clock)
+        frames.append(with_watermark(frame, times, node.delay_ms, side.side.input))
     within = F.make_dt_interval(secs=F.lit(node.within_ms / 1000))
     condition = (F.col("l_id") == F.col("r_id")) & F.col("l_time").between(
         F.col("r_time") - within, F.col("r_time") + within

@@ -49,7 +49,7 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     tune_retention(spark, query, job)
     run = run_id(job.checkpoints / query.name)
     context = replace(output_context(job.output), run=run)
-    records = compile_query(query, stream_reader(spark, job.source, query.name), context)
+    records = compile_query(query, stream_reader(spark, job.source, query), context)
     name = qualified_name(job.output.app_id, query.name)
     options = writer_options(query.name, job.output, run)
     output = open_output(query, job, options, spark.sparkContext.defaultParallelism)
@@ -68,7 +68,7 @@ def start_for_sink(
     tune_emission(spark, query)
     tune_retention(spark, query, job)
     run = run_id(job.checkpoints / query.name)
-    rows = sink_rows(write, shared(stream_reader(spark, job.source, query.name)), run)
+    rows = sink_rows(write, shared(stream_reader(spark, job.source, query)), run)
     writer = _stream_writer(rows, query, job)
     writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
     name = qualified_name(job.output.app_id, query.name)

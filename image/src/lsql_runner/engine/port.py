@@ -57,6 +57,8 @@ class SourceOptions:
     """Of one topic."""
     pace_ms: Mapping[str, int] = field(default_factory=dict)
     """By query: the least time between the beginnings of two batches, except with a backlog."""
+    max_future_ms: int | None = None
+    """How far a record may be ahead of the wall clock, to advance the event time; None without a limit."""
     continue_on_data_loss: bool = False
     fetch_bytes: int = 16 << 20
     """The largest answer of a broker to a consumer."""

@@ -14,7 +14,8 @@ OUTPUT_METRIC = "output"
 LATE_METRIC = "late-"
 """Prefix of a store's name: the metric has the number of records in a batch that were late for the store."""
 EVENT_TIME_METRIC = "event-time-"
-"""Prefix of the name of an input: the metric has the newest event time of its records, in ms since 1970 UTC."""
+"""Prefix of the name of an input: the metric has the `newest` event time of its records, and the time
+that they `advanced` the input to, in ms since 1970 UTC."""
 ERRORS_METRIC = "errors-"
 """Prefix of a name that is unique in the query: the metric has numbers of failed records, named by
 `failure_count_name`."""
@@ -35,7 +36,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     phases = {name: int(value) for name, value in progress["durationMs"].items()}
     if "addBatch" not in phases:
         return None
-    waited_ms = max((_waited_ms(source) for source in progress["sources"]), default=0)
+    waited_ms = max((_source_metric(source, "waitedMs") for source in progress["sources"]), default=0)
     if "latestOffset" in phases:
         phases["latestOffset"] = max(0, phases["latestOffset"] - waited_ms)
     times = progress.get("eventTime") or {}
@@ -55,17 +56,21 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
         watermark_ms=event_time_ms(times.get("watermark")),
         event_time_max_ms=event_time_ms(times.get("max")),
-        input_times_ms=_input_times(metrics),
+        input_times_ms=_input_times(metrics, "newest"),
+        advanced_ms=_input_times(metrics, "advanced"),
         ticked_ms=_ticked_ms(progress["sources"]),
         behind=frozenset(_behind(progress["sources"])),
         late_records=_late(metrics),
+        future_records=sum(_source_metric(source, "futureRecords") for source in progress["sources"]),
         failed_records=tuple(_failed_records(metrics)),
     )
 
 
-def _waited_ms(source: dict[str, Any]) -> int:
-    """The time that the query waited for records before the batch, which Spark counts as part of the batch."""
-    return int((source.get("metrics") or {}).get("waitedMs", 0))
+def _source_metric(source: dict[str, Any], name: str) -> int:
+    """A metric of TOPIC_SOURCE. `waitedMs`: the time that the query waited for records before the batch, which Spark
+    counts as part of the batch. `futureRecords`: the records that are too far in the future to advance the event time.
+    """
+    return int((source.get("metrics") or {}).get(name, 0))
 
 
 def _late(observed: dict[str, Any]) -> int:
@@ -77,8 +82,8 @@ def _ticks(sources: list[dict[str, Any]]) -> int:
     return sum(int(source["numInputRows"]) for source in sources if TICKS in source["description"])
 
 
-def _input_times(metrics: dict[str, Any]) -> dict[str, int]:
-    found = {name: metric["newest"] for name, metric in metrics.items() if name.startswith(EVENT_TIME_METRIC)}
+def _input_times(metrics: dict[str, Any], which: str) -> dict[str, int]:
+    found = {name: metric[which] for name, metric in metrics.items() if name.startswith(EVENT_TIME_METRIC)}
     return {name.removeprefix(EVENT_TIME_METRIC): int(time) for name, time in found.items() if time is not None}
 
 

@@ -13,6 +13,8 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.plan.clocks import timed_inputs
+from lsql_runner.plan.queries import Query
 
 _TUNED = {
     "kafka.isolation.level": "read_committed",
@@ -27,14 +29,18 @@ _TUNED = {
 }
 
 
-def stream_reader(spark: SparkSession, options: SourceOptions, query: str) -> Reader:
-    """A reader of topics as streams, for one query."""
+def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, name: str | None = None) -> Reader:
+    """A reader of topics as streams, for one query, or for a query like it with another name."""
+    name = name or query.name
+    inputs = timed_inputs(query)
 
     def read(schema: TopicSchema) -> DataFrame:
-        settings = _source_settings(schema.topic, options, query, _TUNED) | {
+        settings = _source_settings(schema.topic, options, name, _TUNED) | {
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
-            "query": qualified_name(options.app_id, query),
-            "pace.ms": str(options.pace_ms.get(query, 0)),
+            "query": qualified_name(options.app_id, name),
+            "pace.ms": str(options.pace_ms.get(name, 0)),
+            "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
+            **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
         }
         return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
 

@@ -19,8 +19,8 @@ TICKS = "ticks of "
 """Prefix of a clock's name in the description of its source."""
 
 
-def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
-    """The rows and the ticks of a clock, whose time is in the column `time` (TIMESTAMP).
+def with_ticks(rows: DataFrame, times: tuple[str, ...], clock: str) -> DataFrame:
+    """The rows and the ticks of a clock, whose time is in the columns `times` (TIMESTAMP).
 
     Other columns of a tick are null, or an empty BINARY: below a join, Spark removes rows with a null key before the
     watermark.
@@ -29,9 +29,10 @@ def with_ticks(rows: DataFrame, time: str, clock: str) -> DataFrame:
     blanks = [
         F.lit(b"" if field.dataType == BINARY else None).cast(field.dataType).alias(field.name)
         for field in rows.schema
-        if field.name != time
+        if field.name not in times
     ]
-    steps = steps.select(*blanks, F.timestamp_millis("time").alias(time), F.lit(True).alias(_IS_TICK))
+    ticked = (F.timestamp_millis("time").alias(time) for time in times)
+    steps = steps.select(*blanks, *ticked, F.lit(True).alias(_IS_TICK))
     return rows.withColumn(_IS_TICK, F.lit(False)).unionByName(steps)
 
 

@@ -76,7 +76,7 @@ def _run(session: SparkSession, query: Query, job: Job, checkpoints: Path, goes_
 def _rows(session: SparkSession, query: Query, job: Job, name: str) -> DataFrame:
     starts = {name: job.source.start_offsets[query.name]}
     source = replace(job.source, start_offsets=starts, pace_ms={}, continue_on_data_loss=True, marking=None)
-    reader = stream_reader(session, source, name)
+    reader = stream_reader(session, source, query, name)
     write = query.sink_write
     if write is not None:
         return sink_rows(write, shared(reader))

@@ -58,11 +58,15 @@ class BatchEnded:
     event_time_max_ms: int | None = None
     input_times_ms: Mapping[str, int] = field(default_factory=dict)
     """The newest event time of the records of each input with a watermark, by its name in the plan."""
+    advanced_ms: Mapping[str, int] = field(default_factory=dict)
+    """The event time that they have advanced each input to: an earlier one while partitions have unread records."""
     ticked_ms: int | None = None
     """The event time that the query's clock has advanced its inputs to."""
     behind: frozenset[str] = frozenset()
     """The topics with records that were there when the batch began, and that it did not read."""
     late_records: int = 0
     """Late records that the runner's own operators (sessions) counted; Spark's counts are in `stores`."""
+    future_records: int = 0
+    """Records that are too far in the future to advance the event time."""
     failed_records: tuple[FailureCount, ...] = ()
     """Records whose errors did not stop the query."""

@@ -21,6 +21,8 @@ class EventClock:
     """The topics of each input, by its name."""
     newest_ms: Mapping[str, int] = field(default_factory=dict)
     """The newest time of the records of each input that has been read."""
+    advanced_ms: Mapping[str, int] = field(default_factory=dict)
+    """The time that its records have advanced each input to."""
     reached_ms: int | None = None
     """The time that all inputs have been advanced to."""
     behind: frozenset[str] = frozenset()
@@ -28,10 +30,12 @@ class EventClock:
 
     def after(self, batch: BatchEnded) -> EventClock:
         """The clock after a batch of its query."""
-        newest = dict(self.newest_ms)
-        for name, time_ms in batch.input_times_ms.items():
-            newest[name] = max(time_ms, newest.get(name, time_ms))
-        return replace(self, newest_ms=newest, behind=batch.behind).advanced(batch.ticked_ms)
+        return replace(
+            self,
+            newest_ms=_later(self.newest_ms, batch.input_times_ms),
+            advanced_ms=_later(self.advanced_ms, batch.advanced_ms),
+            behind=batch.behind,
+        ).advanced(batch.ticked_ms)
 
     def advanced(self, time_ms: int | None) -> EventClock:
         """The clock after all inputs were advanced to a time."""
@@ -51,15 +55,20 @@ class EventClock:
         active = [name for name, topics in self.topics.items() if self.behind.intersection(topics)]
         if active:
             return _earliest(self._time_of(name) for name in active)
-        newest = [time for name in self.topics if (time := self._time_of(name)) is not None]
-        return max(newest) + idle_ms if newest else None
+        newest = _latest(self.reached_ms, *(self.newest_ms.get(name) for name in self.topics))
+        return None if newest is None else newest + idle_ms
 
     def _time_of(self, name: str) -> int | None:
-        return _latest(self.newest_ms.get(name), self.reached_ms)
+        return _latest(self.advanced_ms.get(name), self.reached_ms)
 
 
-def _latest(one: int | None, other: int | None) -> int | None:
-    return max((time for time in (one, other) if time is not None), default=None)
+def _later(times: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    """The later time of each name."""
+    return {name: max(of.get(name, 0) for of in (times, others)) for name in times.keys() | others.keys()}
+
+
+def _latest(*times: int | None) -> int | None:
+    return max((time for time in times if time is not None), default=None)
 
 
 def _earliest(times: Iterable[int | None]) -> int | None:

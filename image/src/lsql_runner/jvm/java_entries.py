@@ -43,6 +43,7 @@ UTF16_INDEX_OF: Final = "lsql_utf16_index_of"
 UTF16_TAKE: Final = "lsql_utf16_take"
 UTF16_DROP: Final = "lsql_utf16_drop"
 CALL_CLASS: Final = "lsql_call_class"
+ADVANCED_TIME: Final = "lsql_advanced_time"
 
 FUNCTIONS: Final = frozenset(
     {
@@ -51,7 +52,7 @@ FUNCTIONS: Final = frozenset(
         *(ATTEMPT, FIRST_OF_RECORD, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
         *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),
-        CALL_CLASS,
+        *(CALL_CLASS, ADVANCED_TIME),
     }
 )
 

@@ -135,6 +135,13 @@ METRICS: tuple[MetricSpec, ...] = (
         by_event=True,
     ),
     MetricSpec(
+        "lsql_future_records_total",
+        "counter",
+        "Records that are further ahead of the clock than SET max.future.ms. They do not advance the event time.",
+        labels=("query",),
+        by_event=True,
+    ),
+    MetricSpec(
         "lsql_dead_letters_total",
         "counter",
         "Records with an error that were written to the dead letter topic, by their source topic; groups and joined "

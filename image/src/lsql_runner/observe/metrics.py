@@ -59,6 +59,7 @@ class Metrics:
         self._registry.counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
         self._registry.counters["lsql_batches_total"].labels(event.query).inc()
         self._registry.histograms["lsql_batch_duration_seconds"].labels(event.query).observe(event.duration_ms / 1000)
+        self._registry.counters["lsql_future_records_total"].labels(event.query).inc(event.future_records)
         for failed in event.failed_records:
             failures = self._registry.counters[_FAILED_RECORDS[failed.action]]
             failures.labels(failed.topic, failed.code).inc(failed.records)

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Project, ReadTopic
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.rewrite import rewrite_node
-from lsql_runner.plan.tree import is_timed, nodes
+from lsql_runner.plan.tree import inputs, is_timed, nodes
 
 _SHORTEST_MS = 1_000
 _LONGEST_MS = 60_000
@@ -23,6 +23,8 @@ class TimedInput:
 
     name: str
     topics: tuple[str, ...]
+    streams: tuple[str, ...]
+    """Those of the topics whose records are its rows. The others are tables that they are joined with."""
     delay_ms: int
     """The delay of the watermark behind the newest time."""
 
@@ -91,6 +93,12 @@ def clock_of(query: Query) -> QueryClock | None:
     )
 
 
+def timed_inputs(query: Query) -> tuple[TimedInput, ...]:
+    """All rows of a query that have a watermark of their own."""
+    timed = [node for node in query.stores if isinstance(node, Aggregate | Join) and _has_watermark(node)]
+    return tuple(each for node in timed for each in _inputs(node))
+
+
 def _length_ms(node: Aggregate | Join) -> int:
     if isinstance(node, Join):
         assert node.within_ms is not None
@@ -101,13 +109,25 @@ def _length_ms(node: Aggregate | Join) -> int:
 
 def _inputs(node: Aggregate | Join) -> Iterator[TimedInput]:
     if isinstance(node, Aggregate):
-        yield TimedInput(name=node.store, topics=_topics(node.input), delay_ms=node.grace_ms)
+        yield _input(node.store, node.input, node.grace_ms)
         return
     if node.delay_ms is None:
         return
     for side, name in ((node.left, node.input_names[0]), (node.right, node.input_names[1])):
         if not is_timed(side.input):
-            yield TimedInput(name=name, topics=_topics(side.input), delay_ms=node.delay_ms)
+            yield _input(name, side.input, node.delay_ms)
+
+
+def _input(name: str, rows: PlanNode, delay_ms: int) -> TimedInput:
+    return TimedInput(name=name, topics=_topics(rows), streams=_streams(rows), delay_ms=delay_ms)
+
+
+def _streams(node: PlanNode) -> tuple[str, ...]:
+    if isinstance(node, ReadTopic):
+        return (node.schema.topic,)
+    if isinstance(node, Join):
+        return tuple(topic for side in (node.left, node.right) if not side.is_table for topic in _streams(side.input))
+    return tuple(topic for below in inputs(node) for topic in _streams(below))
 
 
 def _topics(node: PlanNode) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The wall clock in milliseconds, the unit of all times in the runtime."""
+"""Clocks in milliseconds, the unit of all times in the runtime."""
 
 from __future__ import annotations
 
@@ -8,3 +8,8 @@ import time
 def now_ms() -> int:
     """Milliseconds since 1970 UTC."""
     return time.time_ns() // 1_000_000
+
+
+def monotonic_ms() -> int:
+    """Milliseconds since an unknown time, by a clock that is never set."""
+    return time.monotonic_ns() // 1_000_000

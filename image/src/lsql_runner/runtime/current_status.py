@@ -67,6 +67,7 @@ def _(event: BatchEnded, status: Status) -> Status:
         status,
         records_in=status.records_in + event.records_in,
         records_out=status.records_out + event.records_out,
+        future_records=status.future_records + event.future_records,
         failed_records=_added(status.failed_records, event.failed_records),
         rates=status.rates | {event.query: status.rates.get(event.query, Rates()).after(event)},
         batches=status.batches + 1,

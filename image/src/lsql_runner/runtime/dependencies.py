@@ -10,7 +10,7 @@ from lsql_runner.engine.port import Engine
 from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.lease.ports import Leadership
-from lsql_runner.runtime.clock import now_ms
+from lsql_runner.runtime.clock import monotonic_ms, now_ms
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter, Reporting, ReportingThread
 from lsql_runner.runtime.statedir import StateDir
@@ -40,3 +40,5 @@ class RunDependencies:
     """Starts to commit positions and to measure the lag while a plan runs."""
     now_ms: Callable[[], int] = now_ms
     """The wall clock: milliseconds since 1970 UTC."""
+    monotonic_ms: Callable[[], int] = monotonic_ms
+    """A clock that is never set: milliseconds since an unknown time."""

@@ -25,6 +25,16 @@ from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.status import Status
 
+_LATE = (
+    "query {query} left out records that arrived after their window and its grace: lsql_late_records_dropped_total "
+    "counts them. A longer GRACE BY, or SET grace, accepts them"
+)
+_FUTURE = (
+    "query {query} has read records that are ahead of the clock by more than SET max.future.ms: "
+    "lsql_future_records_total counts them. They do not advance the event time. Look for a producer with a wrong "
+    "clock, or with timestamps in other units than milliseconds"
+)
+
 
 class PlanRun:
     """The running queries of a plan. The constructor starts them.
@@ -47,7 +57,7 @@ class PlanRun:
         self._clocks: IdleClocks | None = None
         self._later = prepared.later
         self._first_batches = set(prepared.first_batches)
-        self._ended: SimpleQueue[BatchEnded] = SimpleQueue()
+        self._ended: SimpleQueue[tuple[BatchEnded, int]] = SimpleQueue()
         self._reporter = PositionReporter(
             dependencies.settings,
             dependencies.brokers,
@@ -64,7 +74,7 @@ class PlanRun:
             )
             for text in self._engine.start(job):
                 machine.emit(WarningRaised(dependencies.now_ms(), text))
-            self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.now_ms())
+            self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.monotonic_ms())
         except BaseException:
             self.halt()
             raise
@@ -72,11 +82,21 @@ class PlanRun:
     def advance_idle_topics(self) -> None:
         """Advance the event time of idle topics."""
         assert self._clocks is not None
+        now_ms = self._dependencies.monotonic_ms()
         with suppress(Empty):
             while True:
-                self._clocks.batch_ended(self._ended.get_nowait())
-        for step in self._clocks.take_due(self._dependencies.now_ms()):
+                self._clocks.batch_ended(*self._ended.get_nowait())
+        for step in self._clocks.take_due(now_ms, self._has_read_all):
             self._engine.advance(step.clock, step.time_ms)
+
+    def _has_read_all(self, query: str) -> bool:
+        """Whether a query has read all records that are on the brokers; false if they do not answer."""
+        positions = self._machine.status.positions.get(query, {})
+        try:
+            ends = self._dependencies.brokers.ends(positions)
+        except LsqlError:
+            return False
+        return all(positions[partition] >= end for partition, end in ends.items())
 
     def due(self) -> tuple[Action, ...]:
         """The actions of the start that wait for the first batches, once: when all queries have ended one."""
@@ -111,13 +131,16 @@ class PlanRun:
     def _batch_ended(self, event: BatchEnded) -> None:
         self._machine.emit(event)
         self._reporting.batch_ended()
-        self._ended.put(event)
+        self._ended.put((event, self._dependencies.monotonic_ms()))
         self._first_batches.discard(event.query)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
             late += self._engine.count_late(event)
         if late:
             self._machine.emit(LateRecordsDropped(event.at_ms, event.query, late))
+            self._machine.emit(WarningRaised(event.at_ms, _LATE.format(query=event.query)))
+        if event.future_records:
+            self._machine.emit(WarningRaised(event.at_ms, _FUTURE.format(query=event.query)))
 
     def _with_reason(self, error: LsqlError) -> LsqlError:
         """The error of a malformed JSON key or value with a reason from `diagnose_json`; other errors unchanged."""
@@ -156,6 +179,7 @@ def job_of(
         continue_on_data_loss=settings.on_data_loss == "continue",
         pace_ms={query.name: bound.pace_of(query.stateful) for query in prepared.plan.queries},
         fetch_bytes=buffers.fetch_bytes,
+        max_future_ms=bound.max_future_ms,
         consumer=bound.consumer,
         marking=marking,
     )

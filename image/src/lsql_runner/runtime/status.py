@@ -47,6 +47,7 @@ class Status:
     rates: dict[str, Rates] = field(default_factory=dict)
     """By query; empty while there is nothing to read."""
     late_records_dropped: int = 0
+    future_records: int = 0
     failed_records: dict[tuple[FailureAction, str, str], int] = field(default_factory=dict)
     """By action, topic and error code: the number of failed records that did not stop the processor."""
     batches: int = 0

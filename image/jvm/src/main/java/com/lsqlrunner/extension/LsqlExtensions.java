@@ -21,6 +21,7 @@ import com.lsqlrunner.protobuf.DecodeProtobuf;
 import com.lsqlrunner.protobuf.EncodeProtobuf;
 import com.lsqlrunner.text.DecodeCsv;
 import com.lsqlrunner.text.DecodeXml;
+import com.lsqlrunner.tick.AdvancedTime;
 import com.lsqlrunner.utf16.Utf16IndexOf;
 import com.lsqlrunner.utf16.Utf16Length;
 import com.lsqlrunner.utf16.Utf16Part;
@@ -88,6 +89,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_utf16_take", all -> Utf16Part.take(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_utf16_drop", all -> Utf16Part.drop(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_call_class", CallClass::of);
+        FUNCTIONS.put("lsql_advanced_time", all -> AdvancedTime.of(all.first(), all.at(1), all.string(2)));
     }
 
     /** The names of all functions. */

@@ -1,6 +1,7 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.tick.EventTimes;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -21,8 +22,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
- * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms} and {@code mark}
- * (see {@link MarkedBatch}). As a batch, it is a topic of a {@link ContinuousQuery}.
+ * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms}, {@code mark}
+ * (see {@link MarkedBatch}), {@code inputs} and {@code max.future.ms} (see {@link EventTimes#begin}). As a batch, it is
+ * a topic of a {@link ContinuousQuery}.
  */
 @PythonEntry
 public final class TopicSource implements TableProvider {

@@ -1,5 +1,6 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.tick.EventTimes;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -31,11 +32,15 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     /** The metric with the time that the query waited before its batch, in milliseconds. */
     static final String WAITED = "waitedMs";
 
+    /** The metric with the number of records that are too far in the future to advance the event time. */
+    static final String FUTURE = "futureRecords";
+
     private final KafkaMicroBatchStream kafka;
     private final BatchTrigger trigger;
     private final String name = UUID.randomUUID().toString();
     private final RangeGroups groups;
     private final MarkedBatch marked;
+    private final List<EventTimes> eventTimes;
     private long waitedMs;
 
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
@@ -43,6 +48,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
         this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
         this.marked = new MarkedBatch(options.get("mark"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
+        this.eventTimes = EventTimes.begin(options.get("inputs"), options.getLong("max.future.ms", Long.MAX_VALUE));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
     }
@@ -54,7 +60,9 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                 : trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
         marked.planned(start, end);
-        trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
+        Map<TopicPartition, Long> latest = Positions.of(kafka.reportLatestOffset());
+        trigger.planned(this, Positions.of(end), latest);
+        eventTimes.forEach(each -> each.planned(Positions.of(end), latest));
         chooseEvaluation();
         return end;
     }
@@ -77,12 +85,20 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     public Map<String, String> metrics(Optional<Offset> end) {
         Map<String, String> metrics = new HashMap<>(kafka.metrics(end));
         metrics.put(WAITED, Long.toString(waitedMs));
+        long future = eventTimes.stream()
+                .mapToLong(EventTimes::takeFutureRecords)
+                .max()
+                .orElse(0);
+        if (future > 0) {
+            metrics.put(FUTURE, Long.toString(future));
+        }
         return metrics;
     }
 
     @Override
     public void stop() {
         trigger.leave(this);
+        eventTimes.forEach(EventTimes::end);
         RangeConsumers.close(name);
         kafka.stop();
     }
