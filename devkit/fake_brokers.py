@@ -16,11 +16,18 @@ from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader
 from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import RIGHTS
 from lsql_runner.kafka.rights import missing_rights
+from lsql_runner.kafka.topic_limits import limits_of
 
 KeyValue = tuple[bytes | None, bytes | None]
 SERVERS = "fake:9092"
-DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
-"""The default of max.message.bytes in Kafka."""
+DEFAULT_CONFIG = {
+    "max.message.bytes": "1048588",
+    "cleanup.policy": "delete",
+    "message.timestamp.type": "CreateTime",
+    "message.timestamp.before.max.ms": str(2**63 - 1),
+    "message.timestamp.after.max.ms": "3600000",
+}
+"""The defaults of Kafka."""
 
 
 @dataclass
@@ -169,13 +176,7 @@ class FakeBrokers(RangeReader):
         if self.outage is not None:
             return {}
         configs = {name: self._topics[name].config for name in topics if name in self._topics}
-        return {
-            name: TopicLimits(
-                int(config.get("max.message.bytes", DEFAULT_MAX_MESSAGE_BYTES)),
-                "compact" in config.get("cleanup.policy", "delete"),
-            )
-            for name, config in configs.items()
-        }
+        return {name: limits_of(DEFAULT_CONFIG | config) for name, config in configs.items()}
 
     # --- AccessChecks ---
 

@@ -15,7 +15,7 @@ import pytest
 from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.offset_ranges import RangeReader
-from lsql_runner.kafka.ports import Brokers, RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import NO_LIMIT_MS, Brokers, RawRecord, Right, TopicLimits, TopicRequest
 
 DEADLINE_S = 30.0
 MISSING_TOPIC = "there-is-no-such-topic"
@@ -166,7 +166,7 @@ class TopicAdminContract:
 
         assert is_created == [True, False]
         assert topics_with(subject.brokers, name)[name] == 2
-        assert subject.brokers.limits([name]) == {name: TopicLimits(70_000)}
+        assert subject.brokers.limits([name]) == {name: TopicLimits(70_000, before_ms=NO_LIMIT_MS, after_ms=3_600_000)}
 
     def test_a_check_creates_nothing(self, subject: BrokersUnderTest) -> None:
         name = unused_name("checked")
@@ -203,9 +203,15 @@ class TopicAdminContract:
         small = subject.topic(config={"max.message.bytes": "70000"})
         compacted = subject.topic(config={"max.message.bytes": "3000000", "cleanup.policy": "delete,compact"})
 
-        assert subject.brokers.limits([small, compacted, MISSING_TOPIC]) == {
-            small: TopicLimits(70_000, compacted=False),
-            compacted: TopicLimits(3_000_000, compacted=True),
+        timed = subject.topic(config={"message.timestamp.before.max.ms": "9000"})
+        appended = subject.topic(config={"message.timestamp.type": "LogAppendTime"})
+        times = {"before_ms": NO_LIMIT_MS, "after_ms": 3_600_000}
+
+        assert subject.brokers.limits([small, compacted, timed, appended, MISSING_TOPIC]) == {
+            small: TopicLimits(70_000, compacted=False, **times),
+            compacted: TopicLimits(3_000_000, compacted=True, **times),
+            timed: TopicLimits(1_048_588, before_ms=9_000, after_ms=3_600_000),
+            appended: TopicLimits(1_048_588, before_ms=NO_LIMIT_MS, after_ms=NO_LIMIT_MS),
         }
         assert subject.brokers.limits([]) == {}
 

@@ -16,7 +16,14 @@ from pyspark.sql import types as spark
 from lsql_runner.engine import failures
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import STRING
-from lsql_runner.jvm.java_entries import ATTEMPT, FIRST_OF_RECORD, KNOWN_NOT_NULL, LIMIT_RECORD_SIZE, RECORD_TOO_LARGE
+from lsql_runner.jvm.java_entries import (
+    ACCEPTED_TIME,
+    ATTEMPT,
+    FIRST_OF_RECORD,
+    KNOWN_NOT_NULL,
+    LIMIT_RECORD_SIZE,
+    RECORD_TOO_LARGE,
+)
 
 RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
 """The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
@@ -90,6 +97,23 @@ def is_first(record_id: Column) -> Column:
     """Whether a row is the first of its record: the id (BINARY) differs from that of the previous row in the task for
     which this column was evaluated."""
     return call(FIRST_OF_RECORD, record_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimits:
+    """How far the timestamp of a record may be from the clock, in milliseconds, so that a topic accepts it."""
+
+    before_ms: int = 2**63 - 1
+    after_ms: int = 2**63 - 1
+
+
+def accepted_time(ts: Column, limits: TimeLimits, replace: bool = False) -> Column:
+    """A timestamp in milliseconds since 1970 UTC, or -1, that a topic accepts.
+
+    Args:
+        replace: whether the time of the clock replaces another timestamp; else it fails.
+    """
+    return call(ACCEPTED_TIME, ts, F.lit(limits.before_ms), F.lit(limits.after_ms), F.lit(replace))
 
 
 def limit_size(record: Column, limits: str | None, shorten: bool = False) -> Column:

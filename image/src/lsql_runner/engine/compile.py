@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.attempts import limit_size
+from lsql_runner.engine.attempts import TimeLimits, accepted_time, limit_size
 from lsql_runner.engine.codecs.spec import SchemaOutput
 from lsql_runner.engine.codecs.table import Window, encode, replace_schema_id, windowed_key
 from lsql_runner.engine.dead_letters import (
@@ -19,7 +19,6 @@ from lsql_runner.engine.dead_letters import (
     origin_of_group,
     records_and_dead_letters,
 )
-from lsql_runner.engine.event_time import require_since_1970
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import BINARY, HEADERS
@@ -90,7 +89,8 @@ def compile_write(
         key = F.coalesce(key, _missing_key_error(write.topic))
     value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
-    ts, key, value = require_since_1970(relation.decoded["ts"]).alias("ts"), key.alias("key"), value.alias("value")
+    ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TimeLimits())).alias("ts")
+    key, value = key.alias("key"), value.alias("value")
     identity = context.identities(relation.identity, identified(write))
     if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):
         return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)

@@ -13,7 +13,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
-from lsql_runner.engine.attempts import MALFORMED, READ_CODES, WRITE_CODES, Origin, attempt, is_first, limit_size, rules
+from lsql_runner.engine.attempts import (
+    MALFORMED,
+    READ_CODES,
+    WRITE_CODES,
+    Origin,
+    TimeLimits,
+    accepted_time,
+    attempt,
+    is_first,
+    limit_size,
+    rules,
+)
 from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.identity import RowIdentity, identity_columns
 from lsql_runner.engine.packed import packed
@@ -29,6 +40,9 @@ from lsql_runner.plan.tree import nodes
 HEADER_PREFIX = "lsql.error."
 """Prefix of the headers of a dead letter."""
 
+KAFKAS_TIME_LIMITS = TimeLimits(after_ms=3_600_000)
+"""The default of brokers."""
+
 _ACTIONS: dict[Policy, FailureAction] = {"continue": "skipped", "dlq": "dead_letter"}
 _DUPLICATE = "duplicate"
 """The action for another row of a failed record that is already counted."""
@@ -39,16 +53,22 @@ ERROR_ACTION, _ERROR_TOPIC, _ERROR_CODE = _ERROR_COLUMNS = ("error_action", "err
 class OutputContext:
     """Properties of the processor and its target topics that determine output records."""
 
+    _: KW_ONLY
     app_id: str = ""
     size_limits: Mapping[str, str] = field(default_factory=dict)
     """By topic, the result of `size_limits`."""
+    time_limits: Mapping[str, TimeLimits] = field(default_factory=dict)
+    """By topic; a topic that is missing may accept every timestamp."""
     compacted: frozenset[str] = frozenset()
     """Compacted topics: they accept no record without a key."""
     with_identities: bool = False
     """Whether records have IDENTITY_COLUMNS."""
-    _: KW_ONLY
     run: str = ""
     """The run id of the checkpoint of the query; empty without a checkpoint."""
+
+    def with_default_times(self, topics: Iterable[str]) -> OutputContext:
+        """The same with the default limits of brokers for timestamps in topics whose limits are not known."""
+        return replace(self, time_limits=dict.fromkeys(topics, KAFKAS_TIME_LIMITS) | dict(self.time_limits))
 
     def identities(self, identity: RowIdentity, insert: str) -> list[Column]:
         """The columns with the identity of a row, if records have it. `insert` is a name of the INSERT."""
@@ -95,7 +115,7 @@ def _dead_letters(
     return frame.where(_is_dead_letter()).select(
         F.lit(policies.dead_letter_topic).alias("topic"),
         *(dead_letter[name].alias(name) for name in ("key", "value")),
-        origin.record["ts"].alias("ts"),
+        _dead_letter_time(policies, origin, context).alias("ts"),
         dead_letter["headers"].alias("headers"),
         *context.identities(identity, insert),
         *_ERROR_COLUMNS,
@@ -122,6 +142,8 @@ def records_and_dead_letters(
     dead_letter_topic = policies.dead_letter_topic
     dead_letter = None if dead_letter_topic is None else _dead_letter(policies, origin, context)
 
+    dead_letter_ts = _dead_letter_time(policies, origin, context)
+
     def choose(valid: Column, failed: Column | None) -> Column:
         return valid if failed is None else F.when(_is_dead_letter(), failed).otherwise(valid)
 
@@ -132,11 +154,17 @@ def records_and_dead_letters(
         choose(F.lit(topic), None if dead_letter_topic is None else F.lit(dead_letter_topic)).alias("topic"),
         field_of_record("key"),
         field_of_record("value"),
-        choose(record["ts"], origin.record["ts"]).alias("ts"),
+        choose(record["ts"], dead_letter_ts).alias("ts"),
         field_of_record("headers"),
         *identity,
         *_ERROR_COLUMNS,
     )
+
+
+def _dead_letter_time(policies: ErrorPolicies, origin: Origin, context: OutputContext) -> Column:
+    """The timestamp of the failed record, or that of the clock if the dead letter topic does not accept it."""
+    limits = context.time_limits.get(str(policies.dead_letter_topic), KAFKAS_TIME_LIMITS)
+    return accepted_time(origin.record["ts"], limits, replace=True)
 
 
 def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext) -> Column:
@@ -148,6 +176,9 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
         "offset": origin.record["offset"].cast(STRING),
         "code": origin.error["code"],
         "message": origin.error["message"],
+        "timestamp": F.when(
+            ~origin.record["ts"].eqNullSafe(_dead_letter_time(policies, origin, context)), origin.record["ts"]
+        ).cast(STRING),
         "processor": F.lit(context.app_id),
         "time": F.date_format(F.current_timestamp(), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
     }

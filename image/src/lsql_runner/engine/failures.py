@@ -26,6 +26,7 @@ from lsql_runner.jvm.java_entries import (
     STORE_REFUSED,
     STORE_UNREACHABLE,
     STORE_WITHOUT_CONNECTOR,
+    TIMESTAMP_REFUSED,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
@@ -81,6 +82,7 @@ REFUSED = (
     "COLLECTION_SIZE_LIMIT_EXCEEDED",
     "CANNOT_CONVERT_JSON_ROOT_FIELD",
     FUNCTION_FAILED,
+    TIMESTAMP_REFUSED,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 REGISTRY = (REGISTRY_UNREACHABLE, REGISTRY_REFUSED, REGISTRY_RESPONSE_TOO_LARGE)
@@ -100,11 +102,12 @@ STORE = {
 }
 """By the condition of a store that did not carry out a request, the code of the error."""
 
-WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE)
+WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE, TIMESTAMP_REFUSED)
 """Errors of a record when it is written."""
 
 _DATA_LOSS = ("KAFKA_DATA_LOSS",)
 _DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
+TIMESTAMP_TYPES = ("InvalidTimestampException",)
 _FENCED_TYPES = ("ProducerFencedException", "InvalidProducerEpochException")
 _REASONS = DetailTable(
     {
@@ -152,6 +155,9 @@ def classify_errors(errors: JavaErrors) -> Failure:
     lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
     if lost is not None:
         return Failure("data-loss", lost.reason or _REASONS("OFFSETS_MISSING"), lost)
+    refused = next((error for error in errors if error.type in TIMESTAMP_TYPES), None)
+    if refused is not None:
+        return _failure("refused", refused)
     fenced = next((error for error in errors if error.type in _FENCED_TYPES), None)
     if fenced is not None:
         return _failure("fenced", fenced)

@@ -31,8 +31,9 @@ from lsql_runner.plan.usage import node_exprs
 from lsql_runner.types import DataType, Struct
 
 Reader = Callable[[TopicSchema], DataFrame]
-"""Returns the records of a topic with the columns of Spark's Kafka source: key, value (binary), topic, partition,
-offset, timestamp, headers. They are a stream, a range of offsets, or rows in memory."""
+"""Returns the records of a topic with the columns of TOPIC_SOURCE: key, value (binary), topic, partition, offset,
+timestamp (LONG, milliseconds since 1970 UTC; -1 without one), headers. They are a stream, a range of offsets, or rows
+in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
         "topic": F.col("topic"),
         "partition": F.col("partition"),
         "offset": F.col("offset"),
-        "ts": F.unix_millis("timestamp"),
+        "ts": F.col("timestamp"),
         "headers": F.col("headers"),
     }
     undecoded = {

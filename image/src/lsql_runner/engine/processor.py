@@ -27,7 +27,15 @@ from lsql_runner.engine.call import java_class
 from lsql_runner.engine.cluster import read_cluster
 from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
 from lsql_runner.engine.event_time import WINDOW_END
-from lsql_runner.engine.failures import OF_A_RECORD, Failure, classify, classify_errors, query_error, store_error
+from lsql_runner.engine.failures import (
+    OF_A_RECORD,
+    TIMESTAMP_TYPES,
+    Failure,
+    classify,
+    classify_errors,
+    query_error,
+    store_error,
+)
 from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.nodes import Source, compile_node, source_of
 from lsql_runner.engine.offset_log import newest_batch, planned_batch
@@ -192,6 +200,8 @@ class SparkEngine:
         ends_now = ends()
         ranges = {p: (at, min(ends_now[p], at + limit)) for p, at in positions.items() if p in ends_now}
         context = output_context(self._job.output)
+        if failure.error.type in TIMESTAMP_TYPES:  # a topic whose limits are not known has refused a record
+            context = context.with_default_times(self._job.plan.targets)
         error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 

@@ -147,8 +147,12 @@ def _store(name: str, report: dict[str, Any]) -> StoreReport:
 
 
 def event_time_ms(text: str | None) -> int | None:
-    """Milliseconds since 1970 UTC; None before the first record, for which Spark reports 1970-01-01T00:00:00Z."""
-    at = None if text is None else _epoch_ms(text)
+    """Milliseconds since 1970 UTC; None before the first record, for which Spark reports 1970-01-01T00:00:00Z, and for
+    a year after 9999, which Python cannot read."""
+    try:
+        at = None if text is None else _epoch_ms(text)
+    except ValueError:  # a year after 9999
+        return None
     return at or None
 
 

@@ -33,7 +33,7 @@ def write_records(spark: SparkSession, kafka: KafkaConnection, records: Sequence
     """
     # Several tasks would write at the same time, and not keep the order.
     rows = Rows(spark).frame(records).coalesce(1)
-    columns = rows.select("topic", "partition", "key", "value", F.unix_millis("timestamp").alias("ts"), "headers")
+    columns = rows.select("topic", "partition", "key", "value", F.col("timestamp").alias("ts"), "headers")
     options = {**_SHORT_TIMEOUTS, **kafka.spark(), **FIXED, "output": f"records/{uuid4()}"}
     try:
         columns.write.format(TOPIC_SINK).options(**options).mode("append").save()
@@ -52,7 +52,7 @@ def read_records(
     frame = read_range(spark, kafka, topic, ranges)
     columns = ("topic", "key", "value", "partition", "offset", "headers")
     try:
-        rows = frame.select(*columns, F.unix_millis("timestamp").alias("ts")).collect()
+        rows = frame.select(*columns, F.col("timestamp").alias("ts")).collect()
     except (PySparkException, Py4JError) as error:
         raise broker_error(kafka, error) from None
     found = [

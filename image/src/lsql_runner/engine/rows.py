@@ -30,7 +30,7 @@ _COLUMNS = StructType(
         StructField("headers", HEADERS),
     ]
 )
-"""The columns of Spark's Kafka source, including headers. The timestamp is in milliseconds since 1970 UTC."""
+"""The columns of TOPIC_SOURCE. The timestamp is in milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +85,7 @@ class Rows:
 
     def _unpacked(self, packed: JavaObject) -> DataFrame:
         record = call(DECODE_JSON, F.col("value"), F.lit(_COLUMNS.json()))
-        columns = [record[name].alias(name) for name in _COLUMNS.names if name != "timestamp"]
-        return DataFrame(packed, self._session).select(
-            *columns, F.timestamp_millis(record["timestamp"]).alias("timestamp")
-        )
+        return DataFrame(packed, self._session).select(*(record[name].alias(name) for name in _COLUMNS.names))
 
 
 def _json(record: TopicRecord) -> bytes:

@@ -104,16 +104,16 @@ def read_range(
     ranges: Mapping[Partition, tuple[int, int]],
     consumer: tuple[tuple[str, str], ...] = (),
 ) -> DataFrame:
-    """The records in `[start, end)` of each partition of a topic, with the columns of Spark's Kafka source."""
+    """The records in `[start, end)` of each partition of a topic, with the columns of TOPIC_SOURCE."""
     offsets = {str(p.partition): bounds for p, bounds in ranges.items() if p.topic == topic}
     settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
     settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
     if not offsets:
         settings |= {"subscribe": topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
-        return spark.read.format("kafka").options(**settings).load().limit(0)
+        return spark.read.format(TOPIC_SOURCE).options(**settings).load().limit(0)
     settings |= {
         "assign": json.dumps({topic: [int(number) for number in offsets]}),
         "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in offsets.items()}}),
         "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in offsets.items()}}),
     }
-    return spark.read.format("kafka").options(**settings).load()
+    return spark.read.format(TOPIC_SOURCE).options(**settings).load()

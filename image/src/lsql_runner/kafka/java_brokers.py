@@ -31,6 +31,7 @@ from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_l
 from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.rights import missing_rights
+from lsql_runner.kafka.topic_limits import LIMITING, limits_of
 
 _START_S = 60.0
 _HEAP_MIB = 64
@@ -125,8 +126,8 @@ class JavaBrokers(RangeReader):
 
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         with suppress(LsqlError):
-            rows = self._request({"ask": "limits", "topics": list(topics)})
-            return {topic: TopicLimits(largest, "compact" in cleanup) for topic, largest, cleanup in rows}
+            rows = self._request({"ask": "configs", "topics": list(topics), "settings": list(LIMITING)})
+            return {topic: limits_of(config) for topic, config in rows}
         return {}
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:

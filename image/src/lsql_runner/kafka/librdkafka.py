@@ -30,6 +30,7 @@ from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 from lsql_runner.kafka.rights import missing_rights
 from lsql_runner.kafka.topic_ids import topic_ids
+from lsql_runner.kafka.topic_limits import LIMITING, limits_of
 
 
 class LibrdkafkaBrokers(RangeReader):
@@ -113,8 +114,8 @@ class LibrdkafkaBrokers(RangeReader):
         for resource, future in answers.items():
             with suppress(KafkaException, TimeoutError, KeyError):
                 config = future.result(self._request_timeout_s * 2)
-                largest, cleanup = config["max.message.bytes"].value, config["cleanup.policy"].value
-                found[resource.name] = TopicLimits(int(largest), "compact" in cleanup)
+                values = {name: config[name].value for name in LIMITING if name in config}
+                found[resource.name] = limits_of(values)
         return found
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:

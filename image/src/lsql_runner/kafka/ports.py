@@ -38,6 +38,9 @@ class TopicRequest:
     config: tuple[tuple[str, str], ...] = ()
 
 
+NO_LIMIT_MS = 2**63 - 1
+
+
 @dataclass(frozen=True, slots=True)
 class TopicLimits:
     """Which records a topic accepts. Limits that the brokers do not report have their defaults."""
@@ -46,6 +49,10 @@ class TopicLimits:
     """The largest batch of records; None if unknown."""
     compacted: bool = False
     """Whether the topic is compacted, and so rejects records without a key."""
+    before_ms: int | None = None
+    """How far a timestamp may be behind the broker's clock; None if unknown."""
+    after_ms: int | None = None
+    """How far a timestamp may be ahead of the broker's clock; None if unknown."""
 
 
 class TopicReader(Protocol):

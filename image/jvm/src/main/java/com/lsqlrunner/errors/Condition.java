@@ -17,6 +17,8 @@ public enum Condition {
     LSQL_VALUE_DOES_NOT_FIT_SCHEMA("<reason>"),
     /** A record that is larger than its topic allows. {@code bytes} and {@code limit_bytes} are numbers. */
     LSQL_RECORD_TOO_LARGE("the record has <bytes> bytes, its topic allows <limit_bytes>"),
+    /** A timestamp that the topic of the record does not accept. */
+    LSQL_TIMESTAMP_REFUSED("<reason>"),
     /**
      * A record that has ended the JVMs of workers. {@code partition}, {@code offset} and {@code heap_mib} are numbers.
      */

@@ -35,7 +35,12 @@ public record Arguments(List<Expression> all) {
 
     /** The whole number of a literal. */
     public int number(int index) {
-        return ((Number) value(index)).intValue();
+        return Math.toIntExact(longNumber(index));
+    }
+
+    /** The whole number of a literal. */
+    public long longNumber(int index) {
+        return ((Number) value(index)).longValue();
     }
 
     /** The struct type of a literal that has the JSON of a Spark type. */

@@ -14,6 +14,7 @@ import com.lsqlrunner.function.CallClass;
 import com.lsqlrunner.json.DecodeJson;
 import com.lsqlrunner.json.EncodeJson;
 import com.lsqlrunner.json.ExtendJson;
+import com.lsqlrunner.policies.AcceptedTime;
 import com.lsqlrunner.policies.Attempt;
 import com.lsqlrunner.policies.FirstOfRecord;
 import com.lsqlrunner.policies.LimitRecordSize;
@@ -79,6 +80,9 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put(
                 "lsql_limit_record_size",
                 all -> new LimitRecordSize(all.first(), all.string(1), (Boolean) all.value(2)));
+        FUNCTIONS.put(
+                "lsql_accepted_time",
+                all -> new AcceptedTime(all.first(), all.longNumber(1), all.longNumber(2), (Boolean) all.value(3)));
         FUNCTIONS.put("lsql_known_not_null", all -> new KnownNotNull(all.first()));
         FUNCTIONS.put("lsql_show_value", all -> new ShowValue(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_keep_values", KeepValues::of);

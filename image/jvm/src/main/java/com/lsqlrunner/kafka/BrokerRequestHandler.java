@@ -38,7 +38,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.InvalidTxnTimeoutException;
@@ -98,7 +97,7 @@ final class BrokerRequestHandler {
             case "create" -> responses.ok(create(request));
             case "delete_topic" -> responses.ok(deleteTopic((String) request.get("name")));
             case "delete_group" -> responses.ok(deleteGroup((String) request.get("name")));
-            case "limits" -> responses.ok(limits(list(request.get("topics"))));
+            case "configs" -> responses.ok(configs(list(request.get("topics")), list(request.get("settings"))));
             case "offsets" -> responses.ok(offsets(request));
             case "positions" -> responses.ok(positions(request));
             case "commit" -> responses.ok(commit(request));
@@ -190,10 +189,9 @@ final class BrokerRequestHandler {
     }
 
     /**
-     * The limits of topics as {@code [topic, max.message.bytes, cleanup.policy]}, without the topics whose limits
-     * cannot be read.
+     * Some settings of topics, as {@code [topic, {setting: value}]}, without the topics whose settings cannot be read.
      */
-    private List<Object> limits(List<?> topics) throws InterruptedException {
+    private List<Object> configs(List<?> topics, List<?> settings) throws InterruptedException {
         List<ConfigResource> requested = new ArrayList<>();
         topics.forEach(name -> requested.add(new ConfigResource(ConfigResource.Type.TOPIC, (String) name)));
         List<Object> rows = new ArrayList<>();
@@ -203,16 +201,15 @@ final class BrokerRequestHandler {
                         .entrySet()) {
             try {
                 org.apache.kafka.clients.admin.Config config = await(described.getValue());
-                long bytes = Long.parseLong(
-                        config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
-                rows.add(List.of(
-                        described.getKey().name(),
-                        bytes,
-                        config.get(TopicConfig.CLEANUP_POLICY_CONFIG).value()));
+                Map<String, String> values = new HashMap<>();
+                config.entries().stream()
+                        .filter(each -> settings.contains(each.name()))
+                        .forEach(each -> values.put(each.name(), each.value()));
+                rows.add(List.of(described.getKey().name(), values));
             } catch (InterruptedException end) {
                 throw end;
             } catch (Exception refused) {
-                // A missing limit is not an error: a record that is too large fails later.
+                // A missing setting is not an error: a record that the topic does not accept fails later.
             }
         }
         return rows;

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 
 /** Reads the ranges of one task as rows. */
 final class RangeReader implements PartitionReader<InternalRow> {
@@ -19,7 +20,9 @@ final class RangeReader implements PartitionReader<InternalRow> {
 
     private RangeReader(Task task) {
         this.task = task;
-        this.consumer = RangeConsumers.of(task.stream).take(task.name, () -> open(task.consumer));
+        this.consumer = task.stream == null
+                ? open(task.consumer)
+                : RangeConsumers.of(task.stream).take(task.name, () -> open(task.consumer));
         consumer.begin(task.ranges, task.failOnDataLoss, Duration.ofMillis(task.pollTimeoutMs));
     }
 
@@ -44,7 +47,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
 
     @Override
     public void close() {
-        if (isFinished) {
+        if (isFinished && task.stream != null) {
             RangeConsumers.of(task.stream).release(task.name, consumer);
         } else {
             consumer.close();
@@ -88,7 +91,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
     /**
      * The ranges that one task reads.
      *
-     * @param stream unique in the JVM
+     * @param stream unique in the JVM; null if no later task continues with the consumer
      * @param name unique among the tasks of a batch
      * @param consumer settings of the consumer
      * @param mark the place of marks, as in {@link ReadMark#at}; null to read without them
@@ -105,6 +108,25 @@ final class RangeReader implements PartitionReader<InternalRow> {
             String location)
             implements InputPartition {
         private static final long serialVersionUID = 1L;
+
+        /** A task with the settings of one that Spark's source plans. */
+        static Task of(
+                KafkaBatchInputPartition planned,
+                String stream,
+                String name,
+                List<OffsetRange> ranges,
+                String mark,
+                String location) {
+            return new Task(
+                    stream,
+                    name,
+                    ranges,
+                    planned.executorKafkaParams(),
+                    planned.pollTimeoutMs(),
+                    planned.failOnDataLoss(),
+                    mark,
+                    location);
+        }
 
         /** Where the consumer of the batch before is, and its producer. */
         @Override

@@ -5,12 +5,15 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A record as a row with the columns of Spark's Kafka source: key, value, topic, partition, offset, timestamp (us),
- * timestampType and headers. One object is used for all records of a task. It refers to the bytes of the record and
- * does not copy them.
+ * A record as a row with the columns of {@link #schema}. One object is used for all records of a task. It refers to the
+ * bytes of the record and does not copy them.
  */
 final class RecordRow extends GenericInternalRow {
     private static final long serialVersionUID = 1L;
@@ -24,9 +27,24 @@ final class RecordRow extends GenericInternalRow {
     private static final int TIMESTAMP_TYPE = 6;
     private static final int HEADERS = 7;
     private static final int COLUMNS = 8;
-    private static final long US_PER_MS = 1_000;
 
     private String topic;
+
+    /**
+     * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka: in
+     * Spark's type, the times of a clock that counts nanoseconds would overflow. Without a timestamp it is -1.
+     */
+    static StructType schema(StructType ofSpark) {
+        StructType columns = new StructType();
+        for (StructField each : ofSpark.fields()) {
+            columns = columns.add(each.name(), typeOf(each.name(), each.dataType()), each.nullable());
+        }
+        return columns;
+    }
+
+    static DataType typeOf(String column, DataType ofSpark) {
+        return column.equals("timestamp") ? DataTypes.LongType : ofSpark;
+    }
 
     RecordRow() {
         super(COLUMNS);
@@ -42,7 +60,7 @@ final class RecordRow extends GenericInternalRow {
         update(VALUE, record.value());
         update(PARTITION, record.partition());
         update(OFFSET, record.offset());
-        update(TIMESTAMP, Math.multiplyExact(record.timestamp(), US_PER_MS));
+        update(TIMESTAMP, record.timestamp());
         update(TIMESTAMP_TYPE, record.timestampType().id);
         update(HEADERS, array(record.headers()));
     }

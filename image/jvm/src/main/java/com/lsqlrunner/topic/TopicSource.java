@@ -4,6 +4,7 @@ import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.tick.EventTimes;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -24,7 +25,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
  * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms}, {@code mark}
  * (see {@link MarkedBatch}), {@code inputs} and {@code max.future.ms} (see {@link EventTimes#begin}). As a batch, it is
- * a topic of a {@link ContinuousQuery}.
+ * a topic of a {@link ContinuousQuery}, or ranges of offsets.
  */
 @PythonEntry
 public final class TopicSource implements TableProvider {
@@ -32,7 +33,7 @@ public final class TopicSource implements TableProvider {
 
     @Override
     public StructType inferSchema(CaseInsensitiveStringMap options) {
-        return kafka.inferSchema(options);
+        return RecordRow.schema(kafka.inferSchema(options));
     }
 
     @Override
@@ -48,7 +49,9 @@ public final class TopicSource implements TableProvider {
 
         @Override
         public Column[] columns() {
-            return kafka.columns();
+            return Stream.of(kafka.columns())
+                    .map(each -> Column.create(each.name(), RecordRow.typeOf(each.name(), each.dataType())))
+                    .toArray(Column[]::new);
         }
 
         @Override
@@ -68,7 +71,7 @@ public final class TopicSource implements TableProvider {
     private record TopicScan(Scan kafka, CaseInsensitiveStringMap options, ContinuousScan continuous) implements Scan {
         @Override
         public StructType readSchema() {
-            return kafka.readSchema();
+            return RecordRow.schema(kafka.readSchema());
         }
 
         @Override
@@ -88,12 +91,13 @@ public final class TopicSource implements TableProvider {
         }
 
         /**
-         * The same object in each call: Spark copies its plans, and asks again. Needs the options {@code continuous},
-         * the name of an open {@link ContinuousQuery}, and {@code subscribe}.
+         * With the options {@code continuous}, the name of an open {@link ContinuousQuery}, and {@code subscribe}: the
+         * same object in each call, because Spark copies its plans, and asks again. Else a batch of the ranges of
+         * offsets that the options of Spark's source name.
          */
         @Override
         public Batch toBatch() {
-            return continuous;
+            return options.containsKey("continuous") ? continuous : new RangeBatch(kafka.toBatch());
         }
 
         @Override

@@ -21,7 +21,6 @@ import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
-import org.apache.spark.sql.kafka010.KafkaOffsetRange;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
@@ -140,18 +139,16 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
         KafkaBatchInputPartition first = planned.get(0);
         String mark = marked.placeOf(start);
         List<List<OffsetRange>> tasks =
-                groups.divide(planned.stream().map(TopicStream::range).toList());
+                groups.divide(planned.stream().map(OffsetRange::of).toList());
         Map<TopicPartition, String> locations = new HashMap<>();
         planned.forEach(each -> locations.put(each.offsetRange().topicPartition(), location(each)));
         InputPartition[] partitions = new InputPartition[tasks.size()];
         for (int index = 0; index < partitions.length; index++) {
-            partitions[index] = new RangeReader.Task(
+            partitions[index] = RangeReader.Task.of(
+                    first,
                     name,
                     (index + 1) + "/" + partitions.length,
                     tasks.get(index),
-                    first.executorKafkaParams(),
-                    first.pollTimeoutMs(),
-                    first.failOnDataLoss(),
                     mark,
                     locations.get(tasks.get(index).get(0).partition()));
         }
@@ -161,11 +158,6 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     private static String location(KafkaBatchInputPartition planned) {
         String[] preferred = planned.preferredLocations();
         return preferred.length == 0 ? null : preferred[0];
-    }
-
-    private static OffsetRange range(KafkaBatchInputPartition planned) {
-        KafkaOffsetRange range = planned.offsetRange();
-        return new OffsetRange(range.topicPartition(), range.fromOffset(), range.untilOffset());
     }
 
     @Override

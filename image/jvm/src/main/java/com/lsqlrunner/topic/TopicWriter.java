@@ -12,6 +12,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.RecordBatch;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -80,9 +81,23 @@ final class TopicWriter implements DataWriter<InternalRow> {
         byte[] key = row.isNullAt(columns.key()) ? null : row.getBinary(columns.key());
         byte[] value = row.isNullAt(columns.value()) ? null : row.getBinary(columns.value());
         sender.send(
-                new ProducerRecord<>(target, partition, row.getLong(columns.ts()), key, value, headers(row)),
+                record(target, partition, row.getLong(columns.ts()), key, value, headers(row)),
                 acknowledgements.sending());
         records++;
+    }
+
+    /** A record. Kafka's class refuses the timestamp -1, with which the brokers accept a record without a timestamp. */
+    private static ProducerRecord<byte[], byte[]> record(
+            String target, Integer partition, long ts, byte[] key, byte[] value, Iterable<Header> headers) {
+        if (ts != RecordBatch.NO_TIMESTAMP) {
+            return new ProducerRecord<>(target, partition, ts, key, value, headers);
+        }
+        return new ProducerRecord<>(target, partition, null, key, value, headers) {
+            @Override
+            public Long timestamp() {
+                return RecordBatch.NO_TIMESTAMP;
+            }
+        };
     }
 
     private boolean isWritten(InternalRow row) {

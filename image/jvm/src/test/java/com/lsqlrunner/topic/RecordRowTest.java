@@ -29,7 +29,7 @@ class RecordRowTest {
     }
 
     @Test
-    void aRowHasTheColumnsOfSparksSource() {
+    void aRowHasTheColumnsOfSparksSourceAndATimestampInMilliseconds() {
         row.set(record("a", "k", "v"));
         for (InternalRow each : new InternalRow[] {row, row.copy()}) {
             assertArrayEquals(bytes("k"), each.getBinary(0));
@@ -37,7 +37,7 @@ class RecordRowTest {
             assertEquals(UTF8String.fromString("a"), each.getUTF8String(2));
             assertEquals(3, each.getInt(3));
             assertEquals(42L, each.getLong(4));
-            assertEquals(1_700_000_000_123_000L, each.getLong(5));
+            assertEquals(1_700_000_000_123L, each.getLong(5));
             assertEquals(1, each.getInt(6));
             assertTrue(each.isNullAt(7));
         }
