@@ -13,7 +13,8 @@ from lsql_runner.plan.fingerprint import VERSION, Fingerprint, VersionMismatch, 
 from lsql_runner.plan.queries import Plan
 from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
-COLUMNS: dict[str, DataType] = {"g": STRING, "a": LONG, "d": DOUBLE, "xs": Array(LONG), "ys": Array(LONG)}
+PLACE = Struct((Field("x", LONG, nullable=False), Field("y", LONG, nullable=False)))
+COLUMNS: dict[str, DataType] = {"p": PLACE, "g": STRING, "a": LONG, "d": DOUBLE, "xs": Array(LONG), "ys": Array(LONG)}
 KIND = Struct(tuple(Field(name, kind, nullable=False) for name, kind in COLUMNS.items()))
 CATALOG = Catalog(
     {name: TopicSchema(name, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND)) for name in "tu"},
@@ -22,6 +23,7 @@ CATALOG = Catalog(
 QUEUE = "SET dead.letter.queue='dead';"
 FAIL, CONTINUE, DLQ = "", "SET error.policy.write='continue';", f"SET error.policy.write='dlq'; {QUEUE}"
 INTO, BY_MINUTE = "INSERT INTO o SELECT STREAM", "WINDOW BY TUMBLE 1m GROUP"
+SUM_OF_W = f"{INTO} SUM(p.q.z) AS s FROM w GROUP BY g"
 COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
 JOIN = "INSERT INTO o SELECT STREAM t.a AS a, u.d AS d FROM t INNER JOIN u ON t.g = u.g WITHIN 1m"
 
@@ -60,6 +62,14 @@ COMPATIBLE = {
     "names and fields of a WITH query": (
         f"WITH w AS (SELECT STREAM g AS k, a + 1 AS b FROM t); {INTO} SUM(b) AS s FROM w GROUP BY k",
         "WITH v AS (SELECT STREAM *, a + 1 AS c FROM t); INSERT INTO o SELECT STREAM SUM(c) AS s FROM v GROUP BY g",
+    ),
+    "field added to a struct of a WITH query": (
+        "INSERT INTO o SELECT STREAM SUM(p.x) AS s FROM t GROUP BY g",
+        f"WITH v AS (SELECT STREAM *, a AS p.z FROM t); {INTO} SUM(p.x) AS s FROM v GROUP BY g",
+    ),
+    "field of a struct of two WITH queries": (
+        "INSERT INTO o SELECT STREAM SUM(a) AS s FROM t GROUP BY g",
+        f"WITH v AS (SELECT STREAM *, a AS p.q.z FROM t); WITH w AS (SELECT STREAM *, a AS p.q.v FROM v); {SUM_OF_W}",
     ),
     "order of conditions": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",

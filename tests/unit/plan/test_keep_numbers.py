@@ -50,10 +50,20 @@ def value_type(projection: str, source: str = "t") -> str:
         "d + 1 AS d": "struct<d: double>",
         "ABS(d) AS d": "struct<d: double>",
         "d AS _key.d, a": "struct<a: long>",
+        "*, 1 AS p.v": describe(KIND).replace("p: struct<x: double, y: long>, ", "").removesuffix(">")
+        + ", p: struct<x: double, y: long, v: int not null> not null>",
     }.items(),
 )
 def test_a_number_that_passes_through_keeps_its_digits(projection: str, expected: str) -> None:
     assert value_type(projection) == expected
+
+
+def test_the_numbers_of_a_struct_of_which_a_field_is_set_keep_their_digits() -> None:
+    query = "WITH w AS (SELECT STREAM p FROM t); INSERT INTO o SELECT STREAM *, d AS p.d FROM w"
+    outer, inner = projections(query.replace("p FROM", "p, d FROM"))
+
+    assert describe(outer.value_type) == "struct<d: number, p: struct<x: number, y: long, d: number> not null>"
+    assert describe(inner.value_type) == "struct<p: struct<x: number, y: long>, d: number>"
 
 
 def test_unchanged_bytes_are_not_decoded() -> None:

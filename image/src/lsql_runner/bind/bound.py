@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
-from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr
+from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.formats.catalog import Serde, TopicSchema
 from lsql_runner.formats.table import row_of
-from lsql_runner.types import DataType
+from lsql_runner.types import DataType, Field, Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class UnnamedValue:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A struct. With `extends`, it has all fields of the source, and `fields` replaces some or adds more."""
+    """A struct. With `extends`, it has all fields of the source, and `fields` replaces some or adds more. The fields of
+    a StructValue in `fields` do so in the struct that the source has there; a field of another type is replaced."""
 
     fields: tuple[tuple[str, Expr], ...]
     extends: bool = False
@@ -39,6 +40,35 @@ Part = Unchanged | UnnamedValue | Fields
 def keeps_source(part: Part) -> bool:
     """Whether the part contains all fields of the source, including fields that its type does not declare."""
     return isinstance(part, Unchanged) or (isinstance(part, Fields) and part.extends)
+
+
+def extended_type(source: Struct, fields: tuple[tuple[str, Expr], ...]) -> Struct:
+    """The type of a struct of which fields were replaced or added, as a Fields does it."""
+    new = {name: _set_field(name, expr, source.field(name)) for name, expr in fields}
+    return Struct((*(f for f in source.fields if f.name not in new), *new.values()))
+
+
+def _set_field(name: str, expr: Expr, source: Field | None) -> Field:
+    match expr, source:
+        case StructValue(fields), Field(type=Struct(kept), nullable=nullable):
+            # A struct that was NULL has only the new fields.
+            struct = Struct(tuple(replace(f, nullable=f.nullable or nullable) for f in kept))
+            return Field(name, extended_type(struct, fields), nullable=False)
+    return Field(name, expr.type, expr.nullable)
+
+
+def extended_structs(source: Struct, fields: tuple[tuple[str, Expr], ...]) -> Struct:
+    """The structs of the source of which a Fields sets fields, each with such structs inside.
+
+    Structs that the type of the source does not declare are among them.
+    """
+    found = []
+    for name, expr in fields:
+        field = source.field(name)
+        inside = Struct(()) if field is None else field.type
+        if isinstance(expr, StructValue) and isinstance(inside, Struct):
+            found.append(Field(name, extended_structs(inside, expr.fields)))
+    return Struct(tuple(found))
 
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:

@@ -85,18 +85,27 @@ def undeclared_paths(source: Shape, key: Part, value: Part) -> frozenset[tuple[s
             case Fields(fields, extends):
                 found |= _paths_in(StructValue(fields), (column,))
                 if extends:
-                    found |= _kept_paths(source, column, {name for name, _ in fields})
+                    kind = (source.key if column == "key" else source.value).type
+                    found |= _kept_paths(source, (column,), kind, fields)
     return frozenset(found)
 
 
-def _kept_paths(source: Shape, column: str, replaced: set[str]) -> set[tuple[str, ...]]:
-    """The undeclared paths of a part of the source, of which some fields are replaced."""
-    kind = (source.key if column == "key" else source.value).type
-    names = kind.names if isinstance(kind, Struct) else ()
-    inside = {path for path in source.undeclared if path[0] == column and len(path) > 1}
-    if source.is_undeclared(column, ()):
-        inside |= {(column, name) for name in names}
-    return {path for path in inside if path[1] not in replaced}
+def _kept_paths(
+    source: Shape, path: tuple[str, ...], kind: DataType, fields: tuple[tuple[str, Expr], ...]
+) -> set[tuple[str, ...]]:
+    """The undeclared paths below a struct of the source, of type `kind`, of which some fields are set."""
+    if not isinstance(kind, Struct):
+        return set()
+    below = {inner for inner in source.undeclared if inner[: len(path)] == path and len(inner) > len(path)}
+    if source.is_undeclared(path[0], path[1:]):
+        below |= {(*path, name) for name in kind.names}
+    new = dict(fields)
+    kept = {inner for inner in below if inner[len(path)] not in new}
+    for name, expr in fields:
+        member = kind.field(name)
+        if isinstance(expr, StructValue) and member is not None:
+            kept |= _kept_paths(source, (*path, name), member.type, expr.fields)
+    return kept
 
 
 def _paths_in(expr: Expr, path: tuple[str, ...]) -> set[tuple[str, ...]]:
@@ -142,18 +151,22 @@ def output_type(part: Part, kind: DataType) -> DataType:
     """
     match part:
         case UnnamedValue(expr):
-            return _output_type(expr)
-        case Fields(fields) if isinstance(kind, Struct):
-            new = {name: Field(name, _output_type(expr), can_be_null_in_output(expr)) for name, expr in fields}
-            return Struct(tuple(new.get(f.name, f) for f in kind.fields))
+            return _output_type(expr, expr.type)
+        case Fields(fields):
+            return _output_type(StructValue(fields), kind)
     return kind
 
 
-def _output_type(expr: Expr) -> DataType:
-    if isinstance(expr, StructValue):
-        return Struct(
-            tuple(Field(name, _output_type(value), can_be_null_in_output(value)) for name, value in expr.fields)
-        )
+def _output_type(expr: Expr, kind: DataType) -> DataType:
+    """The type of an expression in the output. A struct of type `kind` may have more fields than the expression."""
+    match expr, kind:
+        case StructValue(fields), Struct(all_fields):
+            types = {f.name: f.type for f in all_fields}
+            new = {
+                name: Field(name, _output_type(value, types[name]), can_be_null_in_output(value))
+                for name, value in fields
+            }
+            return Struct(tuple(new.get(f.name, f) for f in all_fields))
     return expr.type
 
 

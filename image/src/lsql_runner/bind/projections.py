@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extended_type
 from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
@@ -201,9 +201,7 @@ def part_type(part: Part, source_type: DataType) -> DataType:
         case UnnamedValue(expr):
             return expr.type
         case Fields(fields, extends):
-            new = StructValue(fields).type.fields
             if not extends:
-                return Struct(new)
+                return StructValue(fields).type
             assert isinstance(source_type, Struct)
-            names = {f.name for f in new}
-            return Struct((*(f for f in source_type.fields if f.name not in names), *new))
+            return extended_type(source_type, fields)

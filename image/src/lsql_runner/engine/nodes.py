@@ -9,11 +9,11 @@ from functools import singledispatch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue
-from lsql_runner.bind.expr import StructValue
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extended_structs
+from lsql_runner.bind.expr import Expr, StructValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, rules
-from lsql_runner.engine.codecs.table import extend, merged_struct
+from lsql_runner.engine.codecs.table import extend
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filter, group_rules
 from lsql_runner.engine.expressions import column
@@ -28,7 +28,7 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Write, WriteSink
 from lsql_runner.plan.usage import node_exprs
-from lsql_runner.types import DataType, Struct
+from lsql_runner.types import Struct
 
 Reader = Callable[[TopicSchema], DataFrame]
 """Returns the records of a topic with the columns of TOPIC_SOURCE: key, value (binary), topic, partition, offset,
@@ -247,17 +247,35 @@ def _with_part(
         case UnnamedValue(expr):
             return result.with_column(name, column(expr, columns))
         case Fields(fields, extends):
-            new = [(field, column(expr, columns)) for field, expr in fields]
-            struct = F.struct(*(value.alias(field) for field, value in new))
+            new = StructValue(fields)
             if not extends:
-                return result.with_column(name, struct)
-            extended = None if raw is None else extend(raw.raw, raw.serde, struct, StructValue(fields).type)
+                return result.with_column(name, column(new, columns))
+            source = node.input.columns[name]
+            assert isinstance(source, Struct)
+            extended = None
+            if raw is not None:
+                inside = extended_structs(source, fields)
+                extended = extend(raw.raw, raw.serde, column(new, columns), new.type, inside)
             if extended is not None:
                 return result.with_undecoded(name, Undecoded(extended[0], replace(extended[1], type=kind)))
-            return result.with_column(
-                name, merged_struct(below.whole(name), _field_names(node.input.columns[name]), new)
-            )
+            whole = below.whole(name)
+            # In a CASE, Spark would decode the struct once for each field: it shares no subexpressions of conditional
+            # branches.
+            merged = F.array(_merged_struct(whole, source, fields, columns))
+            return result.with_column(name, F.get(merged, F.when(whole.isNotNull(), F.lit(0))))
 
 
-def _field_names(kind: DataType) -> list[str]:
-    return list(kind.names) if isinstance(kind, Struct) else []
+def _merged_struct(
+    whole: Column, kind: Struct, fields: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
+) -> Column:
+    """A struct of type `kind` with fields added or replaced; those of NULL are NULL."""
+    new = {}
+    for name, expr in fields:
+        was = kind.field(name)
+        match expr, None if was is None else was.type:
+            case StructValue(inner), Struct() as inside:
+                new[name] = _merged_struct(whole.getField(name), inside, inner, columns)
+            case _:
+                new[name] = column(expr, columns)
+    kept = {name: whole.getField(name) for name in kind.names if name not in new}
+    return F.struct(*(value.alias(name) for name, value in (kept | new).items()))

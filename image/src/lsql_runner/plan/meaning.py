@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, TypeAlias
 
@@ -37,17 +37,25 @@ Value: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class BaseColumn:
-    """A column that no projection computes. Its value has no type; each reference to it adds path and type."""
+    """A column that no projection computes, or a field of it. Its value has no type; each reference to it adds path and
+    type."""
 
     value: Value
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StructFields:
     """The meaning of the fields of a struct. `rest` is the struct that has all other fields; None without others."""
 
-    fields: Mapping[str, Value]
+    fields: Mapping[str, Meaning]
     rest: BaseColumn | None = None
+
+    def field(self, name: str) -> Meaning:
+        """The meaning of a field; None if the struct does not have it."""
+        if name in self.fields or self.rest is None:
+            return self.fields.get(name)
+        return replace(self.rest, path=(*self.rest.path, name))
 
 
 Meaning: TypeAlias = Any
@@ -129,12 +137,29 @@ def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
         case UnnamedValue(expr):
             return _meaning(expr, below)
         case Fields(fields, extends):
-            own = {field: _meaning(expr, below) for field, expr in fields}
-            base = _column(name, below) if extends else StructFields({})
-            if isinstance(base, StructFields):
-                return StructFields({**base.fields, **own}, base.rest)
-            return StructFields(own, base if isinstance(base, BaseColumn) else BaseColumn(base))
+            if extends:
+                return _extended(_column(name, below), fields, below)
+            return StructFields({field: _meaning(expr, below) for field, expr in fields})
     return below.get(name)
+
+
+def _extended(base: Meaning, fields: tuple[tuple[str, Expr], ...], columns: ColumnMeanings) -> StructFields:
+    """The meaning of a struct of which fields are added or replaced. None is a field that the struct around it does not
+    have."""
+    match base:
+        case StructFields():
+            struct = base
+        case BaseColumn() | None:
+            struct = StructFields({}, base)
+        case _:
+            struct = StructFields({}, BaseColumn(base))
+    new = {
+        name: _extended(struct.field(name), expr.fields, columns)
+        if isinstance(expr, StructValue)
+        else _meaning(expr, columns)
+        for name, expr in fields
+    }
+    return replace(struct, fields={**struct.fields, **new})
 
 
 def _column(name: str, columns: ColumnMeanings) -> Meaning:
@@ -150,14 +175,23 @@ def _side(side: JoinSide, which: str) -> ColumnMeanings:
 
 def _of_side(value: Meaning, which: str) -> Meaning:
     match value:
-        case BaseColumn(inner):
-            return BaseColumn([which, inner])
+        case BaseColumn(inner, path):
+            return BaseColumn([which, inner], path)
         case StructFields(fields, rest):
             return StructFields(
-                {name: [which, each] for name, each in fields.items()},
-                None if rest is None else BaseColumn([which, rest.value]),
+                {name: _of_side(each, which) for name, each in fields.items()},
+                None if rest is None else BaseColumn([which, rest.value], rest.path),
             )
     return [which, value]
+
+
+def _whole(value: Meaning) -> Value:
+    match value:
+        case StructFields(fields, rest):
+            return ["struct", [[name, _whole(each)] for name, each in sorted(fields.items())], _whole(rest)]
+        case BaseColumn(inner, path):
+            return ["field", inner, list(path)] if path else inner
+    return value
 
 
 @singledispatch
@@ -168,16 +202,15 @@ def _meaning(expr: Expr, columns: ColumnMeanings) -> Value:
 @_meaning.register
 def _(expr: ColumnRef, columns: ColumnMeanings) -> Value:
     value, path = _column(expr.name, columns), list(expr.path)
-    if isinstance(value, StructFields):
+    while isinstance(value, StructFields):
         if path and path[0] in value.fields:
             value = value.fields[str(path.pop(0))]
         elif path and value.rest is not None:
             value = value.rest
         else:
-            rest = None if value.rest is None else value.rest.value
-            value = ["struct", [[name, each] for name, each in sorted(value.fields.items())], rest]
+            value = _whole(value)
     if isinstance(value, BaseColumn):
-        return ["field", value.value, path, describe(expr.type)]
+        return ["field", value.value, [*value.path, *path], describe(expr.type)]
     return ["field", value, path, describe(expr.type)] if path else value
 
 

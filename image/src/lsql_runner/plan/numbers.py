@@ -31,8 +31,9 @@ def passed_on(expr: Expr, kind: DataType) -> Iterator[tuple[ColumnRef, DataType]
         case ColumnRef():
             yield expr, kind
         case StructValue(fields) if isinstance(kind, Struct):
-            for (_, value), member in zip(fields, kind.fields, strict=True):
-                yield from passed_on(value, member.type)
+            types = {member.name: member.type for member in kind.fields}
+            for name, value in fields:
+                yield from passed_on(value, types[name])
         case CaseWhen(branches, otherwise):
             for value in (*(value for _, value in branches), otherwise):
                 yield from passed_on(value, kind)

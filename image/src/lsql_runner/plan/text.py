@@ -71,7 +71,16 @@ def _(expr: CaseWhen) -> str:
 
 @show.register
 def _(expr: StructValue) -> str:
-    return "{" + ", ".join(f"{name}: {show(value)}" for name, value in expr.fields) + "}"
+    return _show_fields(expr, extends=False)
+
+
+def _show_fields(value: StructValue, *, extends: bool) -> str:
+    """A struct that is computed, or, with `extends`, that has the other fields of a struct of the source."""
+    items = [
+        f"{name}: {_show_fields(expr, extends=extends) if isinstance(expr, StructValue) else show(expr)}"
+        for name, expr in value.fields
+    ]
+    return "{" + ", ".join(["*", *items] if extends else items) + "}"
 
 
 @show.register
@@ -91,8 +100,7 @@ def show_part(part: Part) -> str:
         case UnnamedValue(expr):
             return show(expr)
         case Fields(fields, extends):
-            items = [f"{name}: {show(expr)}" for name, expr in fields]
-            return "{" + ", ".join(["*", *items] if extends else items) + "}"
+            return _show_fields(StructValue(fields), extends=extends)
     return "unchanged"
 
 

@@ -61,8 +61,8 @@ def _replace_schema_id(data: Column, may_have_one: bool, output: SchemaOutput | 
     return with_schema_id(without_schema_id(data) if may_have_one else data, output)
 
 
-def _extend(raw: Column, fields: Column, kind: Struct) -> Column:
-    return call(EXTEND_JSON, raw, _encode_text(fields, kind))
+def _extend(raw: Column, fields: Column, kind: Struct, inside: Struct) -> Column:
+    return call(EXTEND_JSON, raw, _encode_text(fields, kind), F.lit(spark_type(inside).json()))
 
 
 CODECS = {

@@ -74,16 +74,17 @@ def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) ->
     return F.concat(bare, F.substring(raw, -window_bytes, window_bytes))
 
 
-def extend(raw: Column, serde: Serde, fields: Column, kind: Struct) -> tuple[Column, Serde] | None:
+def extend(raw: Column, serde: Serde, fields: Column, kind: Struct, inside: Struct) -> tuple[Column, Serde] | None:
     """The bytes, without a schema id, with the fields of a struct of type `kind` added or replaced, and their serde.
 
+    The fields in `inside` are not replaced, but extended in the same way, with the fields that it has inside of them.
     None for formats that must be decoded to add fields."""
     codec = CODECS[serde.format.bare.name]
     if serde.format.is_windowed or codec.extend is None:
         return None
     plain = replace_schema_id(raw, serde, None) if serde.has_schema_id else raw
     assert plain is not None
-    return codec.extend(plain, fields, kind), replace(serde, has_schema_id=False)
+    return codec.extend(plain, fields, kind, inside), replace(serde, has_schema_id=False)
 
 
 def windowed_key(key: Column, form: Format, window: Window) -> Column:
@@ -102,18 +103,3 @@ def _without_window(raw: Column, form: Format) -> Column:
     """The key of a windowed key."""
     window_bytes = _window_bytes(form)
     return F.substring(raw, F.lit(1), F.length(require_min_length(raw, window_bytes)) - F.lit(window_bytes))
-
-
-def merged_struct(whole: Column, names: list[str], fields: list[tuple[str, Column]]) -> Column:
-    """A struct with fields added or replaced; null stays null.
-
-    Args:
-        whole: the struct.
-        names: of its fields.
-        fields: name and value of each new field.
-    """
-    new = dict(fields)
-    kept = [whole.getField(name).alias(name) for name in names if name not in new]
-    merged = F.struct(*kept, *(value.alias(name) for name, value in fields))
-    # In a CASE, Spark would decode the struct once for each field: it shares no subexpressions of conditional branches.
-    return F.get(F.array(merged), F.when(whole.isNotNull(), F.lit(0)))

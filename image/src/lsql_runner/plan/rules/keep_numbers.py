@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue, keeps_source
-from lsql_runner.bind.expr import Expr
+from lsql_runner.bind.expr import Expr, StructValue
 from lsql_runner.bind.projections import part_type
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT
@@ -95,7 +95,7 @@ def _source(node: Project, value_type: DataType) -> ColumnTypes:
     if not keeps_source(node.value) or "value" in encoded(node.input):
         return {}
     if isinstance(node.value, Fields) and isinstance(value_type, Struct):
-        new = {name for name, _ in node.value.fields}
+        new = {name for name, expr in node.value.fields if not isinstance(expr, StructValue)}
         value_type = Struct(tuple(member for member in value_type.fields if member.name not in new))
     return {"value": with_numbers(node.input.columns["value"], value_type)}
 

@@ -1,57 +1,55 @@
 package com.lsqlrunner.json;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.lsqlrunner.bytes.RecordBudget;
-import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.expression.BinaryFunction;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /**
- * Sets fields of a JSON object: {@code SELECT *, x AS y}.
+ * Sets fields of a JSON object, and of objects in it: {@code SELECT *, x AS y, z AS who.name}.
  *
  * <p>Spark can rebuild an object only from fields that a schema names, or through VARIANT, which writes 1.0 as 1. This
  * function copies the record token by token, so it preserves unknown fields and the digits of numbers.
  */
 public final class ExtendJson extends BinaryFunction {
     private static final long serialVersionUID = 1L;
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(RecordBudget.MAX_DEPTH)
-                    .build())
-            .build();
+
+    @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
+    private final StructType extended;
 
     /**
      * Creates the function. The result is the object {@code source} with all fields of the object {@code fields}: an
      * existing field is replaced, others are added at the end.
+     *
+     * @param extended the fields that do not replace an object of {@code source} but extend it in the same way; the
+     *     type of each has such fields of the object
      */
-    public ExtendJson(Expression source, Expression fields) {
-        super(source, fields);
+    public ExtendJson(Expression source, Expression fields, StructType extended) {
+        super(source, fields, extended);
+        this.extended = extended;
     }
 
     @Override
     public byte[] call(Object source, Object fields) {
-        try {
-            return extended((byte[]) source, (byte[]) fields);
-        } catch (IOException error) {
-            throw new MalformedRecordException(ErrorChain.link(error).reason());
-        }
+        return extended((byte[]) source, (byte[]) fields, extended);
     }
 
     @Override
     protected ExtendJson withChildren(List<Expression> children) {
-        return new ExtendJson(children.get(0), children.get(1));
+        return new ExtendJson(children.get(0), children.get(1), extended);
     }
 
     @Override
@@ -64,45 +62,83 @@ public final class ExtendJson extends BinaryFunction {
         return "lsql_extend_json";
     }
 
-    static byte[] extended(byte[] source, byte[] fields) throws IOException {
+    static byte[] extended(byte[] source, byte[] fields, StructType extended) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(source.length + fields.length);
-        try (JsonGenerator to = JSON.createGenerator(out)) {
-            to.writeStartObject();
-            copyFields(source, to, namesOf(fields));
-            copyFields(fields, to, Set.of());
-            to.writeEndObject();
+        try (JsonGenerator to = JsonTokens.JSON.createGenerator(out)) {
+            writeExtended(source, fields, extended, to);
+        } catch (IOException error) {
+            throw JsonTokens.notJson(error);
         }
         return out.toByteArray();
     }
 
-    private static Set<String> namesOf(byte[] object) throws IOException {
+    private static void writeExtended(byte[] source, byte[] fields, StructType extended, JsonGenerator to)
+            throws IOException {
         Set<String> names = new HashSet<>();
-        try (JsonParser from = JSON.createParser(object)) {
-            from.nextToken();
-            while (from.nextToken() == JsonToken.FIELD_NAME) {
-                names.add(from.currentName());
-                from.nextToken();
+        forEachField(fields, (name, from) -> {
+            names.add(name);
+            from.skipChildren();
+        });
+        Map<String, StructType> inside = new HashMap<>();
+        for (StructField field : extended.fields()) {
+            inside.put(field.name(), (StructType) field.dataType());
+        }
+        Map<String, byte[]> objects = new HashMap<>();
+        to.writeStartObject();
+        forEachField(source, (name, from) -> {
+            if (!names.contains(name)) {
+                to.writeFieldName(name);
+                copyValue(from, to);
+            } else if (inside.containsKey(name)) {
+                objects.put(name, objectOrNull(from, source, name));
+            } else {
                 from.skipChildren();
             }
-        }
-        return names;
+        });
+        forEachField(fields, (name, from) -> {
+            to.writeFieldName(name);
+            byte[] object = objects.get(name);
+            if (object == null) {
+                copyValue(from, to);
+            } else {
+                writeInside(name, object, JsonTokens.bytesOf(from, fields), inside.get(name), to);
+            }
+        });
+        to.writeEndObject();
     }
 
-    private static void copyFields(byte[] object, JsonGenerator to, Set<String> except) throws IOException {
-        try (JsonParser from = JSON.createParser(object)) {
-            if (from.nextToken() != JsonToken.START_OBJECT) {
-                throw new IOException("the record is not a JSON object");
-            }
-            while (from.nextToken() == JsonToken.FIELD_NAME) {
+    private static void writeInside(String name, byte[] object, byte[] fields, StructType extended, JsonGenerator to)
+            throws IOException {
+        try {
+            writeExtended(object, fields, extended, to);
+        } catch (MalformedRecordException malformed) {
+            throw malformed.inField(name);
+        }
+    }
+
+    private static byte[] objectOrNull(JsonParser from, byte[] source, String name) throws IOException {
+        return switch (from.currentToken()) {
+            case VALUE_NULL -> null;
+            case START_OBJECT -> JsonTokens.bytesOf(from, source);
+            default -> throw JsonTokens.mismatch(from, "an object").inField(name);
+        };
+    }
+
+    /** Reads the current value of the parser, up to its last token. */
+    @FunctionalInterface
+    private interface FieldReader {
+        void read(String name, JsonParser from) throws IOException;
+    }
+
+    private static void forEachField(byte[] object, FieldReader reader) throws IOException {
+        try (JsonParser from = JsonTokens.of(object)) {
+            JsonTokens.readStart(from);
+            while (from.nextToken() != JsonToken.END_OBJECT) {
                 String name = from.currentName();
                 from.nextToken();
-                if (except.contains(name)) {
-                    from.skipChildren();
-                } else {
-                    to.writeFieldName(name);
-                    copyValue(from, to);
-                }
+                reader.read(name, from);
             }
+            JsonTokens.readEnd(from);
         }
     }
 

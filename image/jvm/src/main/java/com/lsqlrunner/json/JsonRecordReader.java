@@ -1,13 +1,9 @@
 package com.lsqlrunner.json;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.lsqlrunner.bytes.RecordBudget;
-import com.lsqlrunner.errors.ErrorChain;
 import com.lsqlrunner.errors.MalformedRecordException;
 import com.lsqlrunner.errors.ShownValue;
 import com.lsqlrunner.value.TextValues;
@@ -50,17 +46,6 @@ import org.apache.spark.unsafe.types.UTF8String;
  * other form in JSON; every value can be read as text. Of fields and keys that appear twice, the last one counts.
  */
 final class JsonRecordReader {
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(RecordBudget.MAX_DEPTH)
-                    .maxStringLength(Integer.MAX_VALUE)
-                    .maxNumberLength(Integer.MAX_VALUE)
-                    .build())
-            .build();
-    /** The start of Jackson's description of the position in its source. */
-    private static final Pattern SOURCE_POSITION =
-            Pattern.compile("\\s*\\((?:start marker )?at \\[Source|\\s*at \\[Source");
-
     /** An exponent above 9,999, with which a number has more digits than a record may have. */
     private static final Pattern LARGE_EXPONENT = Pattern.compile("[eE][-+]?0*[1-9][0-9]{4,}$");
 
@@ -94,53 +79,26 @@ final class JsonRecordReader {
      * @throws MalformedRecordException with the field
      */
     InternalRow read(byte[] text) {
-        if (text.length == 0) {
-            throw new MalformedRecordException("the record is empty");
-        }
-        if (isUtf16(text)) {
-            throw new MalformedRecordException("it is not JSON in UTF-8");
-        }
         record = text;
         budget.start(text.length);
-        try (JsonParser json = JSON.createParser(text)) {
+        try (JsonParser json = JsonTokens.of(text)) {
             try {
                 return readObject(json);
-            } catch (StreamConstraintsException exceeded) { // only the depth is limited
-                throw RecordBudget.tooDeep().inField(path(json));
-            } catch (JsonParseException invalid) {
-                throw notJson(invalid).inField(path(json));
+            } catch (JsonProcessingException invalid) {
+                throw JsonTokens.notJson(invalid).inField(path(json));
             } catch (MalformedRecordException malformed) {
                 throw malformed.inField(path(json));
             }
         } catch (IOException error) {
-            throw notJson(error);
+            throw JsonTokens.notJson(error);
         }
-    }
-
-    private static MalformedRecordException notJson(IOException error) {
-        return new MalformedRecordException(
-                SOURCE_POSITION.split(ErrorChain.link(error).reason(), 2)[0].strip());
     }
 
     private InternalRow readObject(JsonParser json) throws IOException {
-        JsonToken first = json.nextToken();
-        if (first == null) {
-            throw new MalformedRecordException("the record is empty");
-        }
-        if (first != JsonToken.START_OBJECT) {
-            throw mismatch(json, "an object");
-        }
+        JsonTokens.readStart(json);
         InternalRow row = (InternalRow) struct.read(json);
-        if (json.nextToken() != null) {
-            throw new MalformedRecordException("there is text after the object");
-        }
+        JsonTokens.readEnd(json);
         return row;
-    }
-
-    /** Whether Jackson would take the text for UTF-16 or UTF-32, whose characters of JSON have bytes of zero. */
-    private static boolean isUtf16(byte[] text) {
-        int first = text[0] & 0xFF;
-        return first == 0 || first >= 0xFE || (text.length > 1 && text[1] == 0);
     }
 
     private String path(JsonParser json) {
@@ -250,9 +208,7 @@ final class JsonRecordReader {
         if (!json.currentToken().isStructStart()) {
             return textOf(json);
         }
-        int start = (int) json.currentTokenLocation().getByteOffset();
-        json.skipChildren();
-        return UTF8String.fromBytes(record, start, (int) json.currentLocation().getByteOffset() - start);
+        return UTF8String.fromBytes(JsonTokens.bytesOf(json, record));
     }
 
     private static UTF8String textOf(JsonParser json) throws IOException {
@@ -265,7 +221,7 @@ final class JsonRecordReader {
 
     private static Object readBoolean(JsonParser json) {
         if (!json.currentToken().isBoolean()) {
-            throw mismatch(json, "a boolean");
+            throw JsonTokens.mismatch(json, "a boolean");
         }
         return json.currentToken() == JsonToken.VALUE_TRUE;
     }
@@ -277,7 +233,7 @@ final class JsonRecordReader {
         return json -> {
             boolean isNumber = json.currentToken().isNumeric();
             if (!isNumber && (!isText(json) || Character.isDigit(lastCharacter(json)))) {
-                throw mismatch(json, "a number");
+                throw JsonTokens.mismatch(json, "a number");
             }
             if (keepsText) {
                 if (!isNumber) {
@@ -311,7 +267,7 @@ final class JsonRecordReader {
 
     private static long whole(JsonParser json, long least, long most, String name) throws IOException {
         if (!json.currentToken().isNumeric()) {
-            throw mismatch(json, "a number");
+            throw JsonTokens.mismatch(json, "a number");
         }
         BigDecimal value = exact(json, name);
         if (value.scale() > 0
@@ -324,7 +280,7 @@ final class JsonRecordReader {
 
     private static Decimal readDecimal(JsonParser json, DecimalType type) throws IOException {
         if (!json.currentToken().isNumeric()) {
-            throw mismatch(json, "a number");
+            throw JsonTokens.mismatch(json, "a number");
         }
         BigDecimal value = exact(json, type.simpleString());
         if (value.scale() > type.scale()
@@ -348,25 +304,12 @@ final class JsonRecordReader {
 
     private static JsonParser expect(JsonParser json, JsonToken token, String expected) {
         if (json.currentToken() != token) {
-            throw mismatch(json, expected);
+            throw JsonTokens.mismatch(json, expected);
         }
         return json;
     }
 
     private static MalformedRecordException doesNotFit(JsonParser json, String name) throws IOException {
         return new MalformedRecordException(ShownValue.ofNumber(json.getText()) + " does not fit the type " + name);
-    }
-
-    private static MalformedRecordException mismatch(JsonParser json, String expected) {
-        String found =
-                switch (json.currentToken()) {
-                    case START_OBJECT -> "an object";
-                    case START_ARRAY -> "an array";
-                    case VALUE_STRING -> "a text";
-                    case VALUE_TRUE, VALUE_FALSE -> "a boolean";
-                    case VALUE_NULL -> "null";
-                    default -> "a number";
-                };
-        return new MalformedRecordException("%s is not %s".formatted(found, expected));
     }
 }
