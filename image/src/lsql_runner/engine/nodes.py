@@ -13,7 +13,7 @@ from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extend
 from lsql_runner.bind.expr import Expr, StructValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, rules
-from lsql_runner.engine.codecs.table import extend
+from lsql_runner.engine.codecs.table import decode_nothing, extend
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filter, group_rules
 from lsql_runner.engine.expressions import column
@@ -27,7 +27,7 @@ from lsql_runner.engine.tables import packed_key
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Write, WriteSink
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.usage import node_exprs, parts_read
 from lsql_runner.types import Struct
 
 Reader = Callable[[TopicSchema], DataFrame]
@@ -41,6 +41,8 @@ class Source:
     """The records of the topics that an INSERT reads, and how the errors of its rows are handled."""
 
     read: Reader
+    parts_read: Mapping[str, frozenset[str]] | None = None
+    """By topic: which of `key` and `value` the INSERT decodes. The others are checked; None checks nothing."""
     record_rules: str | None = None
     """The handled errors of records, a result of `attempts.rules`; None if they all stop the query."""
     handle_failed_records: FailedRowHandler | None = None
@@ -68,13 +70,13 @@ def source_of(
         handle_failed_records: called before a stateful operator reads the records; `failed_row_filter` by default.
         run: the run id of the checkpoint of the query.
     """
+    source = Source(read=read, parts_read=parts_read(write), run=run)
     if isinstance(write, WriteSink):
-        return Source(read=read, run=run)
+        return source
     policies = write.errors
     if not write.stateful:
         record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
-        return Source(read=read, record_rules=record_rules if policies.handles_errors else None, run=run)
-    source = Source(read=read, run=run)
+        return replace(source, record_rules=record_rules if policies.handles_errors else None)
     if policies.read != "fail":
         source = replace(
             source,
@@ -94,6 +96,21 @@ def compile_node(node: PlanNode, source: Source) -> Relation:
 
 @compile_node.register
 def _(node: ReadTopic, source: Source) -> Relation:
+    return _checked(_records(node, source), node, source)
+
+
+def _checked(relation: Relation, node: ReadTopic, source: Source) -> Relation:
+    """Records of a topic, of which those fail whose key or value is malformed, though the INSERT does not read it."""
+    if source.parts_read is None:
+        return relation
+    for name, part in relation.undecoded.items():
+        is_read = name in source.parts_read[node.schema.topic]
+        if not is_read and (value := decode_nothing(part.raw, part.serde)) is not None:
+            relation = where(relation, part.raw.isNull() | value.isNotNull(), of_table=False)
+    return relation
+
+
+def _records(node: ReadTopic, source: Source) -> Relation:
     frame = source.read(node.schema)
     decoded = {
         "raw_key": F.col("key"),
@@ -124,9 +141,14 @@ def _(node: ReadTopic, source: Source) -> Relation:
 
 @compile_node.register
 def _(node: Filter, source: Source) -> Relation:
-    below = compile_node(node.input, source)
-    condition = column(node.condition, below.columns_for([node.condition]))
-    return where(below, condition, node.of_table)
+    if isinstance(node.input, ReadTopic):
+        # A record that the condition excludes is not checked, as one that is decoded above the condition.
+        return _checked(_filtered(_records(node.input, source), node), node.input, source)
+    return _filtered(compile_node(node.input, source), node)
+
+
+def _filtered(below: Relation, node: Filter) -> Relation:
+    return where(below, column(node.condition, below.columns_for([node.condition])), node.of_table)
 
 
 @compile_node.register

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from lsql_runner.bind.bound import keeps_source, part_exprs
+from lsql_runner.bind.bound import Fields, keeps_source, part_exprs
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.number_types import has_numbers, with_numbers
@@ -73,9 +73,20 @@ def fields_read(query: Query) -> dict[str, DataType]:
     """By topic: the type of the fields that a query decodes of its value; an empty struct if it passes through."""
     kinds: dict[str, list[DataType]] = {}
     for write in query.writes:
-        for node, kind in _reads(write.input, _target_exprs(write)):
-            kinds.setdefault(node.schema.topic, []).append(kind)
+        for read in _reads(write.input, _target_exprs(write)):
+            schema = read.node.schema
+            kinds.setdefault(schema.topic, []).append(narrowed(schema.value.type, paths_into("value", read.exprs)))
     return {topic: _union(found) for topic, found in kinds.items()}
+
+
+def parts_read(write: Write) -> dict[str, frozenset[str]]:
+    """By topic: which of `key` and `value` an INSERT reads, with an expression or to add fields to them."""
+    found: dict[str, frozenset[str]] = {}
+    for read in _reads(write.input, _target_exprs(write)):
+        names = {name for name in ("key", "value") if paths_into(name, read.exprs)}
+        topic = read.node.schema.topic
+        found[topic] = found.get(topic, frozenset()) | read.extended | names
+    return found
 
 
 def _target_exprs(write: Write) -> tuple[Expr, ...]:
@@ -83,11 +94,22 @@ def _target_exprs(write: Write) -> tuple[Expr, ...]:
     return (ColumnRef("value", (), write.input.value_type),) if isinstance(write, WriteSink) else ()
 
 
-def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic, DataType]]:
-    """The decoded type of each topic below a node. `above` are expressions over the columns of the node."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What an INSERT reads of the records of a topic."""
+
+    node: ReadTopic
+    exprs: tuple[Expr, ...]
+    """Expressions over the columns of the topic."""
+    extended: frozenset[str]
+    """`key` and `value` if fields are added to them."""
+
+
+def _reads(node: PlanNode, above: tuple[Expr, ...], extended: frozenset[str] = frozenset()) -> Iterator[_Read]:
+    """What nodes read of each topic below a node. `above` are expressions over the columns of the node."""
     match node:
-        case ReadTopic(schema):
-            yield node, narrowed(schema.value.type, paths_into("value", above))
+        case ReadTopic():
+            yield _Read(node, above, extended)
         case Join():
             for side in (node.left, node.right):
                 carried = tuple(
@@ -99,10 +121,14 @@ def _reads(node: PlanNode, above: tuple[Expr, ...]) -> Iterator[tuple[ReadTopic,
                 yield from _reads(side.input, (*keys, *carried))
         case Aggregate():
             yield from _reads(node.input, node_exprs(node))
-        case Project() if not keeps_source(node.value):
-            yield from _reads(node.input, node_exprs(node))
+        case Project():
+            parts = {"key": node.key, "value": node.value}
+            kept = {name for name, part in parts.items() if keeps_source(part)}
+            new = {name for name, part in parts.items() if isinstance(part, Fields) and part.extends}
+            refs = (part for expr in above for part in walk(expr) if isinstance(part, ColumnRef) and part.name in kept)
+            yield from _reads(node.input, (*refs, *node_exprs(node)), frozenset((extended & kept) | new))
         case _:
-            yield from _reads(inputs(node)[0], (*above, *node_exprs(node)))
+            yield from _reads(inputs(node)[0], (*above, *node_exprs(node)), extended)
 
 
 def _scalar_paths(kind: DataType) -> tuple[Path, ...]:

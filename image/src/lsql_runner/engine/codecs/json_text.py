@@ -66,5 +66,11 @@ def _extend(raw: Column, fields: Column, kind: Struct, inside: Struct) -> Column
 
 
 CODECS = {
-    "JSON": Codec(decode=_decode, encode=_encode, replace_schema_id=_replace_schema_id, extend=_extend),
+    "JSON": Codec(
+        decode=_decode,
+        encode=_encode,
+        replace_schema_id=_replace_schema_id,
+        extend=_extend,
+        is_checked_unread=True,
+    ),
 }

@@ -33,3 +33,5 @@ class Codec:
     extend: Callable[[Column, Column, Struct, Struct], Column] | None = None
     """The bytes with the fields of a struct of this type added or replaced; the other bytes do not change. The structs
     in the second type are not replaced, but extended. None for formats that must be decoded to add fields."""
+    is_checked_unread: bool = False
+    """Whether malformed bytes are an error also in a key or value that nothing decodes."""

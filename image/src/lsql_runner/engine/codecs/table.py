@@ -40,6 +40,15 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     return CODECS[serde.format.name].decode(raw, serde, kind)
 
 
+def decode_nothing(raw: Column, serde: Serde) -> Column | None:
+    """A value without fields, which is null only for null: malformed bytes are an error.
+
+    A value that is not a struct is decoded. None for formats whose bytes are not checked unless they are decoded."""
+    if not CODECS[serde.format.bare.name].is_checked_unread:
+        return None
+    return decode(raw, serde, Struct(()) if isinstance(serde.type, Struct) else serde.type)
+
+
 def encode(
     value: Column,
     form: Format,
