@@ -119,7 +119,7 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
         parameter = row.signature.parameter(position)
         if parameter.kind == "header":
             assert isinstance(arg, Const)
-            args.append(HeaderValue(str(arg.value)))
+            args.append(HeaderValue(str(arg.value), matched.result))
         else:
             args.append(operators.convert(arg if parameter.constant else literals.replace(arg), kind))
     args += [default_of(p) for p in row.signature.parameters[len(bound) :] if p.optional]

@@ -153,7 +153,7 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr], scope: S
         function=row.name,
         lowering=typed(row.lowering, result),
         args=(
-            *(_value_of(arg, row, position) for position, arg in enumerate(args)),
+            *(_value_of(arg, row, position, result) for position, arg in enumerate(args)),
             *defaults,
             *(RandomBits(number, expr.span) for number in range(row.random_bits)),
             *(headers if row.takes_headers else ()),
@@ -164,12 +164,12 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr], scope: S
     )
 
 
-def _value_of(arg: Expr, row: Function, position: int) -> Expr:
-    """The argument; for the name of a header, its bytes."""
+def _value_of(arg: Expr, row: Function, position: int, result: DataType) -> Expr:
+    """The argument; for the name of a header, its value in the type of the result."""
     if row.signature.parameter(position).kind != "header":
         return arg
     assert isinstance(arg, Const)
-    return HeaderValue(str(arg.value))
+    return HeaderValue(str(arg.value), result)
 
 
 def is_count_star(expr: ast.Call, row: AggregateFunction) -> bool:

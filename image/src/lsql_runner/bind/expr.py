@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from lsql_runner.bind.functions.lowering import Lowering
 from lsql_runner.bind.functions.spec import Nulls
 from lsql_runner.spans import Span
-from lsql_runner.types import BYTES, LONG, DataType, Field, Struct
+from lsql_runner.types import LONG, DataType, Field, Struct
 
 ScalarValue = str | int | float | bool | None
 
@@ -149,13 +149,11 @@ class StructValue:
 
 @dataclass(frozen=True, slots=True)
 class HeaderValue:
-    """The bytes of the last header called `name`; NULL if the record has no such header."""
+    """The last header called `name`; NULL if the record has no such header."""
 
     name: str
-
-    @property
-    def type(self) -> DataType:
-        return BYTES
+    type: DataType
+    """STRING, INT, LONG, FLOAT or DOUBLE: the header has the bytes of Kafka's serializer of this type."""
 
     @property
     def nullable(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from lsql_runner.bind.bound import Shape
-from lsql_runner.bind.expr import ColumnRef, Convert, Expr, HeaderValue
+from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -123,7 +123,7 @@ class Scope:
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
                 self._require("headers", path.span, head)
-                return Convert(HeaderValue(steps[0].name), STRING)
+                return HeaderValue(steps[0].name, STRING)
             case "_meta":
                 step = steps[0].name if len(steps) == 1 and isinstance(steps[0], ast.Ident) else ""
                 if step not in _META_STEPS:

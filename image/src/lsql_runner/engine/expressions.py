@@ -25,8 +25,8 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.identity import RECORD
 from lsql_runner.engine.lowering import to_column
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.jvm.java_entries import SHOW_VALUE
-from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIME, TIMESTAMP, DataType, Decimal
+from lsql_runner.jvm.java_entries import READ_HEADER, SHOW_VALUE
+from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIME, TIMESTAMP, DataType, Decimal, describe
 
 Columns = Mapping[str, Column]
 """The columns of the input, by their names in the plan."""
@@ -131,7 +131,8 @@ def _(expr: StructValue, columns: Columns) -> Column:
 @column.register
 def _(expr: HeaderValue, columns: Columns) -> Column:
     same = F.filter(columns["headers"], lambda header: header["key"] == F.lit(expr.name))
-    return F.try_element_at(same, F.lit(-1))["value"]  # as `Headers.lastHeader` of Kafka's client
+    last = F.try_element_at(same, F.lit(-1))["value"]  # as `Headers.lastHeader` of Kafka's client
+    return call(READ_HEADER, last, F.lit(expr.name), F.lit(describe(expr.type)))
 
 
 @column.register

@@ -20,7 +20,6 @@ from lsql_runner.bind.functions.lowering import (
     Rest,
 )
 from lsql_runner.engine.call import call
-from lsql_runner.engine.codecs.wire import be_double, be_float, be_int, be_long
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.user_functions import call_class
 
@@ -40,10 +39,6 @@ def _header_keys(headers: Column) -> Column:
 
 
 COMPOSED: dict[str, Callable[[Column], Column]] = {
-    "be_int": be_int,
-    "be_long": be_long,
-    "be_float": be_float,
-    "be_double": be_double,
     "header_keys": _header_keys,
 }
 """Functions that are composed of Spark's functions here, and are not registered in Spark."""

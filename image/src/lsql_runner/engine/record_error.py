@@ -52,12 +52,13 @@ def record_error(
         "offset": first.offset,
         "reason": first.failure.reason,
     }
-    if first.failure.kind != "malformed":
+    schema = next(source for source in plan.sources if source.topic == first.partition.topic)
+    malformed = _malformed_part(schema, first, reader) if first.failure.kind == "malformed" else None
+    if malformed is None:
         failing = failing_place(write, reader({first.partition: (first.offset, first.offset + 1)}))
         reason = first.failure.reason if failing is None else f"{failing}: {first.failure.reason}"
         return LsqlError("RECORD_REFUSED", **(place | {"reason": reason}))
-    schema = next(source for source in plan.sources if source.topic == first.partition.topic)
-    part, form = _malformed_part(schema, first, reader)
+    part, form = malformed
     return LsqlError("RECORD_MALFORMED", **place, part=part, format=str(form))
 
 
@@ -79,10 +80,10 @@ def _computation(write: Write, reader: RangeReader, context: OutputContext) -> C
     return compute
 
 
-def _malformed_part(schema: TopicSchema, record: BadRecord, reader: RangeReader) -> tuple[str, Format]:
-    """`key` or `value`, and the format in which it is malformed."""
+def _malformed_part(schema: TopicSchema, record: BadRecord, reader: RangeReader) -> tuple[str, Format] | None:
+    """`value` or `key`, and the format in which it is malformed; None if other bytes are, in an expression."""
     rows = reader({record.partition: (record.offset, record.offset + 1)})(schema)
-    value = decode(F.col("value"), schema.value, schema.value.type)
-    if failure_of(rows.select(value.alias("decoded"))) is None:
-        return "key", schema.key.format
-    return "value", schema.value.format
+    for name, serde in (("value", schema.value), ("key", schema.key)):
+        if failure_of(rows.select(decode(F.col(name), serde, serde.type).alias("decoded"))) is not None:
+            return name, serde.format
+    return None

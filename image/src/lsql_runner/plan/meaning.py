@@ -227,7 +227,8 @@ def _(expr: OperatorCall, columns: ColumnMeanings) -> Value:
 
 @_meaning.register
 def _(expr: FunctionCall, columns: ColumnMeanings) -> Value:
-    return ["call", expr.function, [_meaning(arg, columns) for arg in expr.written_args], describe(expr.type)]
+    args = [["header", a.name] if isinstance(a, HeaderValue) else _meaning(a, columns) for a in expr.written_args]
+    return ["call", expr.function, args, describe(expr.type)]
 
 
 @_meaning.register
@@ -248,7 +249,7 @@ def _(expr: StructValue, columns: ColumnMeanings) -> Value:
 
 @_meaning.register
 def _(expr: HeaderValue, columns: ColumnMeanings) -> Value:
-    return ["header", expr.name]
+    return ["cast", ["header", expr.name], describe(expr.type)]
 
 
 @_meaning.register

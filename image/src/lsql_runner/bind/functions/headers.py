@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsql_runner.bind.functions.lowering import Arg, Lowering, native
+from lsql_runner.bind.functions.lowering import Arg, native
 from lsql_runner.bind.functions.spec import Function, signature
 
 GROUP = "Headers"
@@ -17,11 +17,11 @@ EXAMPLE_HEADERS: tuple[tuple[str, bytes], ...] = (
 """The headers of the record with which the examples run."""
 
 
-def _number(kind: str, lowering: Lowering, size: int, example: str, result: str) -> Function:
+def _number(kind: str, size: int, example: str, result: str) -> Function:
     name = f"HEADERAS{kind.upper()}"
     return Function(
         signature=signature(f"{name}(name: header) -> {kind}"),
-        lowering=lowering,
+        lowering=Arg(0),
         doc=f"Returns the last header with this name as {kind}: {size} bytes, big-endian, as Kafka's serializers write "
         "it. Null if the record has no such header.",
         example=f"{name}('{example}')",
@@ -34,7 +34,7 @@ def _number(kind: str, lowering: Lowering, size: int, example: str, result: str)
 FUNCTIONS = (
     Function(
         signature=signature("HEADERASSTRING(name: header) -> string"),
-        lowering=native("decode", Arg(0), "UTF-8"),
+        lowering=Arg(0),
         doc="Returns the last header with this name as text, as `_header.<name>` does. Null if the record has no such "
         "header.",
         example="HEADERASSTRING('source')",
@@ -42,10 +42,10 @@ FUNCTIONS = (
         group=GROUP,
         nulls="sometimes",
     ),
-    _number("int", native("be_int", Arg(0)), 4, "count", "-2"),
-    _number("long", native("be_long", Arg(0)), 8, "size", "256"),
-    _number("float", native("be_float", Arg(0)), 4, "ratio", "1.5"),
-    _number("double", native("be_double", Arg(0)), 8, "price", "-2.25"),
+    _number("int", 4, "count", "-2"),
+    _number("long", 8, "size", "256"),
+    _number("float", 4, "ratio", "1.5"),
+    _number("double", 8, "price", "-2.25"),
     Function(
         signature=signature("HEADERKEYS() -> array<string>"),
         lowering=native("header_keys", Arg(0)),

@@ -14,7 +14,7 @@ The kind of a parameter is one of these:
     E               a type variable for types with equality: all except maps and types that contain a map
     N               a type variable for numeric types
     array<A>        an array of a type variable; also array<array<A>>
-    header          the name of a header, a literal; the lowering has the bytes of the last header of that name
+    header          the name of a header, a literal; the lowering has the value of the last header of that name
     O               a type variable for types with an order: numbers, string, boolean, date, time,
                     timestamp
 

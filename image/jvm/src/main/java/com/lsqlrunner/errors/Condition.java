@@ -11,6 +11,8 @@ import java.util.Map;
 public enum Condition {
     /** Bytes that are not in the declared format. All formats, including Spark's own, report this condition. */
     MALFORMED_RECORD_IN_PARSING("<reason>"),
+    /** A header that does not have the type as which a function reads it. */
+    LSQL_HEADER_INVALID("header <header>: <reason>"),
     /** A schema that cannot be used, or that cannot hold a type. Detected before any record is read. */
     LSQL_SCHEMA_UNUSABLE("<reason>"),
     /** A value that its schema cannot hold. */

@@ -7,6 +7,7 @@ import com.lsqlrunner.avro.DecodeAvro;
 import com.lsqlrunner.avro.EncodeAvro;
 import com.lsqlrunner.expression.Arguments;
 import com.lsqlrunner.expression.PackRow;
+import com.lsqlrunner.expression.ReadHeader;
 import com.lsqlrunner.expression.RequireLength;
 import com.lsqlrunner.expression.ShowValue;
 import com.lsqlrunner.expression.UnpackRow;
@@ -72,6 +73,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_decode_xml", all -> new DecodeXml(all.first(), all.type(1), all.string(2)));
         FUNCTIONS.put(
                 "lsql_require_length", all -> new RequireLength(all.first(), all.number(1), (Boolean) all.value(2)));
+        FUNCTIONS.put("lsql_read_header", all -> new ReadHeader(all.first(), all.string(1), all.string(2)));
         FUNCTIONS.put("lsql_pack_row", all -> new PackRow(all.first()));
         FUNCTIONS.put(
                 "lsql_unpack_row", all -> new UnpackRow(all.first(), all.type(1).asNullable()));
