@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import ColumnRef, Expr, HeaderValue
+from lsql_runner.bind.source_formats import FORMAT_PARTS
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
@@ -67,7 +68,8 @@ class Scope:
         """The expression that a path names.
 
         Raises:
-            LsqlError: FIELD_UNKNOWN, FIELD_NOT_NESTED, at the step that fails; HEADER_NAME_MISSING, FACET_UNAVAILABLE.
+            LsqlError: FIELD_UNKNOWN, FIELD_NOT_NESTED, at the step that fails; HEADER_NAME_MISSING, FACET_UNAVAILABLE;
+                FORMAT_CONDITION_MISPLACED.
         """
         expr = self._resolve(path)
         if isinstance(expr, ColumnRef) and expr in self.not_null:
@@ -82,6 +84,8 @@ class Scope:
             return resolve_lateral(self.laterals[head], path)
         if self.is_qualifier(path) and isinstance(path.steps[0], ast.Ident):
             return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
+        if not path.head.quoted and head.lower() in FORMAT_PARTS and not self._is_field(head):
+            raise LsqlError("FORMAT_CONDITION_MISPLACED", path.span, name=head.lower())
         return self._inside("value", self.shape.value.type, self._steps_in_value(path), self.name)
 
     def has_field(self, path: ast.NamePath) -> bool:

@@ -16,7 +16,8 @@ from lsql_runner.formats.table import known_formats, parse_format, readable_as
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 
-_PARTS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
+FORMAT_PARTS: dict[str, OneOf["key", "value"]] = {"_ktype": "key", "_vtype": "value"}
+"""The part of a record by the name of its format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _format_condition(condition: ast.Expression, select: ast.Select) -> FormatCo
             source = next((s for s in select.sources if qualifier.name in [name.name for name in s.names]), None)
         case _:
             return None
-    if source is None or part.quoted or part.name.lower() not in _PARTS:
+    if source is None or part.quoted or part.name.lower() not in FORMAT_PARTS:
         return None
     match named:
         case ast.NamePath(word, ()):
@@ -113,7 +114,7 @@ def _formats_in_where(
     """The formats of the WHERE clauses by topic and part, each with the first condition that names it."""
     found: dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]] = {}
     for condition in (condition for select in selects for condition in format_conditions(select)):
-        part = _PARTS[condition.name]
+        part = FORMAT_PARTS[condition.name]
         form = readable_format(condition.format, part, condition.span)
         if not isinstance(condition.source, ast.SourceName) or condition.source.name.name not in topics:
             continue

@@ -13,7 +13,7 @@ from lsql_runner.spans import Span
 from lsql_runner.sql.hints import character_hint
 from lsql_runner.sql.tokens import Token, TokenKind
 
-_BLANK = re.compile(r"(?:\s+|--[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"(?:\A\ufeff)?(?:\s+|--[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?")
 _UNIT = re.compile(r"[^\W\d]\w*")

@@ -6,6 +6,10 @@ from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 FORMATS: dict[str, ErrorKind] = {
     "FORMAT_UNSUPPORTED": ErrorKind("The format {format} is not supported here.", "Use one of {known}."),
+    "FORMAT_CONDITION_MISPLACED": ErrorKind(
+        "{name} names the format of a topic and is not a field.",
+        "Connect it to the rest of WHERE with AND, and put OR in brackets: (a = 1 OR a = 2) AND {name}=JSON.",
+    ),
     "FORMAT_MISMATCH": ErrorKind(
         "The {part} has the type {type} and cannot be written as {format}.",
         "Store it as {suggested}, or convert the value.",

@@ -13,6 +13,8 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Decodes records of one line of CSV without a header. An empty column is null. Not thread-safe. */
 final class CsvDecoder {
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
+
     private final CsvLine line;
     private final UTF8String nullText;
     private final String[] names;
@@ -43,7 +45,7 @@ final class CsvDecoder {
     }
 
     GenericInternalRow decode(byte[] record) {
-        int found = line.read(record);
+        int found = line.read(withoutMark(record));
         if (found != names.length) {
             throw new MalformedRecordException("it has %d columns, not %d".formatted(found, names.length));
         }
@@ -52,6 +54,13 @@ final class CsvDecoder {
             values[i] = value(i);
         }
         return new GenericInternalRow(values);
+    }
+
+    /** The record without a byte order mark, which is no part of its first column. */
+    private static byte[] withoutMark(byte[] record) {
+        boolean isMarked = record.length >= BYTE_ORDER_MARK.length
+                && Arrays.equals(record, 0, BYTE_ORDER_MARK.length, BYTE_ORDER_MARK, 0, BYTE_ORDER_MARK.length);
+        return isMarked ? Arrays.copyOfRange(record, BYTE_ORDER_MARK.length, record.length) : record;
     }
 
     private Object value(int field) {
