@@ -181,6 +181,10 @@ public final class BatchTrigger {
             if (!isStopping() && !waiting.poll(MAX_WAIT).isEmpty()) {
                 hasUnreadRecords = true;
                 consumerPositions = Map.of();
+                if (WaitingConsumer.mayHaveRequestedMore(waiting)) {
+                    waiting.close(Duration.ZERO);
+                    consumer = null;
+                }
             }
         } catch (WakeupException wake) {
             consumerPositions = Map.of();
@@ -210,6 +214,7 @@ public final class BatchTrigger {
                 consumer.seek(partition, position);
             }
         });
+        consumer.resume(consumer.paused());
         consumerPositions = all;
         return consumer;
     }
@@ -242,8 +247,9 @@ public final class BatchTrigger {
     }
 
     private void wake() {
-        if (consumer != null) {
-            consumer.wakeup();
+        Consumer<byte[], byte[]> waiting = consumer;
+        if (waiting != null) {
+            waiting.wakeup();
         }
     }
 }

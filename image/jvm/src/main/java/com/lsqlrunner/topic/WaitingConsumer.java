@@ -5,10 +5,15 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Deserializer;
 
 /**
  * A consumer that only waits for records: the broker answers a fetch when there is a record, with as few bytes as
  * possible.
+ *
+ * <p>The first record pauses all partitions. Kafka's consumer requests the next records before it returns those that it
+ * has, but not those of the partition that these are from. If the other partitions of the broker have no records, the
+ * broker holds this request for {@code fetch.max.wait.ms}, and until then the consumer sends it no other one.
  */
 final class WaitingConsumer {
     private static final int DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
@@ -17,7 +22,28 @@ final class WaitingConsumer {
 
     /** @param options of Spark's source; those with the prefix {@code kafka.} are the consumer's */
     static Consumer<byte[], byte[]> open(Map<String, String> options) {
-        return new KafkaConsumer<>(settings(options), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        Arrival arrival = new Arrival();
+        arrival.consumer = new KafkaConsumer<>(settings(options), arrival, arrival);
+        return arrival.consumer;
+    }
+
+    /**
+     * Whether a consumer that has returned a record may have requested the next ones: a record of nulls is not read.
+     */
+    static boolean mayHaveRequestedMore(Consumer<byte[], byte[]> consumer) {
+        return !consumer.paused().containsAll(consumer.assignment());
+    }
+
+    /** Pauses the consumer while it reads a record: the only moment before it requests the next ones. */
+    private static final class Arrival implements Deserializer<byte[]> {
+        private final Deserializer<byte[]> bytes = new ByteArrayDeserializer();
+        private Consumer<byte[], byte[]> consumer;
+
+        @Override
+        public byte[] deserialize(String topic, byte[] data) {
+            consumer.pause(consumer.assignment());
+            return bytes.deserialize(topic, data);
+        }
     }
 
     static Map<String, Object> settings(Map<String, String> options) {

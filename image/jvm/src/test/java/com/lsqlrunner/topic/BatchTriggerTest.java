@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetResetStrategy;
 import org.apache.kafka.common.KafkaException;
@@ -23,11 +24,22 @@ class BatchTriggerTest {
     private static final Duration PACE = Duration.ofMillis(60);
     private static final Duration NEVER = Duration.ofHours(1);
 
-    private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE);
+    private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE) {
+        @Override
+        public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
+            if (pausesAfterPoll && !found.isEmpty()) {
+                pause(assignment());
+            }
+            return found;
+        }
+    };
+    private boolean pausesAfterPoll;
     private int polls;
 
     private BatchTrigger trigger(Duration pace, Object... streams) {
-        BatchTrigger trigger = new BatchTrigger(pace, () -> consumer);
+        BatchTrigger trigger = new BatchTrigger(
+                pace, () -> consumer.closed() ? new MockConsumer<>(OffsetResetStrategy.NONE) : consumer);
         for (Object stream : streams) {
             trigger.add(stream);
         }
@@ -179,6 +191,32 @@ class BatchTriggerTest {
         trigger.planned("a", Map.of(A0, 0L), Map.of(A0, 0L)); // such as the records of an open transaction
 
         assertTrue(trigger.await("a", Map.of(A0, 0L)) >= 90);
+    }
+
+    @Test
+    void aConsumerThatAnArrivingRecordHasPausedContinues() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.updateBeginningOffsets(Map.of(A0, 0L));
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>("a", 0, 0L, new byte[0], new byte[0])));
+        pausesAfterPoll = true;
+        trigger.await("a", Map.of(A0, 0L));
+        assertEquals(Set.of(A0), consumer.paused());
+
+        trigger.await("a", Map.of(A0, 1L));
+
+        assertFalse(consumer.closed());
+        assertEquals(Set.of(), consumer.paused());
+    }
+
+    @Test
+    void aConsumerThatMayHaveRequestedTheNextRecordsIsReplaced() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.updateBeginningOffsets(Map.of(A0, 0L));
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>("a", 0, 0L, null, null)));
+
+        trigger.await("a", Map.of(A0, 0L));
+
+        assertTrue(consumer.closed());
     }
 
     @Test
