@@ -161,7 +161,19 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
             if (topic.failsOnDataLoss()) {
                 throw missing;
             }
-            consumer.seekToBeginning(missing.offsetOutOfRangePartitions().keySet());
+            skip(missing.offsetOutOfRangePartitions());
+        }
+    }
+
+    /** Continues at the first record, if it is after the position, or else at the end, as batches do. */
+    private void skip(Map<TopicPartition, Long> positions) {
+        try {
+            Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(positions.keySet());
+            Map<TopicPartition, Long> ends = consumer.endOffsets(positions.keySet());
+            positions.forEach((partition, position) -> consumer.seek(
+                    partition, Math.max(beginnings.get(partition), Math.min(position, ends.get(partition)))));
+        } catch (WakeupException wake) {
+            // The next poll finds the gap again.
         }
     }
 

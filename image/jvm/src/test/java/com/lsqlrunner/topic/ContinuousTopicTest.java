@@ -19,6 +19,8 @@ import org.apache.kafka.clients.consumer.OffsetResetStrategy;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ContinuousTopicTest {
     private static final TopicPartition P0 = new TopicPartition("t", 0);
@@ -96,20 +98,29 @@ class ContinuousTopicTest {
     }
 
     @Test
-    void missingRecordsAreAnErrorOrSkipped() {
+    void missingRecordsAreAnError() {
         ContinuousTopic strict = topic(1, true);
         ContinuousReader failing = strict.reader(strict.addScan(), 0, new ContinuousTask());
         consumers.get(0).setPollException(new OffsetOutOfRangeException(Map.of(P0, 0L)));
         assertThrows(OffsetOutOfRangeException.class, failing::next);
+    }
 
-        ContinuousTopic lenient = topic(1, false);
-        ContinuousReader reader = lenient.reader(lenient.addScan(), 0, new ContinuousTask());
-        consumers.get(1).updateBeginningOffsets(Map.of(P0, 3L));
-        consumers.get(1).setPollException(new OffsetOutOfRangeException(Map.of(P0, 0L)));
-        consumers.get(1).schedulePollTask(() -> {});
-        add(1, P0, 3);
+    @ParameterizedTest
+    @CsvSource({"7, 9, 7", "0, 2, 2", "0, 0, 0", "0, 9, 5"})
+    void missingRecordsAreSkippedIfTheyAreNoError(long beginning, long end, long expected) {
+        ContinuousTopic topic = topic(1, false);
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        MockConsumer<byte[], byte[]> consumer = consumers.get(0);
+        consumer.updateBeginningOffsets(Map.of(P1, beginning));
+        consumer.updateEndOffsets(Map.of(P1, end));
+        consumer.setPollException(new OffsetOutOfRangeException(Map.of(P1, 5L)));
+        consumer.schedulePollTask(() -> {});
+        add(0, P1, 0, 1, 2, 5, 7);
+
         assertTrue(reader.next());
-        assertEquals(3L, reader.get().getLong(4));
+
+        long first = reader.get().getLong(4);
+        assertEquals(expected, first);
     }
 
     @Test
