@@ -180,6 +180,13 @@ POINTS = (
         only=Guarantee.EXACTLY_ONCE,
     ),
     Point(
+        name="ends-of-the-targets-saved",
+        rule=Rule(class_name=f"{_DELIVERY}.TargetOffsets", method="save", location="EXIT"),
+        suites=(STATELESS, CONTINUOUS),
+        repeats=Repeats.NEVER,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
         name="before-open-transactions-are-committed",
         rule=Rule(class_name=f"{_DELIVERY}.TransactionRecovery", method="commitOpen"),
         suites=(STATELESS, CONTINUOUS, GROUPS),
@@ -227,6 +234,7 @@ CRASHES = {
     "continuous": _BY_NAME["at-an-acknowledgement-of-a-continuous-task"],
 }
 """By mode, a point at which the JVM is killed while it writes results."""
+TARGET_ENDS_SAVED = _BY_NAME["ends-of-the-targets-saved"]
 
 
 def first_batch_held(held: Path) -> Point:

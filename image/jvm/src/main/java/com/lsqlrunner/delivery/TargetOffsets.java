@@ -48,6 +48,19 @@ final class TargetOffsets {
         }
     }
 
+    /**
+     * The newest offsets that hold for a batch; null if there are none. Those of later batches are removed: without
+     * batches, they are saved before the end of the batch, and when it runs again, it may end at other positions.
+     *
+     * @param batch the one that an earlier process has not ended
+     */
+    synchronized Map<TopicPartition, Long> continueAt(long batch) {
+        if (entries.removeIf(entry -> entry.batch > batch)) {
+            write();
+        }
+        return of(batch);
+    }
+
     /** The newest offsets that hold for a batch; null if there are none. */
     synchronized Map<TopicPartition, Long> of(long batch) {
         for (int index = entries.size() - 1; index >= 0; index--) {

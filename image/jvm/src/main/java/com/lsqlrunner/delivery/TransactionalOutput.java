@@ -105,7 +105,7 @@ public final class TransactionalOutput implements AutoCloseable {
         } else {
             slots.fence(producers);
         }
-        Map<TopicPartition, Long> from = offsets.of(batch);
+        Map<TopicPartition, Long> from = offsets.continueAt(batch);
         if (from == null) {
             offsets.save(batch, targets.ends(TIMEOUT));
         } else if (replay.hasBegun()) {

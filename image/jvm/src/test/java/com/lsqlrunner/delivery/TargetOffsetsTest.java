@@ -90,6 +90,22 @@ class TargetOffsetsTest {
     }
 
     @Test
+    void offsetsOfBatchesAfterTheOneThatRunsAgainDoNotHoldAnyMore() {
+        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(5, Map.of(A0, 20L));
+        assertEquals(Map.of(A0, 10L), offsets().continueAt(4));
+        assertEquals(Map.of(A0, 10L), offsets().of(5));
+    }
+
+    @Test
+    void offsetsOfTheBatchThatRunsAgainHold() {
+        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(5, Map.of(A0, 20L));
+        assertEquals(Map.of(A0, 20L), offsets().continueAt(5));
+        assertEquals(Map.of(A0, 10L), offsets().of(4));
+    }
+
+    @Test
     void theFileNamesTopicsPartitionsAndOffsets() throws IOException {
         offsets().save(7, Map.of(A1, 2L, B0, 5_000_000_000L, A0, 1L));
         offsets().save(8, Map.of());
