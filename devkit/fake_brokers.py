@@ -45,6 +45,7 @@ class FakeBrokers(RangeReader):
 
     Attributes:
         outage: requests raise it while it is set, and `limits` returns nothing. `lost()` and `refused()` set it.
+        groups_in_use: the groups that have members, and refuse positions of others.
         changes: a description of each topic that was created or deleted through the port, in order.
         sampled: the topics that `sample` was called for.
         topic_refusal: why no topic can be created; None allows it.
@@ -55,6 +56,7 @@ class FakeBrokers(RangeReader):
 
     def __init__(self) -> None:
         self.outage: LsqlError | None = None
+        self.groups_in_use: set[str] = set()
         self.changes: list[str] = []
         self.sampled: list[str] = []
         self.topic_refusal: str | None = None
@@ -138,6 +140,8 @@ class FakeBrokers(RangeReader):
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         self._raise_outage()
+        if group in self.groups_in_use:
+            raise LsqlError("GROUP_IN_USE", group=group)
         self._positions.setdefault(group, {}).update(positions)
 
     def delete_group(self, group: str) -> None:

@@ -147,6 +147,23 @@ class Topics:
                     raise AssertionError(f"end of {topic} {sorted(unread)} not reached in {deadline_s} s")
         return sorted(records, key=_position)
 
+    @contextmanager
+    def member(self, group: str, topic: str, deadline_s: float = 30) -> Iterator[None]:
+        """In the block, a consumer of the topic is a member of the group, that commits nothing.
+
+        Raises AssertionError if it has not joined by the deadline.
+        """
+        consumer = Consumer(self._config({"group.id": group, "enable.auto.commit": False}))
+        try:
+            consumer.subscribe([topic])
+            deadline = time.monotonic() + deadline_s
+            while not consumer.assignment():
+                assert time.monotonic() < deadline, f"no member of {group} in {deadline_s} s"
+                consumer.poll(0.1)
+            yield
+        finally:
+            consumer.close()
+
     def end_offsets(self, topic: str, isolation: Isolation = "read_uncommitted") -> dict[int, int]:
         """The offset after the last record that such a reader sees, for each partition."""
         admin = self._admin()

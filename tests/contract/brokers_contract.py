@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 import pytest
@@ -34,6 +35,9 @@ class BrokersUnderTest(Protocol):
 
     def delete_records(self, topic: str, before: int) -> None:
         """Deletes the records of partition 0 before an offset."""
+
+    def member(self, group: str, topic: str) -> AbstractContextManager[None]:
+        """In the block, a consumer of the topic is a member of the group."""
 
 
 def unused_name(prefix: str) -> str:
@@ -144,6 +148,18 @@ class GroupPositionsContract:
         subject.brokers.commit(group, {first: 1})
 
         assert subject.brokers.group_positions(group, [first, second]) == {first: 1, second: 0}
+
+    def test_only_members_may_commit_to_their_group(self, subject: BrokersUnderTest) -> None:
+        name, group = subject.topic(), unused_name("group")
+        partition = Partition(name, 0)
+
+        with subject.member(group, name), pytest.raises(LsqlError) as caught:
+            subject.brokers.commit(group, {partition: 0})
+
+        assert (caught.value.code, caught.value.params) == ("GROUP_IN_USE", {"group": group})
+        assert subject.brokers.group_positions(group, [partition]) == {}
+        subject.brokers.commit(group, {partition: 0})
+        assert subject.brokers.group_positions(group, [partition]) == {partition: 0}
 
     def test_an_existing_and_a_missing_group_can_be_deleted(self, subject: BrokersUnderTest) -> None:
         partition, group = Partition(subject.topic(), 0), unused_name("group")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal
 
 import pytest
@@ -34,6 +35,12 @@ class FakeBrokersUnderTest:
 
     def delete_records(self, topic: str, before: int) -> None:
         self.brokers.delete_records(topic, 0, before)
+
+    @contextmanager
+    def member(self, group: str, topic: str) -> Iterator[None]:
+        self.brokers.groups_in_use.add(group)
+        yield
+        self.brokers.groups_in_use.remove(group)
 
 
 @pytest.fixture

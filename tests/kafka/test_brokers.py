@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 
 import pytest
 
@@ -54,6 +54,9 @@ class RealBrokersUnderTest:
 
     def delete_records(self, topic: str, before: int) -> None:
         self._broker.delete_records(topic, 0, before)
+
+    def member(self, group: str, topic: str) -> AbstractContextManager[None]:
+        return self._broker.member(group, topic)
 
 
 @pytest.fixture

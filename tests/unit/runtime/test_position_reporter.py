@@ -8,7 +8,7 @@ import pytest
 
 from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
 from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured
+from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured, WarningRaised
 from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.state_machine import StateMachine
 
@@ -36,22 +36,24 @@ class ReporterFixture:
         self.machine.listen(self.events.append)
 
     def move_to(self, offset: int) -> None:
-        self.machine.emit(
-            BatchEnded(
-                at_ms=BEGIN_MS,
-                query="q",
-                batch_id=offset,
-                records_in=1,
-                records_out=1,
-                duration_ms=1,
-                phases_ms={},
-                positions={P0: offset},
-            )
-        )
+        self.machine.emit(batch_to(offset))
         self.events.clear()
 
     def kinds(self) -> list[type]:
         return [type(event) for event in self.events]
+
+
+def batch_to(offset: int) -> BatchEnded:
+    return BatchEnded(
+        at_ms=BEGIN_MS,
+        query="q",
+        batch_id=offset,
+        records_in=1,
+        records_out=1,
+        duration_ms=1,
+        phases_ms={},
+        positions={P0: offset},
+    )
 
 
 @pytest.fixture
@@ -113,6 +115,35 @@ def test_each_failed_request_and_the_first_success_after_it_are_events(reporting
     reporting.reporter.report()
 
     assert reporting.kinds() == [BrokerLost, BrokerLost, BrokerFound]
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
+
+
+def test_a_group_of_other_consumers_is_a_warning_and_tried_again(reporting: ReporterFixture) -> None:
+    reporting.brokers.groups_in_use.add(APP_ID)
+    for offset in (3, 4, 5):
+        reporting.machine.emit(batch_to(offset))
+        reporting.reporter.report()
+
+    assert BrokerLost not in reporting.kinds()
+    assert LagMeasured in reporting.kinds()
+    (warning,) = [event for event in reporting.events if isinstance(event, WarningRaised)]
+    assert warning.text.startswith("GROUP_IN_USE: ")
+
+    reporting.brokers.groups_in_use.clear()
+    reporting.reporter.report()
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {}
+    reporting.runtime.now_ms += 5_000
+    reporting.reporter.report()
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 5}
+
+
+def test_at_the_end_a_position_is_committed_at_once_to_a_group_that_was_in_use(reporting: ReporterFixture) -> None:
+    reporting.brokers.groups_in_use.add(APP_ID)
+    reporting.reporter.report()
+    reporting.brokers.groups_in_use.clear()
+
+    reporting.reporter.report(measure=False)
+
     assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 3}
 
 

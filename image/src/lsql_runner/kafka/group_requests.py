@@ -19,6 +19,14 @@ from lsql_runner.kafka.reasons import RIGHTS
 # configured, that is, into the output of commands.
 set_on_retry_hooks([LoggingOnRetryHook])
 
+_HAS_MEMBERS = {
+    KafkaError.UNKNOWN_MEMBER_ID,
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.STALE_MEMBER_EPOCH,
+}
+"""The errors of a commit to a group that other consumers have joined."""
+
 T = TypeVar("T")
 Request = Callable[[Consumer], list[TopicPartition] | None]
 """A call of the consumer of a group."""
@@ -77,7 +85,7 @@ class GroupRequests:
         requests fail.
 
         Raises:
-            LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED.
+            LsqlError: BROKER_UNREACHABLE, BROKER_REFUSED, GROUP_IN_USE.
         """
         with self._lock:
             if self._waiting is not None and not self._waiting.done():
@@ -120,8 +128,11 @@ class GroupRequests:
             message = consumer.poll(0)
             refusal = None if message is None else message.error()
             consumer.close()
-            if (refusal or error.args[0]).code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+            code = (refusal or error.args[0]).code()
+            if code == KafkaError.GROUP_AUTHORIZATION_FAILED:
                 raise self._refused(RIGHTS("GROUP", name=group)) from None
+            if code in _HAS_MEMBERS:
+                raise LsqlError("GROUP_IN_USE", group=group) from None
             raise self._failed(error if refusal is None else KafkaException(refusal)) from None
         self._consumers[group] = consumer
         return found

@@ -22,6 +22,7 @@ from lsql_runner.jvm.java_entries import (
     BROKER_REQUESTS,
     BROKER_RIGHTS_MISSING,
     BROKER_SETTINGS_INVALID,
+    GROUP_IN_USE,
     TOPIC_EXISTS,
 )
 from lsql_runner.jvm.java_error import JavaError, read_error
@@ -153,7 +154,10 @@ class JavaBrokers(RangeReader):
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
         rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
-        self._request({"ask": "commit", "group": group, "positions": rows})
+        answer = self._answer({"ask": "commit", "group": group, "positions": rows})[-1]
+        if "error" in answer:
+            error = read_error(answer["error"])
+            raise LsqlError("GROUP_IN_USE", group=group) if error.condition == GROUP_IN_USE else self._failed(error)
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
         found = self._request({"ask": "rights", "topics": list(rights)})

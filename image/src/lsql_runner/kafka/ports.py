@@ -93,7 +93,11 @@ class GroupPositions(Protocol):
         """The committed offsets of a consumer group, without partitions that have none."""
 
     def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        """Commit offsets for a group."""
+        """Commit offsets for a group.
+
+        Raises:
+            LsqlError: GROUP_IN_USE if the group has members.
+        """
 
     def delete_group(self, group: str) -> None:
         """Delete a consumer group. It is not an error if the group does not exist."""

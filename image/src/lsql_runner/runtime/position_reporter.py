@@ -10,7 +10,7 @@ from typing import Protocol
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
-from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured
+from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, WarningRaised
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
@@ -95,6 +95,8 @@ class PositionReporter:
         self._next_check = Timer()
         self._lost = False
         self._sent: Mapping[Partition, int] = {}
+        self._next_commit = Timer()
+        self._group_in_use = False
         self.deleted: LsqlError | None = None
 
     def due_in_s(self) -> float:
@@ -110,7 +112,8 @@ class PositionReporter:
                 self.check_topics()
             if self.deleted is not None:
                 return  # the positions are those of another topic
-            self._commit()
+            if not measure or self._next_commit.is_due(self._now_ms()):
+                self._commit()
             if measure and self._next.is_due(self._now_ms()):
                 self._schedule()
                 ends = self._brokers.ends(self._machine.status.committed)
@@ -144,6 +147,19 @@ class PositionReporter:
 
     def _commit(self) -> None:
         positions = dict(self._machine.status.committed)
-        if positions and positions != self._sent:
+        if not positions or positions == self._sent:
+            return
+        try:
             self._brokers.commit(self._group, positions)
+        except LsqlError as error:
+            if error.code != "GROUP_IN_USE":
+                raise
+            # The checkpoint has the positions, too: the processor goes on, and tries again.
+            self._next_commit.start(self._now_ms(), _CHECK_MS)
+            if not self._group_in_use:
+                self._group_in_use = True
+                text = f"{error.code}: {error.message} {error.way_out}"
+                self._machine.emit(WarningRaised(self._now_ms(), text))
+        else:
             self._sent = positions
+            self._group_in_use = False

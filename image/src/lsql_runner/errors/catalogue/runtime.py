@@ -27,6 +27,14 @@ RUNTIME: dict[str, ErrorKind] = {
         "SET processing.guarantee='at_least_once'.",
         exit_code=EXIT_RUNTIME,
     ),
+    "GROUP_IN_USE": ErrorKind(
+        "Another consumer is a member of the consumer group {group}, and the brokers accept positions from members "
+        "only: the position in the group stays where it is. The processor continues from its checkpoint.",
+        "Stop the other consumer, or give it another group. The group of a processor has the name of its application "
+        "id.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.RETRY,
+    ),
     "KAFKA_SETTINGS_INVALID": ErrorKind(
         "The settings of the Kafka client are invalid: {reason}.",
         "Correct SECURITY_PROTOCOL, SASL_* and SSL_*. Put the jars of custom login modules into LSQL_JARS_DIR.",

@@ -67,6 +67,8 @@ public enum Condition {
     LSQL_STORE_FAILED("<reason>"),
     /** The topic to create already exists. */
     LSQL_TOPIC_EXISTS("<reason>"),
+    /** The consumer group has members, so only these may commit positions. */
+    LSQL_GROUP_IN_USE("<reason>"),
     LSQL_BROKER_FAILED("<reason>");
 
     private final String text;

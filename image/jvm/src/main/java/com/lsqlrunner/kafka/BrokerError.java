@@ -16,9 +16,13 @@ import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.DisconnectException;
+import org.apache.kafka.common.errors.IllegalGenerationException;
 import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.StaleMemberEpochException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
 
 /**
  * Why a request failed: a condition that Python decides by, and a reason for people without class names.
@@ -64,6 +68,12 @@ record BrokerError(Condition condition, String reason) {
         }
         if (thrown instanceof TopicExistsException) {
             return new BrokerError(Condition.LSQL_TOPIC_EXISTS, description(thrown));
+        }
+        if (thrown instanceof UnknownMemberIdException
+                || thrown instanceof IllegalGenerationException
+                || thrown instanceof RebalanceInProgressException
+                || thrown instanceof StaleMemberEpochException) {
+            return new BrokerError(Condition.LSQL_GROUP_IN_USE, description(thrown));
         }
         if (thrown instanceof TimeoutException || thrown instanceof java.util.concurrent.TimeoutException) {
             return new BrokerError(Condition.LSQL_BROKER_UNREACHABLE, null);

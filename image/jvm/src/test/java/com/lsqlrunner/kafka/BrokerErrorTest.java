@@ -10,10 +10,12 @@ import javax.security.auth.login.LoginException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
 import org.junit.jupiter.api.Test;
 
 class BrokerErrorTest {
@@ -42,6 +44,12 @@ class BrokerErrorTest {
         assertEquals(
                 Condition.LSQL_TOPIC_EXISTS,
                 BrokerError.of(new TopicExistsException("t")).condition());
+        assertEquals(
+                Condition.LSQL_GROUP_IN_USE,
+                BrokerError.of(new UnknownMemberIdException()).condition());
+        assertEquals(
+                Condition.LSQL_GROUP_IN_USE,
+                BrokerError.of(new RebalanceInProgressException()).condition());
         assertEquals(
                 Condition.LSQL_BROKER_FAILED,
                 BrokerError.of(new IllegalStateException("x")).condition());
