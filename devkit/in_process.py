@@ -41,9 +41,9 @@ class InProcess:
             time.sleep(POLL_S)
         return status
 
-    def read_to(self, position: int) -> Status:
+    def read_to(self, position: int, deadline_s: float = 60) -> Status:
         """Wait until the sum of the positions of all partitions is at least `position`."""
-        return self.wait_for(lambda s: sum(s.committed.values()) >= position)
+        return self.wait_for(lambda s: sum(s.committed.values()) >= position, deadline_s)
 
 
 @contextmanager

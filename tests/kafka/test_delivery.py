@@ -19,6 +19,7 @@ from confluent_kafka import KafkaException, Producer
 from pyspark.sql import functions as F
 
 from devkit.broker import Broker
+from devkit.in_process import in_process
 from devkit.process import Process
 from devkit.records import Record
 from lsql_runner.engine.call import java_class
@@ -237,10 +238,15 @@ def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_tran
     assert values(broker, target) == [b"other", b"again 10"]
 
 
-def test_brokers_that_allow_only_short_transactions_are_accepted(engine: SparkEngine, tmp_path: Path) -> None:
-    with Broker({"transaction.max.timeout.ms": "60000"}) as short:
+def test_a_transaction_may_be_open_as_long_as_the_brokers_allow(engine: SparkEngine, tmp_path: Path) -> None:
+    with Broker({"transaction.max.timeout.ms": "130500"}) as short:
+        short.create_topic("source")
         short.create_topic("out")
-        query = Query(engine, short.bootstrap, "out", tmp_path)
-        with query.opened():
-            query.write([1])
-        assert values(short, "out") == [b"again 1"]
+        short.produce("source", [Record(b"k", b'{"id": 1}')])
+        with in_process(
+            engine, short.bootstrap, "INSERT INTO out SELECT STREAM * FROM source", "app", tmp_path
+        ) as running:
+            status = running.read_to(1)
+
+        assert any("open for 130 s only" in text for text in status.warnings), status.warnings
+        assert values(short, "out") == [b'{"id": 1}']

@@ -46,7 +46,7 @@ class FakeSpark:
 
     def running(self, name: str, reports: Any) -> MicroBatchQuery:
         streaming = self.object(f"{name}.query", "stop", isActive=False, _jsq=SimpleNamespace(recentProgress=list))
-        output = self.object(f"{name}.output", "stop", "close")
+        output = self.object(f"{name}.output", "stop", "close", transactionLimitMs=lambda: 0)
         return MicroBatchQuery(spark=cast(Any, None), name=name, streaming=streaming, output=output, reports=reports)
 
     def plan(self, monkeypatch: pytest.MonkeyPatch) -> RunningPlan:

@@ -114,6 +114,9 @@ class ContinuousQuery:
     def is_replaced(self) -> bool:
         return bool(self._output.isReplaced())
 
+    def transaction_limit_ms(self) -> int:
+        return int(self._output.transactionLimitMs())
+
     def request_stop(self) -> None:
         self._java.stop()
 

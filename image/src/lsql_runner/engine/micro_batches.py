@@ -118,6 +118,9 @@ class MicroBatchQuery:
     def is_replaced(self) -> bool:
         return self.sink_write is None and bool(self.output.isReplaced())
 
+    def transaction_limit_ms(self) -> int:
+        return 0 if self.sink_write is not None else int(self.output.transactionLimitMs())
+
     def request_stop(self) -> None:
         self.output.stop()
         java_class(BATCH_TRIGGER).stop(self.name)

@@ -26,6 +26,12 @@ _RESTORED = (
     "The rows since the snapshot are written again."
 )
 
+_TRANSACTION_LIMIT = (
+    "The brokers allow a transaction to stay open for {seconds} s only (transaction.max.timeout.ms), not for 15 "
+    "minutes. After a kill, the processor must start again within this time: else consumers of uncommitted records "
+    "may see its last results twice."
+)
+
 
 class RunningPlan:
     """The queries of a plan. They are started and stopped together.
@@ -66,6 +72,9 @@ class RunningPlan:
             with suppress(Exception):  # the cause is reported, not what follows from it
                 self._stop_at_once()
             raise
+        limit_ms = max(query.transaction_limit_ms() for query in self._queries)
+        if limit_ms:
+            self.warnings += (_TRANSACTION_LIMIT.format(seconds=limit_ms // 1000),)
 
     def death(self) -> JavaErrors | LsqlError | None:
         """Why a query ended without a stop; None if all queries run."""

@@ -17,6 +17,9 @@ class RunningQuery(Protocol):
     def is_replaced(self) -> bool:
         """After a producer was fenced: whether another process writes in place of this one."""
 
+    def transaction_limit_ms(self) -> int:
+        """How long the brokers allow a transaction to stay open; 0 if they allow what the query wants."""
+
     def request_stop(self) -> None:
         """Let the query end when the records that it has read are written. Returns at once."""
 

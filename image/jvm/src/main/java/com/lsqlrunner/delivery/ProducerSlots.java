@@ -56,6 +56,11 @@ final class ProducerSlots {
         }
     }
 
+    /** As {@link TransactionalProducers#limitMs}. */
+    int limitMs() {
+        return producers.limitMs();
+    }
+
     /** Takes a producer that no other task uses. */
     Slot take() {
         int number = 0;

@@ -247,6 +247,11 @@ public final class TransactionalOutput implements AutoCloseable {
         return targets.ends(SHORT_TIMEOUT);
     }
 
+    /** As {@link TransactionalProducers#limitMs}. */
+    public int limitMs() {
+        return workers == null ? slots.limitMs() : workers.limitMs();
+    }
+
     /** After a producer was fenced: whether another process writes in place of this one. */
     public boolean isReplaced() {
         return workers == null ? recovery(TIMEOUT).isReplaced() : workers.isReplaced();

@@ -15,11 +15,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** Opens producers with numbered transactional ids. */
 final class TransactionalProducers {
     /**
-     * How long a transaction may stay open, from the longest: brokers allow at most {@code transaction.max.timeout.ms},
-     * 15 minutes by default. After this time, the brokers abort the transaction of a processor that was killed and did
-     * not start again.
+     * How long a transaction may stay open: what brokers allow by default, with {@code transaction.max.timeout.ms}.
+     * After this time, the brokers abort the transaction of a processor that was killed and did not start again.
      */
-    private static final int[] TIMEOUTS_MS = {900_000, 60_000};
+    private static final int TIMEOUT_MS = 900_000;
 
     /** A timeout from this one on is less than a fiftieth shorter by the largest mark. */
     private static final int LEAST_MARKED_MS = 60_000;
@@ -28,6 +27,9 @@ final class TransactionalProducers {
     private final Map<String, Object> settings;
     private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
     private final int mark;
+
+    /** The longest timeout of whole seconds that the brokers allow, or {@code TIMEOUT_MS}. */
+    private volatile int longestMs = TIMEOUT_MS;
 
     /**
      * @param prefix of the transactional ids
@@ -60,18 +62,45 @@ final class TransactionalProducers {
             all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(Integer.parseInt(timeout.toString())));
             return initialized(all);
         }
-        for (int timeoutMs : TIMEOUTS_MS) {
-            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(timeoutMs));
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(longestMs));
+        try {
+            return initialized(all);
+        } catch (KafkaException failed) {
+            if (!isTooLong(failed)) {
+                throw failed;
+            }
+        }
+        longestMs = longestAllowed(all, longestMs);
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(longestMs));
+        return initialized(all);
+    }
+
+    /** The milliseconds that the brokers allow a transaction; 0 if they are not fewer than those of the settings. */
+    int limitMs() {
+        return longestMs == TIMEOUT_MS ? 0 : longestMs;
+    }
+
+    /**
+     * Searches the longest timeout that the brokers allow, at least a second. Clients need not have the right to read
+     * the settings of brokers.
+     */
+    private int longestAllowed(Map<String, Object> all, int refusedMs) {
+        int allowedS = 1;
+        int refusedS = refusedMs / 1_000;
+        while (refusedS - allowedS > 1) {
+            int triedS = (allowedS + refusedS) / 2;
+            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, triedS * 1_000);
             try {
-                return initialized(all);
+                initialized(all).close(Duration.ZERO);
+                allowedS = triedS;
             } catch (KafkaException failed) {
                 if (!isTooLong(failed)) {
                     throw failed;
                 }
+                refusedS = triedS;
             }
         }
-        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, 1_000);
-        return initialized(all);
+        return allowedS * 1_000;
     }
 
     private int marked(int timeoutMs) {

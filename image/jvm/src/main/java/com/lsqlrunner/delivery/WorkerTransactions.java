@@ -123,6 +123,11 @@ final class WorkerTransactions {
         }
     }
 
+    /** As {@link TransactionalProducers#limitMs}. */
+    int limitMs() {
+        return producers.limitMs();
+    }
+
     /** Whether another process has the ids now. */
     boolean isReplaced() {
         TransactionDescription first = recovery.describe(0);

@@ -118,6 +118,11 @@ public final class TopicOutput {
         return gate.isWriting();
     }
 
+    /** The milliseconds that the brokers allow a transaction; 0 if they allow what the processor wants. */
+    public int transactionLimitMs() {
+        return transactions == null ? 0 : transactions.limitMs();
+    }
+
     /** After a producer was fenced: whether another process writes in place of this one. */
     public boolean isReplaced() {
         return transactions != null && transactions.isReplaced();

@@ -99,12 +99,21 @@ class ProducerSlotsTest {
     void aTransactionMayBeOpenAsLongAsTheBrokersAllow() {
         slots.take();
         assertEquals(List.of(900_000), producers.timeouts());
-        producers.refuseTimeoutsOver(60_000, new InvalidTxnTimeoutException("too long"));
+        assertEquals(0, slots.limitMs());
+
+        producers.refuseTimeoutsOver(130_500, new InvalidTxnTimeoutException("too long"));
         slots.take();
-        assertEquals(List.of(900_000, 900_000, 60_000), producers.timeouts());
+        assertEquals(130_000, producers.timeouts().get(producers.timeouts().size() - 1));
+        assertEquals(130_000, slots.limitMs());
+
+        int opened = producers.opened().size();
+        slots.take();
+        assertEquals(List.of(130_000), producers.timeouts().subList(opened, opened + 1), "it is searched once");
+        assertEquals(opened + 1, producers.opened().size());
+
         producers.refuseTimeoutsOver(1_000, new InvalidTxnTimeoutException("too long"));
         slots.take();
-        assertEquals(List.of(900_000, 900_000, 60_000, 900_000, 60_000, 1_000), producers.timeouts());
+        assertEquals(1_000, slots.limitMs());
         assertTrue(producers.opened().stream().allMatch(each -> each.closed() || each.transactionInitialized()));
     }
 
@@ -115,7 +124,7 @@ class ProducerSlotsTest {
                 new KafkaException("Unexpected error in InitProducerIdResponse; The transaction timeout is larger than"
                         + " the maximum value allowed by the broker (as configured by transaction.max.timeout.ms)."));
         slots.take();
-        assertEquals(List.of(900_000, 60_000), producers.timeouts());
+        assertEquals(60_000, slots.limitMs());
     }
 
     @Test
