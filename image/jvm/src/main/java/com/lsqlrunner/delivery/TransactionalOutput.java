@@ -106,15 +106,22 @@ public final class TransactionalOutput implements AutoCloseable {
             slots.fence(producers);
         }
         Map<TopicPartition, Long> from = offsets.continueAt(batch);
-        if (from == null) {
-            offsets.save(batch, targets.ends(TIMEOUT));
-        } else if (replay.hasBegun()) {
-            findWritten(from, replay, known.hasAborted());
+        Map<TopicPartition, Long> ends = targets.ends(TIMEOUT);
+        // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
+        // older copy, the targets have records of later batches, with the same numbers and other content: no search
+        // may find them.
+        if (from == null || !replay.hasBegun()) {
+            offsets.save(batch, ends);
+        } else {
+            findWritten(from, ends, replay, known.hasAborted());
+            if (replay.inserts() == null) {
+                offsets.save(batch + 1, ends);
+            }
         }
     }
 
-    private void findWritten(Map<TopicPartition, Long> from, Replay replay, boolean hasAborted) {
-        Map<TopicPartition, Long> ends = targets.ends(TIMEOUT);
+    private void findWritten(
+            Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends, Replay replay, boolean hasAborted) {
         TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
         targets.search(scan, from, ends, hasAborted, TIMEOUT);
         WrittenRecords found = scan.found();
