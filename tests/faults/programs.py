@@ -199,6 +199,32 @@ TWO_INSERTS = Program(
     records=lambda number: [("in", _numbered(number))],
 )
 
+
+def _of_both_sources(sources: Sources) -> Mapping[str, Group]:
+    return _each(
+        (f"{key} {part}", result({"id": value["id"], "part": part}))
+        for part in ("a", "b")
+        for key, value, _ in _values(sources[part])
+        if value["n"] > 2
+    )
+
+
+TWO_SOURCES = Program(
+    name="two-sources",
+    sources={"a": _FIELDS, "b": _FIELDS},
+    targets={
+        "out": Target(
+            model=_of_both_sources,
+            group_of=lambda record: f"{key_of(record)} {json.loads(record.value or b'{}').get('part')}",
+        )
+    },
+    statements=(
+        "INSERT INTO {out} SELECT STREAM id, 'a' AS part FROM {a} WHERE n > 2;"
+        " INSERT INTO {out} SELECT STREAM id, 'b' AS part FROM {b} WHERE n > 2"
+    ),
+    records=lambda number: [("a", _numbered(number)), ("b", _numbered(number))],
+)
+
 # --- groups ---
 
 

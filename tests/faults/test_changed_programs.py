@@ -11,7 +11,7 @@ import pytest
 
 from devkit.broker import Broker
 from tests.faults.points import CRASHES, POINTS, Guarantee
-from tests.faults.programs import FILTER, TWO_INSERTS, Program, Sources, Suite, Target, key_of, result
+from tests.faults.programs import FILTER, TWO_INSERTS, TWO_SOURCES, Program, Sources, Suite, Target, key_of, result
 from tests.faults.results import Group, every_one_of
 from tests.faults.scenario import REQUIRED, Scenario
 
@@ -20,6 +20,8 @@ pytestmark = pytest.mark.timeout(300)
 BEFORE = 60
 BACKLOG = 100
 DEADLINE_S = 60
+TARGET_OFFSETS_S = 6.0
+"""The offsets of the targets are saved within this time."""
 
 
 def doubled_or_not(sources: Sources) -> Mapping[str, Group]:
@@ -98,4 +100,32 @@ def test_inserts_with_one_target_that_are_reordered_between_the_kill_and_the_rep
         scenario.catch_up()
 
         outcome = scenario.check("the INSERTs were reordered")
+    assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
+
+
+@pytest.mark.parametrize("mode", ["batch", "continuous"])
+def test_an_insert_that_is_removed_after_a_kill_and_comes_back(broker: Broker, tmp_path: Path, mode: str) -> None:
+    """The other INSERT writes to the same target while it is away, and passes the offsets where its records are."""
+    kept = TWO_SOURCES.statements.split(";")[0]
+    without = replace(TWO_SOURCES, statements=kept, sources={"a": TWO_SOURCES.sources["a"]})
+    with Scenario(broker, Suite(TWO_SOURCES.name, (TWO_SOURCES,), mode), tmp_path) as scenario:
+        agent = scenario.agent(CRASHES[mode])
+        runner = scenario.start(agent)
+        scenario.feed(BEFORE)
+        scenario.catch_up()
+        agent.armed.touch()
+        scenario.feed(BACKLOG)
+        runner.wait(DEADLINE_S)
+        scenario.suite = Suite(TWO_SOURCES.name, (without,), mode)
+        runner = scenario.start()
+        scenario.catch_up()
+        with scenario.light_load():
+            scenario.live_for(TARGET_OFFSETS_S)
+        scenario.catch_up()
+        runner.stop()
+        scenario.suite = Suite(TWO_SOURCES.name, (TWO_SOURCES,), mode)
+        scenario.start()
+        scenario.catch_up()
+
+        outcome = scenario.check("an INSERT was removed and came back")
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)

@@ -70,9 +70,13 @@ class Query:
             "tasks": "3",
         }
 
-    def remember_offset(self, offset: int) -> None:
+    def remember_offset(self, offset: int, target: str | None = None) -> None:
         """The search for records of the batch begins here."""
-        self._offsets.write_text(json.dumps([{"batch": BATCH, "offsets": {self._target: {"0": offset}}}]))
+        self._offsets.write_text(json.dumps([{"batch": BATCH, "offsets": {target or self._target: {"0": offset}}}]))
+
+    def remembered_offsets(self) -> dict[int, object]:
+        """By batch: where the search for its records begins."""
+        return {entry["batch"]: entry["offsets"] for entry in json.loads(self._offsets.read_text())}
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -80,7 +84,7 @@ class Query:
         _ = self._engine.session
         targets, connection = [self._target], self._kafka.java()
         output = java_class(TOPIC_OUTPUT).openTransactional(
-            self.name, self.writer, targets, str(self._offsets), self._options, connection, BATCH, True, None
+            self.name, self.writer, targets, str(self._offsets.parent), self._options, connection, BATCH, True, None
         )
         try:
             yield
@@ -250,3 +254,30 @@ def test_a_transaction_may_be_open_as_long_as_the_brokers_allow(engine: SparkEng
 
         assert any("open for 130 s only" in text for text in status.warnings), status.warnings
         assert values(short, "out") == [b'{"id": 1}']
+
+
+def test_a_target_that_the_program_did_not_have_before_is_not_read(
+    broker: Broker, target: str, topic: TopicFactory, query: Query
+) -> None:
+    """It may have any number of records. Nothing of the batch can be there: its present end is saved."""
+    other = topic("other")
+    broker.produce(target, [Record(b"k", b"of another producer")] * 5)
+    query.remember_offset(0, other)
+
+    with query.opened():
+        saved = query.remembered_offsets()
+
+    assert saved[BATCH] == {other: {"0": 0}, target: {"0": 5}}
+
+
+def test_with_state_the_next_batch_is_not_searched_before_the_ends_at_the_start(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """A restored checkpoint gives the numbers of batches again."""
+    broker.produce(target, [Record(b"k", b"of the next batch, before the restore")] * 5)
+    query.remember_offset(2)
+
+    with query.opened():
+        saved = query.remembered_offsets()
+
+    assert saved == {BATCH: {target: {"0": 2}}, BATCH + 1: {target: {"0": 5}}}

@@ -2,7 +2,6 @@
 
 import json
 
-from lsql_runner.engine.offset_log import FirstBatch
 from lsql_runner.engine.port import OutputOptions
 from lsql_runner.engine.topic_output import insert_positions
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context, writer_name, writer_options
@@ -25,7 +24,7 @@ CATALOG = Catalog(
 def positions_of(sql: str, positions: dict[Partition, int], query: int = 0) -> list[dict[str, object]]:
     plan = plan_text(f"SET defaults.topic.autocreate=true; {sql}", CATALOG).plan
     found: list[dict[str, object]] = json.loads(
-        insert_positions(plan.queries[query], FirstBatch(1, has_begun=True, positions=positions))
+        insert_positions(plan.queries[query], positions)
     )
     return found
 
@@ -39,6 +38,7 @@ def test_each_insert_has_the_positions_of_its_own_topic() -> None:
 
     assert (of_a["topic"], of_a["positions"], of_a["arrays"]) == ("a", {"0": 1_000_000, "1": 7}, 0)
     assert (of_b["topic"], of_b["positions"], of_b["arrays"]) == ("b", {"0": 3}, 1)
+    assert of_a["targets"] == ["x"]
     assert of_a["tag"] != of_b["tag"]
 
 
@@ -50,6 +50,7 @@ def test_dead_letters_of_a_join_have_a_tag_for_each_topic() -> None:
 
     assert (of_a["topic"], of_a["positions"]) == ("a", {"0": 5})
     assert (of_b["topic"], of_b["positions"]) == ("b", {"0": 3})
+    assert of_a["targets"] == ["dead"]
     assert of_a["tag"] != of_b["tag"]
 
 

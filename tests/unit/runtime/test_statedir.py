@@ -199,6 +199,51 @@ def test_a_checkpoint_that_begins_anew_has_another_run_id(tmp_path: Path) -> Non
     state.close()
 
 
+@pytest.mark.parametrize("generation", [1, 2])
+def test_a_checkpoint_that_begins_again_continues_its_run(tmp_path: Path, generation: int) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "stateless")
+    before = state.checkpoints(1) / "stateless"
+    run = run_id(before)
+    for batch in range(8):
+        append_committed(before, batch, [{Partition("t", 0): batch + 5}], 100)
+    entries = [{"batch": 7, "offsets": {"out": {"0": 3}}}, {"batch": 9, "offsets": {"out": {"0": 4}}}]
+    before.write("target-offsets", json.dumps(entries).encode())
+    before.write("written-inserts", b"{}")
+
+    state.begin_checkpoint(generation, "stateless", 1)
+
+    begun = state.checkpoints(generation) / "stateless"
+    assert state.saved().checkpoints[generation, "stateless"] == SavedCheckpoint()
+    assert run_id(begun) == run
+    assert json.loads(begun.read("target-offsets") or b"") == [{"batch": 0, "offsets": {"out": {"0": 3}}}]
+    assert set(begun.all_files()) == {"metadata", "target-offsets", "written-inserts"}
+    state.close()
+
+
+def test_a_crash_while_a_checkpoint_begins_again_loses_no_run(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "stateless")
+    checkpoint = state.checkpoints(1) / "stateless"
+    run = run_id(checkpoint)
+    checkpoint.write("run", checkpoint.read("metadata") or b"")
+    checkpoint.delete("metadata")
+
+    state.begin_checkpoint(1, "stateless", 1)
+
+    assert run_id(checkpoint) == run
+    state.close()
+
+
+def test_without_a_last_checkpoint_a_new_run_begins(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+
+    state.begin_checkpoint(2, "stateless", 1)
+
+    assert len(run_id(state.checkpoints(2) / "stateless")) == 32
+    state.close()
+
+
 def test_a_deleted_checkpoint_does_not_exist(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     state.begin_checkpoint(1, "query")

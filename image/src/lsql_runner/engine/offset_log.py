@@ -1,6 +1,9 @@
 """The files of a checkpoint that the runner reads and writes itself: its identity and its logs.
 
     metadata          the identity, which exists from the beginning of a checkpoint
+    target-offsets, written-inserts
+                      of exactly-once output; the JVM writes them (delivery.TargetOffsets, InsertHistory)
+    run               the identity while the checkpoint begins again
     offsets/<batch>   the offset log, written before a batch runs
     commits/<batch>   the commit log, written after it
 
@@ -42,6 +45,9 @@ class SavedCheckpoint:
 
 
 _IDENTITY = "metadata"
+_RUN = "run"
+_TARGET_OFFSETS = "target-offsets"
+_OF_THE_RUN = (_TARGET_OFFSETS, "written-inserts")
 _FAULTS = DetailTable({"EXISTS": "another process has written {file}"})
 
 
@@ -64,6 +70,44 @@ def begin_checkpoint(checkpoint: StateFolder) -> None:
     """
     if not exists(checkpoint):
         renew_identity(checkpoint)
+
+
+def begin_again(checkpoint: StateFolder, previous: StateFolder) -> None:
+    """Begin an empty checkpoint of a query without state in place of an earlier one, and continue the run of that one.
+
+    What the run has written in the targets after the saved positions is found there. If the earlier checkpoint does not
+    exist, a new run begins. After a crash, `checkpoint` does not exist, or is complete.
+
+    Args:
+        checkpoint: to begin; it may be `previous`.
+        previous: the checkpoint that the query had at the last start.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    identity = previous.read(_IDENTITY) or previous.read(_RUN)
+    if identity is None:
+        delete_checkpoint(checkpoint)
+        begin_checkpoint(checkpoint)
+        return
+    kept = {name: content for name in _OF_THE_RUN if (content := previous.read(name)) is not None}
+    if _TARGET_OFFSETS in kept:
+        kept[_TARGET_OFFSETS] = _from_first_batch(kept[_TARGET_OFFSETS], first_batch(previous).batch_id)
+    checkpoint.write(_RUN, identity)
+    for name, content in kept.items():
+        checkpoint.write(name, content)
+    checkpoint.delete(_IDENTITY)
+    for path in checkpoint.all_files():
+        if path not in (_RUN, *kept):
+            checkpoint.delete(path)
+    checkpoint.write(_IDENTITY, identity)
+    checkpoint.delete(_RUN)
+
+
+def _from_first_batch(target_offsets: bytes, batch_id: int) -> bytes:
+    """The offsets of the targets that hold for a batch, for all batches of another checkpoint."""
+    held = [entry for entry in json.loads(target_offsets) if entry["batch"] <= batch_id]
+    return json.dumps([{**held[-1], "batch": 0}] if held else []).encode()
 
 
 def open_checkpoint(checkpoint: StateFolder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -11,16 +12,14 @@ from lsql_runner.engine.broker_errors import broker_error
 from lsql_runner.engine.call import java_class
 from lsql_runner.engine.dead_letters import identified, identified_dead_letters, source_topics
 from lsql_runner.engine.identity import signed_tag
-from lsql_runner.engine.offset_log import FirstBatch, by_topic, first_batch, run_id
+from lsql_runner.engine.offset_log import by_topic, first_batch, run_id
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.topic_writer import writer_name
+from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java_entries import TOPIC_OUTPUT
 from lsql_runner.plan.nodes import Unnest
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
-
-_TARGET_OFFSETS = "target-offsets"
-"""The file of a checkpoint with offsets of the targets."""
 
 
 def commit_abandoned(job: Job) -> None:
@@ -59,18 +58,19 @@ def open_output(query: Query, job: Job, options: dict[str, str], parallelism: in
         return java_class(TOPIC_OUTPUT).open(name)
     checkpoint = job.checkpoints / query.name
     first = first_batch(checkpoint)
+    positions = first.positions or job.source.start_offsets.get(query.name, {})
     try:
         return java_class(TOPIC_OUTPUT).openTransactional(
             name,
             options["writer"],
             list(query.target_topics),
-            str(checkpoint / _TARGET_OFFSETS),
+            str(checkpoint),
             options | {"tasks": str(_tasks(query, job, parallelism))},
             job.output.kafka.java(),
             first.batch_id,
             # A query without batches writes records before it plans the batch that they belong to.
             first.has_begun or not query.stateful,
-            None if query.stateful else insert_positions(query, first),
+            None if query.stateful else insert_positions(query, positions),
         )
     except Py4JError as error:
         raise broker_error(job.output.kafka, error) from None
@@ -81,32 +81,50 @@ def _tasks(query: Query, job: Job, parallelism: int) -> int:
     return max(query.read_count * parallelism, job.state_partitions if query.stateful else 0)
 
 
-def insert_positions(query: Query, first: FirstBatch) -> str:
+def insert_positions(query: Query, first: Mapping[Partition, int]) -> str:
     """Where a query without state reads on, for each INSERT and each of its topics: a JSON list of the fields of
     InsertPositions in the JVM.
 
-    Partitions without a position are left out: they are new, and begin at their first record.
+    Args:
+        query: without state.
+        first: the next offsets. Partitions without one are new, and begin at their first record.
     """
     dead_letters = ((write, identified_dead_letters(write)) for write in query.dead_letters_of)
     tags = [
         *(
-            (topic, identified(write), _arrays(write))
+            (topic, identified(write), _arrays(write), _targets(write))
             for write in _topic_writes(query)
             for topic in source_topics(write)
         ),
-        *((topic, f"{name}{topic}", 0) for write, name in dead_letters for topic in source_topics(write)),
+        *(
+            (topic, f"{name}{topic}", 0, _targets(write)[1:])
+            for write, name in dead_letters
+            for topic in source_topics(write)
+        ),
     ]
-    positions = by_topic(first.positions)
+    positions = by_topic(first)
     return json.dumps(
         [
-            {"tag": signed_tag(name), "arrays": arrays, "topic": topic, "positions": positions.get(topic, {})}
-            for topic, name, arrays in tags
+            {
+                "tag": signed_tag(name),
+                "arrays": arrays,
+                "topic": topic,
+                "positions": positions.get(topic, {}),
+                "targets": targets,
+            }
+            for topic, name, arrays, targets in tags
         ]
     )
 
 
 def _topic_writes(query: Query) -> list[WriteTopic]:
     return [write for write in query.writes if isinstance(write, WriteTopic)]
+
+
+def _targets(write: WriteTopic) -> list[str]:
+    """The topics of an INSERT: its target, then that of its dead letters, if it has one."""
+    queue = write.errors.dead_letter_topic
+    return [write.topic] if queue is None else [write.topic, queue]
 
 
 def _arrays(write: WriteTopic) -> int:

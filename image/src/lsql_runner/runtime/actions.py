@@ -7,7 +7,7 @@ needs, so that it can also be carried out later, for example after a first batch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import TopicRequest
@@ -43,6 +43,9 @@ class BeginCheckpoints:
 
     generation: int
     queries: tuple[str, ...]
+    runs_of: Mapping[str, int] = field(default_factory=dict)
+    """By query without state: the generation with its last checkpoint, whose run it continues. Its INSERTs do not write
+    again what that run has written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def describe(action: Action) -> str:
             return _creation(request)
         case DropCheckpoint(generation, query):
             return f"delete the checkpoint of query {query} in generation {generation}"
-        case BeginCheckpoints(generation, queries):
+        case BeginCheckpoints(generation, queries, _):
             return f"begin empty checkpoints in generation {generation}: {', '.join(queries)}"
         case RewindCheckpoint(generation, query, positions):
             topics = ", ".join(sorted({place.topic for place in positions}))

@@ -13,7 +13,7 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
 from lsql_runner.plan.fingerprint import fingerprint
-from lsql_runner.plan.queries import Plan, Query
+from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query
 from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.runtime.actions import (
     Action,
@@ -108,6 +108,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         for query in continued.plan.queries
     }
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
+    begun = tuple(name for name in starts if name not in checkpoints)
     return StartDecision(
         plan=continued.plan,
         generation=generation,
@@ -128,7 +129,9 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *_rewinds(situation, checkpoints, generation, recreated),
             *_state_changes(
                 continued,
-                begun=tuple(name for name in starts if name not in checkpoints),
+                begun=begun,
+                # Offsets of a topic that was created again, or is read again on purpose, identify other records.
+                runs_of={} if recreated or rebuilds else _runs(pinned, begun),
                 pinned=Pinned(
                     sql=settings.sql,
                     fingerprint=continued.fingerprint,
@@ -350,13 +353,22 @@ def _missing_resources(situation: Situation) -> tuple[Action, ...]:
     return (*registrations, *(CreateTopic(target_request(situation.planned, topic)) for topic in missing))
 
 
-def _state_changes(continued: Continuation, *, begun: tuple[str, ...], pinned: Pinned) -> tuple[Action, ...]:
+def _runs(pinned: Pinned | None, begun: Iterable[str]) -> dict[str, int]:
+    """By shared query that begins again, because it reads other topics: the generation with its last checkpoint."""
+    if pinned is None:
+        return {}
+    return {name: pinned.generation for name in begun if name in SHARED_NAMES and pinned.fingerprint.query(name)}
+
+
+def _state_changes(
+    continued: Continuation, *, begun: tuple[str, ...], runs_of: Mapping[str, int], pinned: Pinned
+) -> tuple[Action, ...]:
     """The actions on the state directory: delete and begin checkpoints, save the program.
 
     The program is saved last. After a crash before that, the next start begins the checkpoints again.
     """
     drops = (DropCheckpoint(pinned.generation, query) for query in continued.dropped if query not in begun)
-    begins = (BeginCheckpoints(pinned.generation, begun),) if begun else ()
+    begins = (BeginCheckpoints(pinned.generation, begun, runs_of),) if begun else ()
     return (*drops, *begins, PinProgram(pinned))
 
 

@@ -211,9 +211,9 @@ def carry_out(
                 brokers.create(request)
             case DropCheckpoint(generation, query):
                 state.drop_checkpoint(generation, query)
-            case BeginCheckpoints(generation, queries):
+            case BeginCheckpoints(generation, queries, runs_of):
                 for query in queries:
-                    state.begin_checkpoint(generation, query)
+                    state.begin_checkpoint(generation, query, runs_of.get(query))
             case RewindCheckpoint(generation, query, positions):
                 state.rewind_checkpoint(generation, query, positions)
             case PinProgram(pinned):

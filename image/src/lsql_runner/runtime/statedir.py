@@ -27,7 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsql_runner.engine.offset_log import begin_checkpoint, delete_checkpoint, rewind
+from lsql_runner.engine.offset_log import begin_again, begin_checkpoint, delete_checkpoint, rewind
 from lsql_runner.engine.owner import Owner, OwnerFile, OwnerLock
 from lsql_runner.engine.state_folder import LocalFolder, StateFolder
 from lsql_runner.errors import LsqlError
@@ -218,8 +218,13 @@ class StateDir:
         except OSError as error:
             raise _unwritable(checkpoint, error) from None
 
-    def begin_checkpoint(self, generation: int, query: str) -> None:
+    def begin_checkpoint(self, generation: int, query: str, run_of: int | None = None) -> None:
         """Begin an empty checkpoint of a query, in place of files that have its name.
+
+        Args:
+            generation: of the checkpoint.
+            query: its name.
+            run_of: of a query without state: the generation with its last checkpoint, whose run it continues.
 
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
@@ -227,8 +232,11 @@ class StateDir:
         self._check_owner()
         checkpoint = self.checkpoints(generation) / query
         try:
-            delete_checkpoint(checkpoint)
-            begin_checkpoint(checkpoint)
+            if run_of is None:
+                delete_checkpoint(checkpoint)
+                begin_checkpoint(checkpoint)
+            else:
+                begin_again(checkpoint, self.checkpoints(run_of) / query)
         except OSError as error:
             raise _unwritable(checkpoint, error) from None
 

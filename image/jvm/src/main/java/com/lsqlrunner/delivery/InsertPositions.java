@@ -1,6 +1,7 @@
 package com.lsqlrunner.delivery;
 
 import java.io.Serializable;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -13,8 +14,10 @@ import java.util.Map;
  *     the element; with more, the upper half is a hash
  * @param topic the source topic
  * @param positions the next offset to read by partition; others are read from their first record
+ * @param targets the topics that the records are written to
  */
-public record InsertPositions(int tag, int arrays, String topic, Map<Integer, Long> positions) implements Serializable {
+public record InsertPositions(int tag, int arrays, String topic, Map<Integer, Long> positions, List<String> targets)
+        implements Serializable {
     private static final long serialVersionUID = 1L;
 
     /** No array of a record has so many elements. */

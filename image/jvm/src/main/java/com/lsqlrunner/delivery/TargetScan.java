@@ -55,6 +55,7 @@ final class TargetScan {
             }
         });
         consumer.assign(unread);
+        consumer.resume(unread); // an earlier search with this consumer has paused them at its end
         unread.forEach(partition -> consumer.seek(partition, begin(from, partition, until.get(partition))));
         Map<TopicPartition, Long> positions = new HashMap<>();
         long deadline = System.nanoTime() + patience.toNanos();

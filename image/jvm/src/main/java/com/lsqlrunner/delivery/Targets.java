@@ -4,19 +4,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.IsolationLevel;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
@@ -29,16 +30,31 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
 
     /** The present ends of all partitions. */
     Map<TopicPartition, Long> ends(Duration timeout) {
+        return ends(Set.of(), timeout);
+    }
+
+    /**
+     * The present ends of all partitions.
+     *
+     * @param more other topics, which may not exist
+     */
+    Map<TopicPartition, Long> ends(Collection<String> more, Duration timeout) {
+        Set<String> all = new LinkedHashSet<>(topics);
+        all.addAll(more);
         List<TopicPartition> partitions = new ArrayList<>();
-        List<KafkaFuture<TopicDescription>> described = new ArrayList<>(
-                admin.describeTopics(topics, new DescribeTopicsOptions().timeoutMs((int) timeout.toMillis()))
-                        .topicNameValues()
-                        .values());
-        for (KafkaFuture<TopicDescription> topic : described) {
-            TopicDescription found = KafkaFutures.result(topic);
-            found.partitions()
-                    .forEach(partition -> partitions.add(new TopicPartition(found.name(), partition.partition())));
-        }
+        admin.describeTopics(all, new DescribeTopicsOptions().timeoutMs((int) timeout.toMillis()))
+                .topicNameValues()
+                .forEach((topic, described) -> {
+                    try {
+                        KafkaFutures.result(described)
+                                .partitions()
+                                .forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
+                    } catch (UnknownTopicOrPartitionException missing) {
+                        if (topics.contains(topic)) {
+                            throw missing;
+                        }
+                    }
+                });
         return ends(partitions, IsolationLevel.READ_UNCOMMITTED, timeout);
     }
 
@@ -60,22 +76,19 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
      * open transaction of another producer, so the records after it are read whether they are committed or not; only if
      * the brokers have aborted a transaction of the query, the search waits for the other producer.
      *
+     * @param records which ones, and where to end
      * @param from where to begin, by partition; others begin at their first record
-     * @param until where to end, by partition
-     * @param hasAborted whether the brokers may have aborted a transaction of the query
+     * @return what was found
      */
-    void search(
-            TargetScan scan,
-            Map<TopicPartition, Long> from,
-            Map<TopicPartition, Long> until,
-            boolean hasAborted,
-            Duration timeout) {
+    WrittenRecords search(TargetScan scan, EarlierRecords records, Map<TopicPartition, Long> from, Duration timeout) {
+        Map<TopicPartition, Long> until = records.until();
         Map<TopicPartition, Long> stable = new HashMap<>(until);
-        if (!hasAborted) {
+        if (!records.hasAborted()) {
             ends(until.keySet(), IsolationLevel.READ_COMMITTED, timeout)
                     .forEach((partition, end) -> stable.merge(partition, end, Math::min));
         }
         try (var committed = consumer(IsolationLevel.READ_COMMITTED)) {
+            readReturned(scan, committed, records.returned(), from);
             scan.read(committed, from, stable);
         }
         if (!stable.equals(until)) {
@@ -85,6 +98,25 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
                 scan.read(uncommitted, rest, until);
             }
         }
+        return scan.found();
+    }
+
+    /** Reads the ranges of INSERTs that came back, up to where the search begins. */
+    private static void readReturned(
+            TargetScan scan,
+            KafkaConsumer<byte[], byte[]> consumer,
+            Map<TopicPartition, OffsetRange> ranges,
+            Map<TopicPartition, Long> from) {
+        Map<TopicPartition, Long> begins = new HashMap<>();
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        ranges.forEach((partition, range) -> {
+            long end = Math.min(range.until(), from.getOrDefault(partition, 0L));
+            if (range.from() < end) {
+                begins.put(partition, range.from());
+                ends.put(partition, end);
+            }
+        });
+        scan.read(consumer, begins, ends);
     }
 
     private KafkaConsumer<byte[], byte[]> consumer(IsolationLevel isolation) {

@@ -31,6 +31,5 @@ interface TaskBrokers {
     Map<TopicPartition, Long> ends();
 
     /** Searches records of the query in the targets; see {@link Targets#search}. */
-    WrittenRecords search(
-            Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until, boolean hasAborted);
+    WrittenRecords search(EarlierRecords records, Map<TopicPartition, Long> from);
 }

@@ -96,11 +96,8 @@ public record TaskTransactions(
         }
 
         @Override
-        public WrittenRecords search(
-                Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until, boolean hasAborted) {
-            TargetScan scan = new TargetScan(tasks.writer, replay, PATIENCE);
-            targets().search(scan, from, until, hasAborted, TIMEOUT);
-            return scan.found();
+        public WrittenRecords search(EarlierRecords records, Map<TopicPartition, Long> from) {
+            return targets().search(new TargetScan(tasks.writer, records.replay(), PATIENCE), records, from, TIMEOUT);
         }
     }
 }

@@ -3,8 +3,11 @@ package com.lsqlrunner.delivery;
 import com.lsqlrunner.fs.AtomicFile;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -37,6 +40,7 @@ public final class TransactionalOutput implements AutoCloseable {
     private final Targets targets;
     private final ProducerSlots slots;
     private final TargetOffsets offsets;
+    private final InsertHistory history;
 
     /** Set if the tasks run in other JVMs; then the slots have no producers. */
     private WorkerTransactions workers;
@@ -53,6 +57,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param writer {@code <app id>/<run>/<query>/}: the beginning of the batch header and of the transactional ids
      * @param targets the topics
      * @param offsets the file with the offsets of the targets
+     * @param inserts the file of {@link InsertHistory}
      * @param connection settings of all clients
      * @param producer settings of producers
      * @param commitInterval the longest time for which consumers of committed records wait for a record
@@ -63,6 +68,7 @@ public final class TransactionalOutput implements AutoCloseable {
             String writer,
             List<String> targets,
             AtomicFile offsets,
+            AtomicFile inserts,
             Map<String, Object> connection,
             Map<String, Object> producer,
             Duration commitInterval,
@@ -75,6 +81,7 @@ public final class TransactionalOutput implements AutoCloseable {
         this.targets = new Targets(admin, settings.targets, settings.connection);
         this.slots = ProducerSlots.ofBrokers(settings.writer, settings.producer);
         this.offsets = TargetOffsets.in(settings.offsets);
+        this.history = InsertHistory.in(settings.inserts);
     }
 
     /**
@@ -106,7 +113,16 @@ public final class TransactionalOutput implements AutoCloseable {
             slots.fence(producers);
         }
         Map<TopicPartition, Long> from = offsets.continueAt(batch);
-        Map<TopicPartition, Long> ends = targets.ends(TIMEOUT);
+        List<InsertPositions> inserts = replay.inserts();
+        Map<TopicPartition, Long> ends =
+                targets.ends(inserts == null ? Set.of() : history.targetsOfRemoved(inserts), TIMEOUT);
+        if (from != null && replay.hasBegun()) {
+            from = withNewTargets(from, ends);
+        }
+        if (inserts != null) {
+            history.begin(inserts, from == null ? ends : from, ends);
+        }
+        ends.keySet().removeIf(partition -> !settings.targets.contains(partition.topic()));
         // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
         // older copy, the targets have records of later batches, with the same numbers and other content: no search
         // may find them.
@@ -114,19 +130,37 @@ public final class TransactionalOutput implements AutoCloseable {
             offsets.save(batch, ends);
         } else {
             findWritten(from, ends, replay, known.hasAborted());
-            if (replay.inserts() == null) {
+            if (inserts == null) {
                 offsets.save(batch + 1, ends);
             }
         }
     }
 
+    /** The offsets with the ends of topics that were no targets when they were saved: nothing was written there. */
+    private Map<TopicPartition, Long> withNewTargets(Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends) {
+        Set<String> known = new HashSet<>();
+        from.keySet().forEach(partition -> known.add(partition.topic()));
+        Map<TopicPartition, Long> all = new HashMap<>(from);
+        ends.forEach((partition, end) -> {
+            if (!known.contains(partition.topic()) && settings.targets.contains(partition.topic())) {
+                all.put(partition, end);
+            }
+        });
+        if (all.size() > from.size()) {
+            offsets.save(batch, all);
+        }
+        return all;
+    }
+
     private void findWritten(
             Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends, Replay replay, boolean hasAborted) {
-        TargetScan scan = new TargetScan(settings.writer, replay, PATIENCE);
-        targets.search(scan, from, ends, hasAborted, TIMEOUT);
-        WrittenRecords found = scan.found();
+        Map<TopicPartition, OffsetRange> returned =
+                replay.inserts() == null ? Map.of() : history.returned(replay.inserts(), ends);
+        EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
+        WrittenRecords found =
+                targets.search(new TargetScan(settings.writer, replay, PATIENCE), earlier, from, TIMEOUT);
         if (found.remaining() > 0 && workers != null) {
-            workers.leaveOut(new EarlierRecords(replay, Map.copyOf(ends), hasAborted), found.remaining(), found.ends());
+            workers.leaveOut(earlier, found.remaining(), found.ends());
         } else if (found.remaining() > 0) {
             written = found;
         }
@@ -240,6 +274,7 @@ public final class TransactionalOutput implements AutoCloseable {
 
     /** Saves offsets before which no record of a batch, or of a later one, is. */
     public void saveOffsets(long of, Map<TopicPartition, Long> before) {
+        history.settle();
         offsets.save(of, before);
         savedNanos = System.nanoTime();
         unsavedRecords = 0;

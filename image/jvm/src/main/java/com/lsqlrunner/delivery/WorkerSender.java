@@ -116,12 +116,14 @@ final class WorkerSender implements RecordSender {
         Map<TopicPartition, Long> from = tasks.from();
         EarlierRecords ofProcess = tasks.earlier();
         if (ofProcess != null) {
-            earlier = brokers.search(ofProcess.replay(), from, ofProcess.until(), ofProcess.hasAborted());
+            earlier = brokers.search(ofProcess, from);
             from = ofProcess.until();
             earlierFound = earlier.remaining();
         }
         if (mustSearch) {
-            ofAttempts = brokers.search(new Replay(batch, true, null), from, brokers.ends(), hasAborted);
+            EarlierRecords records =
+                    new EarlierRecords(new Replay(batch, true, null), brokers.ends(), hasAborted, Map.of());
+            ofAttempts = brokers.search(records, from);
             earlier.join(ofAttempts);
         }
         return earlier.remaining() == 0 ? null : earlier;

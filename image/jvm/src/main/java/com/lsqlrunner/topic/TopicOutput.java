@@ -53,7 +53,7 @@ public final class TopicOutput {
      * @param name {@code <app id>/<query>}
      * @param writer {@code <app id>/<run>/<query>/}
      * @param targets the topics
-     * @param offsets the file for the offsets of the targets
+     * @param checkpoint the folder of its checkpoint
      * @param options of {@link TopicSink}, {@code commit.interval.ms}, and {@code tasks}, the number of tasks that
      *     write at the same time
      * @param connection settings of all clients
@@ -65,7 +65,7 @@ public final class TopicOutput {
             String name,
             String writer,
             List<String> targets,
-            String offsets,
+            String checkpoint,
             Map<String, String> options,
             Map<String, String> connection,
             long batch,
@@ -74,7 +74,8 @@ public final class TopicOutput {
         TransactionalOutput.Settings settings = new TransactionalOutput.Settings(
                 writer,
                 targets,
-                AtomicFile.at(offsets),
+                AtomicFile.at(checkpoint + "/target-offsets"),
+                AtomicFile.at(checkpoint + "/written-inserts"),
                 Map.copyOf(connection),
                 Map.copyOf(KafkaOptions.of(options)),
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),

@@ -24,7 +24,7 @@ class ReplayTest {
 
     @Test
     void withoutStateABatchWritesTheRecordsFromItsPositionsOn() {
-        Replay replay = stateless(new InsertPositions(0, 0, "t", Map.of(3, 10L)));
+        Replay replay = stateless(new InsertPositions(0, 0, "t", Map.of(3, 10L), List.of("out")));
         assertFalse(replay.mayWrite(7, 3, 9));
         assertTrue(replay.mayWrite(7, 3, 10));
         assertTrue(replay.mayWrite(2, 3, 11));
@@ -32,13 +32,14 @@ class ReplayTest {
 
     @Test
     void aPartitionWithoutAPositionBeginsAtItsFirstRecord() {
-        assertTrue(stateless(new InsertPositions(0, 0, "t", Map.of())).mayWrite(0, 3, 0));
+        assertTrue(stateless(new InsertPositions(0, 0, "t", Map.of(), List.of("out")))
+                .mayWrite(0, 3, 0));
     }
 
     @Test
     void theUpperHalfOfTheFirstLongIsTheTag() {
         for (int tag : new int[] {1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF}) {
-            Replay replay = stateless(new InsertPositions(tag, 0, "t", Map.of(3, 10L)));
+            Replay replay = stateless(new InsertPositions(tag, 0, "t", Map.of(3, 10L), List.of("out")));
             assertFalse(replay.mayWrite(7, (long) tag << 32 | 3, 9));
             assertTrue(replay.mayWrite(7, (long) tag << 32 | 3, 10));
             assertFalse(replay.mayWrite(7, (long) (tag + 1) << 32 | 3, 10));
@@ -49,8 +50,8 @@ class ReplayTest {
     @Test
     void eachInsertHasThePositionsOfItsOwnTopic() {
         Replay replay = stateless(
-                new InsertPositions(1, 0, "long", Map.of(0, 1_000_000L)),
-                new InsertPositions(2, 0, "short", Map.of(0, 10L)));
+                new InsertPositions(1, 0, "long", Map.of(0, 1_000_000L), List.of("out")),
+                new InsertPositions(2, 0, "short", Map.of(0, 10L), List.of("out")));
         assertFalse(replay.mayWrite(7, 1L << 32, 999_999));
         assertTrue(replay.mayWrite(7, 1L << 32, 1_000_000));
         assertTrue(replay.mayWrite(7, 2L << 32, 10));
@@ -59,14 +60,15 @@ class ReplayTest {
 
     @Test
     void recordsOfAnInsertThatDoesNotExistAnyMoreAreNotWrittenAgain() {
-        assertFalse(stateless(new InsertPositions(1, 0, "t", Map.of())).mayWrite(7, 5L << 32, 3));
+        assertFalse(stateless(new InsertPositions(1, 0, "t", Map.of(), List.of("out")))
+                .mayWrite(7, 5L << 32, 3));
     }
 
     @Test
     void theIndexOfAnElementIsCombinedWithTheTag() {
         Replay replay = stateless(
-                new InsertPositions(0x1234_5678, 1, "a", Map.of(0, 5L)),
-                new InsertPositions(0x7234_5678, 0, "b", Map.of(0, 9L)));
+                new InsertPositions(0x1234_5678, 1, "a", Map.of(0, 5L), List.of("out")),
+                new InsertPositions(0x7234_5678, 0, "b", Map.of(0, 9L), List.of("out")));
         long element = (long) (0x1234_5678 ^ 300) << 32;
         assertTrue(replay.mayWrite(7, element, 5));
         assertFalse(replay.mayWrite(7, element, 4));
@@ -75,7 +77,7 @@ class ReplayTest {
 
     @Test
     void theElementsOfSeveralArraysHaveNoTag() {
-        Replay replay = stateless(new InsertPositions(1, 2, "a", Map.of(0, 5L)));
+        Replay replay = stateless(new InsertPositions(1, 2, "a", Map.of(0, 5L), List.of("out")));
         assertTrue(replay.mayWrite(7, 0x0BCD_EF01L << 32, 5));
         assertFalse(replay.mayWrite(7, 0x0BCD_EF01L << 32, 4));
     }

@@ -27,7 +27,7 @@ class TargetScanTest {
     private static final String WRITER = "app/0123abcd/q/";
     private static final Replay STATEFUL = new Replay(7, true, null);
     private static final Replay STATELESS =
-            new Replay(7, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L))));
+            new Replay(7, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))));
 
     private final Targets targets = new Targets();
 

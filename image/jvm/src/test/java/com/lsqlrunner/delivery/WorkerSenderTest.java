@@ -27,7 +27,7 @@ class WorkerSenderTest {
     private static final int NUMBER = 2;
     private static final int PRODUCER_ID = 40;
     private static final Replay STATELESS =
-            new Replay(BATCH, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L))));
+            new Replay(BATCH, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))));
 
     private final WorkerProducers idle = new WorkerProducers(Duration.ofHours(1));
     private final Brokers brokers = new Brokers();
@@ -80,14 +80,14 @@ class WorkerSenderTest {
         }
 
         @Override
-        public WrittenRecords search(
-                Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until, boolean hasAborted) {
+        public WrittenRecords search(EarlierRecords records, Map<TopicPartition, Long> from) {
             if (searchFails != null) {
                 throw searchFails;
             }
-            searched.add(from.get(TARGET) + "-" + until.get(TARGET) + (hasAborted ? " committed" : ""));
+            searched.add(
+                    from.get(TARGET) + "-" + records.until().get(TARGET) + (records.hasAborted() ? " committed" : ""));
             WrittenRecords written = new WrittenRecords();
-            for (long low : replay.inserts() == null ? found : foundOfEarlier) {
+            for (long low : records.replay().inserts() == null ? found : foundOfEarlier) {
                 written.add(0, low);
             }
             return written;
@@ -219,7 +219,7 @@ class WorkerSenderTest {
 
     @Test
     void eachTaskSearchesTheRecordsOfAnEarlierProcessAndCountsThoseThatItLeavesOut() {
-        EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false);
+        EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false, Map.of());
         brokers.foundOfEarlier = new long[] {11, 12};
         WorkerSender first = new WorkerSender(tasks(earlier, epoch(3)), brokers, idle, BATCH, NUMBER, false);
         assertTrue(first.begin().take(0, 11));
@@ -229,7 +229,7 @@ class WorkerSenderTest {
 
     @Test
     void aSecondAttemptDoesNotCountWhatItLeavesOutOfTheFirst() {
-        EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false);
+        EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false, Map.of());
         brokers.foundOfEarlier = new long[] {11, 12};
         brokers.found = new long[] {13, 14};
         brokers.epoch = 4;

@@ -19,6 +19,7 @@ class WorkerTransactionsTest {
             "app/0123abcd/q/",
             List.of("t"),
             AtomicFile.at("unused"),
+            AtomicFile.at("unused"),
             Map.of(),
             Map.of(),
             Duration.ofMillis(100),
@@ -34,7 +35,7 @@ class WorkerTransactionsTest {
     }
 
     private void leaveOut(Map<TopicPartition, Long> ends, long count) {
-        transactions.leaveOut(new EarlierRecords(new Replay(7, true, null), Map.of(), false), count, ends);
+        transactions.leaveOut(new EarlierRecords(new Replay(7, true, null), Map.of(), false, Map.of()), count, ends);
     }
 
     @Test

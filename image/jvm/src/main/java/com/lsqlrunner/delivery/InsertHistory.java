@@ -1,0 +1,148 @@
+package com.lsqlrunner.delivery;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.lsqlrunner.fs.AtomicFile;
+import com.lsqlrunner.fs.Owner;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The INSERTs that a query without state had at its last start, and where in the targets the last records of those are
+ * that were removed from the program.
+ *
+ * <p>A process may have been killed before an INSERT was removed, so that some of its records come after the saved
+ * position. The offsets of the targets advance without them. When the INSERT comes back, they are searched there.
+ *
+ * <p>They are in a file of the checkpoint: {@code {"inserts": {"17": ["target"]}, "removed": {"4": {"target": {"0":
+ * {"from": 5, "until": 9}}}}}}, by the tag of the INSERT.
+ */
+final class InsertHistory {
+    /** So many removed INSERTs are remembered, the newest ones. */
+    private static final int KEPT = 100;
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** The form in the file. */
+    private record Content(
+            Map<Integer, List<String>> inserts,
+            LinkedHashMap<Integer, Map<String, TreeMap<Integer, OffsetRange>>> removed) {}
+
+    private final AtomicFile file;
+    private Content content;
+
+    private InsertHistory(AtomicFile file, Content content) {
+        this.file = file;
+        this.content = content;
+    }
+
+    /** The history in a file, which may not exist. */
+    static InsertHistory in(AtomicFile file) {
+        byte[] json = file.read();
+        try {
+            Content found = json == null ? null : JSON.readValue(json, Content.class);
+            return new InsertHistory(file, found == null ? new Content(Map.of(), new LinkedHashMap<>()) : found);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** The targets of the INSERTs that are not there any more since the last start. */
+    Set<String> targetsOfRemoved(Collection<InsertPositions> present) {
+        Set<String> topics = new HashSet<>();
+        removed(present).values().forEach(topics::addAll);
+        return topics;
+    }
+
+    private Map<Integer, List<String>> removed(Collection<InsertPositions> present) {
+        Map<Integer, List<String>> removed = new HashMap<>(content.inserts);
+        present.forEach(insert -> removed.remove(insert.tag()));
+        return removed;
+    }
+
+    /**
+     * Saves the INSERTs of a start, before it writes a record.
+     *
+     * @param from where the search for records of the last process begins, by partition; others begin at their first
+     *     record
+     * @param ends of the targets, also of those of removed INSERTs that still exist
+     */
+    void begin(Collection<InsertPositions> present, Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends) {
+        Map<Integer, List<String>> inserts = new TreeMap<>();
+        present.forEach(insert -> inserts.put(insert.tag(), insert.targets()));
+        var removed = new LinkedHashMap<>(content.removed);
+        removed(present).forEach((tag, targets) -> {
+            Map<String, TreeMap<Integer, OffsetRange>> ranges = new TreeMap<>();
+            ends.forEach((partition, end) -> {
+                if (targets.contains(partition.topic())) {
+                    ranges.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
+                            .put(partition.partition(), new OffsetRange(from.getOrDefault(partition, 0L), end));
+                }
+            });
+            // It may have come back for a moment only.
+            Map<String, TreeMap<Integer, OffsetRange>> before = removed.remove(tag);
+            if (before != null) {
+                before.forEach((topic, partitions) ->
+                        partitions.forEach((partition, range) -> ranges.computeIfAbsent(topic, name -> new TreeMap<>())
+                                .merge(partition, range, OffsetRange::joined)));
+            }
+            removed.put(tag, ranges);
+        });
+        for (Iterator<Integer> tags = removed.keySet().iterator(); removed.size() > KEPT; ) {
+            tags.next();
+            tags.remove();
+        }
+        replace(new Content(inserts, removed));
+    }
+
+    /**
+     * Where the last records are of INSERTs that came back, by partition of the targets.
+     *
+     * @param ends of the targets
+     */
+    Map<TopicPartition, OffsetRange> returned(Collection<InsertPositions> present, Map<TopicPartition, Long> ends) {
+        Map<TopicPartition, OffsetRange> found = new HashMap<>();
+        for (InsertPositions insert : present) {
+            content.removed
+                    .getOrDefault(insert.tag(), Map.of())
+                    .forEach((topic, ranges) -> ranges.forEach((number, range) -> {
+                        TopicPartition partition = new TopicPartition(topic, number);
+                        // Else the topic was deleted, and may have been created again.
+                        if (range.until() <= ends.getOrDefault(partition, -1L)) {
+                            found.merge(partition, range, OffsetRange::joined);
+                        }
+                    }));
+        }
+        return found;
+    }
+
+    /** The positions have passed all records of an earlier process: forgets where those of present INSERTs are. */
+    void settle() {
+        var removed = new LinkedHashMap<>(content.removed);
+        if (removed.keySet().removeAll(content.inserts.keySet())) {
+            replace(new Content(content.inserts, removed));
+        }
+    }
+
+    private void replace(Content changed) {
+        if (changed.equals(content)) {
+            return;
+        }
+        Owner.check();
+        try {
+            file.write(JSON.writeValueAsBytes(changed));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        content = changed;
+    }
+}
