@@ -242,6 +242,51 @@ def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_tran
     assert values(broker, target) == [b"other", b"again 10"]
 
 
+def test_an_abort_is_remembered_if_the_start_that_has_found_it_is_killed(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """A start opens producers with the ids, and then the brokers do not tell it any more."""
+    other = transactional(broker, f"other-{target}")
+    other.produce(target, b"other", b"k")
+    other.flush(30)
+    aborted = transactional(broker, f"{query.writer}0")
+    produce(aborted, target, query.batch, 10, b"aborted")
+    aborted.abort_transaction(30)
+    query.remember_offset(0)
+
+    def start() -> None:
+        with query.opened():
+            pass
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(start)
+        with pytest.raises(NotInTime):
+            first.result(3)
+        second = threads.submit(start)
+        with pytest.raises(NotInTime):
+            second.result(3)
+        other.commit_transaction(30)
+        first.result(20)
+        second.result(20)
+    with query.opened():
+        query.write([10])
+
+    assert values(broker, target) == [b"other", b"again 10"]
+
+
+def test_an_open_transaction_is_committed_whatever_the_number_of_its_id(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """The brokers forget ids that were not used for a week, and so leave gaps."""
+    leave_open(broker, target, query, 40, [10])
+    query.remember_offset(0)
+
+    with query.opened():
+        query.write([10, 11])
+
+    assert values(broker, target) == [b"lost 10", b"again 11"]
+
+
 def test_a_transaction_may_be_open_as_long_as_the_brokers_allow(engine: SparkEngine, tmp_path: Path) -> None:
     with Broker({"transaction.max.timeout.ms": "130500"}) as short:
         short.create_topic("source")

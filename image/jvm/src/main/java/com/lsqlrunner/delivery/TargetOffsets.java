@@ -1,5 +1,6 @@
 package com.lsqlrunner.delivery;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.fs.AtomicFile;
@@ -18,7 +19,8 @@ import org.apache.kafka.common.TopicPartition;
  * Older offsets are as correct as newer ones, only the search takes longer.
  *
  * <p>They are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}}, ...]}. An entry
- * holds for its batch and all later ones.
+ * holds for its batch and all later ones. It has {@code "aborted": true} if the brokers have aborted a transaction of
+ * the query since: a start after a kill cannot ask them any more.
  */
 final class TargetOffsets {
     /** The entry of the batch that runs, and that of the next one. */
@@ -27,7 +29,9 @@ final class TargetOffsets {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** The form in the file: offsets by topic and number of the partition. */
-    private record Entry(long batch, Map<String, Map<Integer, Long>> offsets) {}
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT)
+    private record Entry(
+            @JsonInclude long batch, @JsonInclude Map<String, Map<Integer, Long>> offsets, boolean aborted) {}
 
     private final AtomicFile file;
     private final List<Entry> entries;
@@ -63,18 +67,49 @@ final class TargetOffsets {
 
     /** The newest offsets that hold for a batch; null if there are none. */
     synchronized Map<TopicPartition, Long> of(long batch) {
+        Entry entry = entry(batch);
+        return entry == null ? null : byPartition(entry.offsets);
+    }
+
+    private Entry entry(long batch) {
         for (int index = entries.size() - 1; index >= 0; index--) {
             if (entries.get(index).batch <= batch) {
-                return byPartition(entries.get(index).offsets);
+                return entries.get(index);
             }
         }
         return null;
     }
 
+    /** Whether the brokers have aborted a transaction of the query after the offsets that hold for a batch. */
+    synchronized boolean isAborted(long batch) {
+        Entry entry = entry(batch);
+        return entry != null && entry.aborted;
+    }
+
+    /**
+     * Saves that the brokers have aborted a transaction of the query after the offsets that hold for a batch, if any.
+     */
+    synchronized void saveAborted(long batch) {
+        Entry entry = entry(batch);
+        if (entry != null && !entry.aborted) {
+            entries.set(entries.indexOf(entry), new Entry(entry.batch, entry.offsets, true));
+            write();
+        }
+    }
+
     /** Saves offsets that hold for a batch and all later ones. */
     synchronized void save(long batch, Map<TopicPartition, Long> offsets) {
-        entries.removeIf(entry -> entry.batch >= batch);
-        entries.add(new Entry(batch, byTopic(offsets)));
+        save(new Entry(batch, byTopic(offsets), false));
+    }
+
+    /** Saves offsets that hold for a batch and all later ones, and add partitions to those that held before. */
+    synchronized void extend(long batch, Map<TopicPartition, Long> offsets) {
+        save(new Entry(batch, byTopic(offsets), isAborted(batch)));
+    }
+
+    private void save(Entry saved) {
+        entries.removeIf(entry -> entry.batch >= saved.batch);
+        entries.add(saved);
         while (entries.size() > KEPT) {
             entries.remove(0);
         }

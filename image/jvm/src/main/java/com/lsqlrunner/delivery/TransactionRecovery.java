@@ -1,14 +1,16 @@
 package com.lsqlrunner.delivery;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTransactionsOptions;
 import org.apache.kafka.clients.admin.ListTransactionsOptions;
@@ -25,9 +27,6 @@ import org.apache.kafka.common.utils.ProducerIdAndEpoch;
  * have already seen their records, so these must stay.
  */
 final class TransactionRecovery {
-    /** So many transactional ids are looked up in one request; they are numbered without gaps. */
-    private static final int LOOKED_UP = 16;
-
     /** A transaction that a producer has just ended changes its state once more. */
     private static final int ATTEMPTS = 5;
 
@@ -39,7 +38,7 @@ final class TransactionRecovery {
     /**
      * What the brokers know.
      *
-     * @param ids the number of transactional ids
+     * @param ids the number after that of the last transactional id
      * @param hasAborted whether the last transaction of an id was aborted: only the brokers do so, if it was open for
      *     too long
      * @param timeoutsMs of their transactions
@@ -64,20 +63,34 @@ final class TransactionRecovery {
      * @throws KafkaException the brokers do not answer, or refuse it
      */
     Known commitOpen() {
-        int known = 0;
-        boolean hasAborted = false;
+        NavigableMap<Integer, TransactionDescription> found = all();
+        found.forEach(this::commit);
         Set<Long> timeoutsMs = new HashSet<>();
-        for (int from = 0; from == known; from += LOOKED_UP) {
-            Map<Integer, TransactionDescription> found = describe(from, from + LOOKED_UP);
-            if (found.isEmpty()) {
-                break;
+        found.values().forEach(each -> timeoutsMs.add(each.transactionTimeoutMs()));
+        boolean hasAborted = found.values().stream().anyMatch(TransactionRecovery::isAborted);
+        return new Known(found.isEmpty() ? 0 : found.lastKey() + 1, hasAborted, timeoutsMs);
+    }
+
+    /**
+     * All transactional ids of the query that the brokers know, by number. Numbers may be missing: the brokers forget
+     * an id that was not used for a week, and those with high numbers are used less.
+     */
+    private NavigableMap<Integer, TransactionDescription> all() {
+        Set<Integer> numbers = new TreeSet<>();
+        for (TransactionListing each :
+                KafkaFutures.result(admin.listTransactions(listing()).all())) {
+            String number = each.transactionalId().startsWith(prefix)
+                    ? each.transactionalId().substring(prefix.length())
+                    : "";
+            if (!number.isEmpty() && number.chars().allMatch(Character::isDigit)) {
+                numbers.add(Integer.parseInt(number));
             }
-            known = ((TreeMap<Integer, TransactionDescription>) found).lastKey() + 1;
-            found.forEach(this::commit);
-            hasAborted |= found.values().stream().anyMatch(TransactionRecovery::isAborted);
-            found.values().forEach(each -> timeoutsMs.add(each.transactionTimeoutMs()));
         }
-        return new Known(known, hasAborted, timeoutsMs);
+        return describe(numbers);
+    }
+
+    private ListTransactionsOptions listing() {
+        return new ListTransactionsOptions().timeoutMs((int) timeout.toMillis());
     }
 
     /**
@@ -147,7 +160,7 @@ final class TransactionRecovery {
      * a producer themselves if its transaction was open for too long; then they have aborted it.
      */
     boolean isReplaced() {
-        return describe(0, LOOKED_UP).values().stream().noneMatch(TransactionRecovery::isAborted);
+        return all().values().stream().noneMatch(TransactionRecovery::isAborted);
     }
 
     static boolean isAborted(TransactionDescription transaction) {
@@ -159,16 +172,17 @@ final class TransactionRecovery {
         return transaction != null && transaction.state() == TransactionState.ONGOING;
     }
 
-    /** The transactions of the ids with these numbers that the brokers know. */
-    Map<Integer, TransactionDescription> describe(int from, int until) {
-        List<String> ids = new ArrayList<>();
-        for (int number = from; number < until; number++) {
-            ids.add(prefix + number);
-        }
+    /** The transactions of the ids with numbers in a range that the brokers know. */
+    NavigableMap<Integer, TransactionDescription> describe(int from, int until) {
+        return describe(IntStream.range(from, until).boxed().toList());
+    }
+
+    private NavigableMap<Integer, TransactionDescription> describe(Collection<Integer> numbers) {
+        List<String> ids = numbers.stream().map(number -> prefix + number).toList();
         var described =
                 admin.describeTransactions(ids, new DescribeTransactionsOptions().timeoutMs((int) timeout.toMillis()));
-        Map<Integer, TransactionDescription> found = new TreeMap<>();
-        for (int number = from; number < until; number++) {
+        NavigableMap<Integer, TransactionDescription> found = new TreeMap<>();
+        for (int number : numbers) {
             try {
                 found.put(number, KafkaFutures.result(described.description(prefix + number)));
             } catch (TransactionalIdNotFoundException unknown) {

@@ -103,6 +103,9 @@ public final class TransactionalOutput implements AutoCloseable {
     private void start(Replay replay) {
         batch = replay.batch();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
+        if (known.hasAborted()) {
+            offsets.saveAborted(batch); // a new producer ends the state of its id that tells it
+        }
         // All producers are opened now. If one were opened later, by a process that was suspended until another one
         // took its place, its transactional id would fence the producer of the other process.
         int producers = Math.max(known.ids(), settings.tasks);
@@ -129,7 +132,7 @@ public final class TransactionalOutput implements AutoCloseable {
         if (from == null || !replay.hasBegun()) {
             offsets.save(batch, ends);
         } else {
-            findWritten(from, ends, replay, known.hasAborted());
+            findWritten(from, ends, replay, offsets.isAborted(batch));
             if (inserts == null) {
                 offsets.save(batch + 1, ends);
             }
@@ -147,7 +150,7 @@ public final class TransactionalOutput implements AutoCloseable {
             }
         });
         if (all.size() > from.size()) {
-            offsets.save(batch, all);
+            offsets.extend(batch, all);
         }
         return all;
     }

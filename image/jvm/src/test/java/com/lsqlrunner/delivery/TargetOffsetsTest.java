@@ -116,6 +116,24 @@ class TargetOffsetsTest {
     }
 
     @Test
+    void anAbortBelongsToTheOffsetsBeforeIt() throws IOException {
+        offsets().save(3, Map.of(A0, 10L));
+        offsets().saveAborted(5);
+        assertEquals("[{\"batch\":3,\"offsets\":{\"a\":{\"0\":10}},\"aborted\":true}]", content());
+        offsets().extend(4, Map.of(A0, 10L, B0, 2L));
+        assertEquals(true, offsets().isAborted(5));
+        offsets().save(5, Map.of(A0, 20L));
+        assertEquals(false, offsets().isAborted(5));
+        assertEquals(true, offsets().isAborted(4));
+    }
+
+    @Test
+    void withoutOffsetsThereIsNoAbort() {
+        offsets().saveAborted(5);
+        assertEquals(false, offsets().isAborted(5));
+    }
+
+    @Test
     void aTornFileOfAWriteThatDidNotEndIsReplaced() throws IOException {
         offsets().save(3, Map.of(A0, 10L));
         Path torn = file.resolveSibling("target-offsets.new");
