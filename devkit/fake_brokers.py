@@ -65,6 +65,7 @@ class FakeBrokers(RangeReader):
         self.transactional_prefixes: set[str] | None = None
         self._topics: dict[str, FakeTopic] = {}
         self._positions: dict[str, dict[Partition, int]] = {}
+        self._metadata: dict[str, dict[Partition, str]] = {}
 
     # --- for tests, not through the port ---
 
@@ -138,15 +139,22 @@ class FakeBrokers(RangeReader):
         known = self._positions.get(group, {})
         return {place: known[place] for place in partitions if place in known}
 
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
+    def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
+        self._raise_outage()
+        known = self._metadata.get(group, {})
+        return {place: known[place] for place in partitions if known.get(place)}
+
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
         self._raise_outage()
         if group in self.groups_in_use:
             raise LsqlError("GROUP_IN_USE", group=group)
         self._positions.setdefault(group, {}).update(positions)
+        self._metadata.setdefault(group, {}).update(dict.fromkeys(positions, metadata))
 
     def delete_group(self, group: str) -> None:
         self._raise_outage()
         self._positions.pop(group, None)
+        self._metadata.pop(group, None)
 
     # --- TopicAdmin ---
 

@@ -139,6 +139,19 @@ class GroupPositionsContract:
         assert subject.brokers.group_positions(group, [first, second]) == {second: 2}
         assert subject.brokers.group_positions(group, []) == {}
 
+    def test_the_metadata_of_a_commit_is_read_back(self, subject: BrokersUnderTest) -> None:
+        name, group = subject.topic(partitions=2), unused_name("group")
+        subject.produce(name, b"v", b"v", b"v", partition=1)
+        first, second = Partition(name, 0), Partition(name, 1)
+        assert subject.brokers.group_metadata(group, [first, second]) == {}
+
+        subject.brokers.commit(group, {first: 0, second: 2}, '{"host": "ü"}')
+        assert subject.brokers.group_metadata(group, [first, second]) == dict.fromkeys((first, second), '{"host": "ü"}')
+
+        subject.brokers.commit(group, {second: 2})
+        assert subject.brokers.group_metadata(group, [first, second]) == {first: '{"host": "ü"}'}
+        assert subject.brokers.group_metadata(group, []) == {}
+
     def test_a_commit_keeps_the_other_partitions(self, subject: BrokersUnderTest) -> None:
         name, group = subject.topic(partitions=2), unused_name("group")
         first, second = Partition(name, 0), Partition(name, 1)

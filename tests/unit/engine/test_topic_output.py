@@ -23,9 +23,7 @@ CATALOG = Catalog(
 
 def positions_of(sql: str, positions: dict[Partition, int], query: int = 0) -> list[dict[str, object]]:
     plan = plan_text(f"SET defaults.topic.autocreate=true; {sql}", CATALOG).plan
-    found: list[dict[str, object]] = json.loads(
-        insert_positions(plan.queries[query], positions)
-    )
+    found: list[dict[str, object]] = json.loads(insert_positions(plan.queries[query], positions))
     return found
 
 

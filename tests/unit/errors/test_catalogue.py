@@ -100,7 +100,8 @@ def test_transient_errors_are_waited_for_or_retried() -> None:
 def test_recovery_from_errors_outside_of_the_program() -> None:
     by = {recovery: {code for code, kind in CATALOGUE.items() if kind.recovery is recovery} for recovery in Recovery}
     assert by[Recovery.WAIT] == {
-        *("BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SINK_UNREACHABLE", "STATE_STORE_UNREACHABLE", "TOPIC_EMPTY")
+        *("APP_ID_IN_USE", "BROKER_UNREACHABLE", "REGISTRY_UNREACHABLE", "SINK_UNREACHABLE"),
+        *("STATE_STORE_UNREACHABLE", "TOPIC_EMPTY"),
     }
     assert {"BROKER_REFUSED", "QUERY_FAILED", "SCHEMA_INCOMPATIBLE", "TOPIC_REFUSED"} < by[Recovery.RETRY]
     assert {"RECORD_MALFORMED", "OFFSETS_OUT_OF_RANGE", "GROUP_TOO_LARGE", "STATE_LOST"} < by[Recovery.FINAL]

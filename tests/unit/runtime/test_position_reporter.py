@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,24 @@ import pytest
 from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured, WarningRaised
+from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims
 from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.state_machine import StateMachine
 
 P0 = Partition("t", 0)
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
+
+
+@dataclass(frozen=True)
+class FixedId:
+    """The id of a state directory."""
+
+    name: str
+
+    def id(self) -> str:
+        return self.name
+
+    new_id = id
 
 
 class ReporterFixture:
@@ -32,6 +46,7 @@ class ReporterFixture:
             self.machine,
             lambda: self.runtime.now_ms,
             topic_ids=self.brokers.topic_ids(["t"]),
+            claims=GroupClaims(APP_ID, self.brokers, FixedId("own"), lambda: self.runtime.now_ms),
         )
         self.machine.listen(self.events.append)
 
@@ -192,3 +207,34 @@ def test_positions_in_a_deleted_topic_are_not_committed(reporting: ReporterFixtu
     reporting.reporter.report(measure=False)
 
     assert reporting.brokers.group_positions(APP_ID, [P0]) == {}
+
+
+def test_an_idle_processor_renews_its_claim(reporting: ReporterFixture) -> None:
+    reporting.reporter.report()
+    first = reporting.brokers.group_metadata(APP_ID, [P0])[P0]
+
+    reporting.runtime.now_ms += RENEWED_MS
+    reporting.reporter.report()
+
+    assert reporting.brokers.group_metadata(APP_ID, [P0])[P0] != first
+
+
+def test_the_last_commit_has_no_claim(reporting: ReporterFixture) -> None:
+    reporting.reporter.report()
+    reporting.reporter.report(measure=False)
+
+    assert reporting.brokers.group_metadata(APP_ID, [P0]) == {}
+
+
+@pytest.mark.parametrize(("began_ms", "yields"), [(-1, True), (1, False)])
+def test_the_processor_that_began_later_yields(reporting: ReporterFixture, began_ms: int, yields: bool) -> None:
+    now = reporting.runtime.now_ms + began_ms
+    other = GroupClaims(APP_ID, reporting.brokers, FixedId("other"), lambda: now)
+    reporting.brokers.commit(APP_ID, {P0: 7}, other.own())
+
+    reporting.reporter.report()
+
+    assert (None if reporting.reporter.conflict is None else reporting.reporter.conflict.code) == (
+        "APP_ID_IN_USE" if yields else None
+    )
+    assert reporting.brokers.group_positions(APP_ID, [P0]) == {P0: 7 if yields else 3}

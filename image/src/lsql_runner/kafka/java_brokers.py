@@ -147,14 +147,20 @@ class JavaBrokers(RangeReader):
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        asked = _as_rows(partitions)
-        if not asked:
-            return {}
-        return _by_partition(self._request({"ask": "positions", "group": group, "partitions": asked}))
+        return {place: offset for place, (offset, _) in self._committed(group, partitions).items()}
 
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
+    def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
+        return {place: text for place, (_, text) in self._committed(group, partitions).items() if text}
+
+    def _committed(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, tuple[int, str]]:
+        asked = _as_rows(partitions)
+        rows = self._request({"ask": "positions", "group": group, "partitions": asked}) if asked else []
+        return {Partition(topic, number): (offset, text) for topic, number, offset, text in rows}
+
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
         rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
-        answer = self._answer({"ask": "commit", "group": group, "positions": rows})[-1]
+        request = {"ask": "commit", "group": group, "positions": rows, "metadata": metadata}
+        answer = self._answer(request)[-1]
         if "error" in answer:
             error = read_error(answer["error"])
             raise LsqlError("GROUP_IN_USE", group=group) if error.condition == GROUP_IN_USE else self._failed(error)

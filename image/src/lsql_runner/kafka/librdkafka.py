@@ -135,16 +135,21 @@ class LibrdkafkaBrokers(RangeReader):
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
-        found = (
-            self._groups.send(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
-            if asked
-            else []
-        )
+        found = self._committed(group, partitions)
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        offsets = [TopicPartition(p.topic, p.partition, offset) for p, offset in positions.items()]
+    def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
+        found = self._committed(group, partitions)
+        return {Partition(tp.topic, tp.partition): tp.metadata for tp in found if tp.offset >= 0 and tp.metadata}
+
+    def _committed(self, group: str, partitions: Iterable[Partition]) -> list[TopicPartition]:
+        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
+        if not asked:
+            return []
+        return self._groups.send(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
+
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
+        offsets = [TopicPartition(p.topic, p.partition, offset, metadata) for p, offset in positions.items()]
         self._groups.send(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:

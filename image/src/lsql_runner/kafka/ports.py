@@ -92,8 +92,11 @@ class GroupPositions(Protocol):
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The committed offsets of a consumer group, without partitions that have none."""
 
-    def commit(self, group: str, positions: Mapping[Partition, int]) -> None:
-        """Commit offsets for a group.
+    def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
+        """The metadata that the offsets of a consumer group were committed with, where it is not empty."""
+
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
+        """Commit offsets for a group, each with this metadata.
 
         Raises:
             LsqlError: GROUP_IN_USE if the group has members.

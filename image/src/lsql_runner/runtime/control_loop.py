@@ -18,6 +18,7 @@ from lsql_runner.jvm.java import was_replaced
 from lsql_runner.plan.queries import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
+from lsql_runner.runtime.group_claims import GroupClaims
 from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
@@ -60,6 +61,9 @@ class ControlLoop:
         leadership = dependencies.leadership
         self._standby = None if leadership is None else Standby(dependencies, leadership, self.machine)
         self._deaths = OutOfMemoryDeaths(dependencies)
+        self._claims = GroupClaims(
+            dependencies.settings.app_id, dependencies.brokers, dependencies.state, dependencies.now_ms
+        )
         self._backoff = Backoff()
         self._retry = Timer()
 
@@ -149,7 +153,7 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        prepared = prepare(d.program, d.settings, d.brokers, d.registry, d.state)
+        prepared = prepare(d.program, d.settings, d.brokers, d.registry, d.state, self._claims)
         self._brokers_found()
         self.description = description_of(prepared)
         return prepared
@@ -204,7 +208,7 @@ class ControlLoop:
             self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
             self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
             marking = self._deaths.begin(prepared.positions, self._warn)
-            self._run = PlanRun(prepared, d, self.machine, marking)
+            self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
             self.machine.move(Cause.RUN)
         except LsqlError as error:
             self._start_failed(error)

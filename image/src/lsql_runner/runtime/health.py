@@ -11,6 +11,7 @@ _WAITS = {
     "SINK_UNREACHABLE": "sink-unreachable",
     "STATE_STORE_UNREACHABLE": "store-unreachable",
     "STATE_DIR_IN_USE": "state-in-use",
+    "APP_ID_IN_USE": "app-id-in-use",
 }
 """By the error for which a processor waits, the code of the reason. Brokers have a reason in each state."""
 
@@ -42,8 +43,9 @@ def assess(status: Status, now_ms: int, stuck_after_ms: int) -> Health:
 
     A processor is healthy while it waits for a first record, is stopped by a person, or its topics are idle. Codes:
     `jvm-gone`, `broker-unreachable`, `broker-refused` (no rights), `sink-unreachable`, `store-unreachable` (with the
-    state), `state-in-use` (by another process), `lease-unavailable` (of a standby), `failed` (a person must start it
-    again), `query-died` (it restarts), `query-stuck` (no batch ended for `stuck_after_ms` while the lag grew).
+    state), `state-in-use` (by another process), `app-id-in-use` (by a processor with other state), `lease-unavailable`
+    (of a standby), `failed` (a person must start it again), `query-died` (it restarts), `query-stuck` (no batch ended
+    for `stuck_after_ms` while the lag grew).
     """
     reasons: list[Reason] = []
     if status.jvm_error is not None:

@@ -16,6 +16,7 @@ from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
 from lsql_runner.runtime.actions import Action
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.diagnosis import diagnose_json
+from lsql_runner.runtime.group_claims import GroupClaims
 from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.memory_need import buffers_of
 from lsql_runner.runtime.needed_acls import delivers_exactly_once
@@ -48,6 +49,8 @@ class PlanRun:
         prepared: PreparedProgram,
         dependencies: RunDependencies,
         machine: StateMachine,
+        claims: GroupClaims,
+        *,
         marking: Marking | None = None,
     ) -> None:
         self._dependencies = dependencies
@@ -64,6 +67,7 @@ class PlanRun:
             machine,
             dependencies.now_ms,
             topic_ids=prepared.topic_ids,
+            claims=claims,
         )
         self._reporting = dependencies.start_reporting(self._reporter)
         try:
@@ -106,7 +110,9 @@ class PlanRun:
         return due
 
     def death(self) -> LsqlError | None:
-        """Why the plan ended without a stop; None if it runs."""
+        """Why the plan ended without a stop, or has to end; None if it runs."""
+        if self._reporter.conflict is not None:
+            return self._reporter.conflict
         status = self._machine.status
         error = self._engine.death(status.committed, lambda: self._ends_now(status))
         if error is not None and self._reporter.deleted is None:

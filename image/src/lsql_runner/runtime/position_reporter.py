@@ -12,6 +12,7 @@ from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, WarningRaised
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
+from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.topic_ids import check_unchanged
@@ -74,6 +75,7 @@ class PositionReporter:
 
     Attributes:
         deleted: TOPIC_DELETED, when a source topic was deleted or created again.
+        conflict: APP_ID_IN_USE, when a processor with other state runs that has begun before this one.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class PositionReporter:
         now_ms: Callable[[], int],
         *,
         topic_ids: Mapping[str, str],
+        claims: GroupClaims,
     ) -> None:
         self._brokers = brokers
         self._now_ms = now_ms
@@ -91,6 +94,8 @@ class PositionReporter:
         self._group = settings.app_id
         self._period_ms = settings.metric_frequency_ms
         self._topic_ids = topic_ids
+        self._claims = claims
+        self._next_claim = Timer()
         self._next = Timer()
         self._next_check = Timer()
         self._lost = False
@@ -98,14 +103,18 @@ class PositionReporter:
         self._next_commit = Timer()
         self._group_in_use = False
         self.deleted: LsqlError | None = None
+        self.conflict: LsqlError | None = None
 
     def due_in_s(self) -> float:
         """Seconds until the next measurement or check."""
         now_ms = self._now_ms()
-        return min(self._next.remaining_ms(now_ms), self._next_check.remaining_ms(now_ms)) / 1000
+        return min(timer.remaining_ms(now_ms) for timer in (self._next, self._next_check, self._next_claim)) / 1000
 
     def report(self, *, measure: bool = True) -> None:
         """Commit the position if it is new; measure the lag and check the topics if they are due."""
+        renews = self._next_claim.is_due(self._now_ms())
+        if renews:
+            self._next_claim.start(self._now_ms(), RENEWED_MS)
         try:
             if measure and self._next_check.is_due(self._now_ms()):
                 self._next_check.start(self._now_ms(), _CHECK_MS)
@@ -113,7 +122,7 @@ class PositionReporter:
             if self.deleted is not None:
                 return  # the positions are those of another topic
             if not measure or self._next_commit.is_due(self._now_ms()):
-                self._commit()
+                self._commit(renews=renews, is_last=not measure)
             if measure and self._next.is_due(self._now_ms()):
                 self._schedule()
                 ends = self._brokers.ends(self._machine.status.committed)
@@ -145,21 +154,42 @@ class PositionReporter:
     def _schedule(self) -> None:
         self._next.start(self._now_ms(), self._period_ms)
 
-    def _commit(self) -> None:
+    def _commit(self, *, renews: bool, is_last: bool) -> None:
+        """Commit new positions; to renew the claim, also one that is not new. The last commit has no claim."""
         positions = dict(self._machine.status.committed)
-        if not positions or positions == self._sent:
+        if not positions or self.conflict is not None:
             return
+        if is_last:
+            self._send(positions, "")
+            return
+        first = min(positions, key=lambda place: (place.topic, place.partition))
+        if renews:
+            try:
+                self._claims.check_running([first])
+            except LsqlError as error:
+                if error.code != "APP_ID_IN_USE":
+                    raise
+                self.conflict = error
+                return
+        if positions != self._sent:
+            if self._send(positions, self._claims.own()):
+                self._sent = positions
+        elif renews:
+            self._send({first: positions[first]}, self._claims.own())
+
+    def _send(self, positions: Mapping[Partition, int], metadata: str) -> bool:
+        """Commit positions. False if the group has another consumer: the checkpoint has the positions, too, so the
+        processor goes on, and tries again."""
         try:
-            self._brokers.commit(self._group, positions)
+            self._brokers.commit(self._group, positions, metadata)
         except LsqlError as error:
             if error.code != "GROUP_IN_USE":
                 raise
-            # The checkpoint has the positions, too: the processor goes on, and tries again.
             self._next_commit.start(self._now_ms(), _CHECK_MS)
             if not self._group_in_use:
                 self._group_in_use = True
                 text = f"{error.code}: {error.message} {error.way_out}"
                 self._machine.emit(WarningRaised(self._now_ms(), text))
-        else:
-            self._sent = positions
-            self._group_in_use = False
+            return False
+        self._group_in_use = False
+        return True

@@ -29,6 +29,7 @@ from lsql_runner.runtime.actions import (
     RewindCheckpoint,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
+from lsql_runner.runtime.group_claims import GroupClaims
 from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.needed_acls import check_acls, needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
@@ -79,15 +80,21 @@ class PreparedProgram:
 
 
 def prepare(
-    program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, state: StateDir
+    program: ast.Program,
+    settings: Settings,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    claims: GroupClaims,
 ) -> PreparedProgram:
     """Run all stages of a start.
 
     Raises:
-        LsqlError: as `find_situation`, `decide` and `carry_out`.
+        LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
     """
     found = find_situation(program, settings, brokers, registry, state.saved())
     situation = replace(found, memory_limit_mib=memory_limit_mib())
+    claims.check_start(source_partitions(found.planned.plan))
     decision = decide(situation, settings)
     registered = carry_out(decision.actions, brokers, registry, state)
     return _prepared(situation, decision, registered, brokers)

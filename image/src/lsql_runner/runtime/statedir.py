@@ -4,6 +4,7 @@
     owner             the process that leads, if a Lease chooses it; at a URI, this is a file in `lock`
     program.json      the program, its plan's fingerprint, the schemas, the versions, the generation
     control.json      whether a person has stopped the processor
+    state.json        a random id of the state
     deployment.json   the program's digest and the settings of the last start, for the audit log
     out-of-memory.json  that the JVM ran out of memory while it read, and with which heap; see runtime.out_of_memory
     mark.json         after that: the place of the record that the JVM reads
@@ -131,6 +132,25 @@ class StateDir:
             return found.decode(errors="replace")
         except OSError as error:
             raise _unwritable(self.path / "machine", error) from None
+
+    def id(self) -> str | None:
+        """A random text that copies of the state have in common, and no other state has; None if it has none yet.
+
+        Raises:
+            LsqlError: STATE_DIR_UNREADABLE; as `folder`.
+        """
+        found = (self._read("state.json") or {}).get("id")
+        return None if found is None else str(found)
+
+    def new_id(self) -> str:
+        """Save a new id.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED; as `folder`.
+        """
+        created = uuid.uuid4().hex
+        self._write("state.json", {"id": created})
+        return created
 
     # --- the owner ---
 

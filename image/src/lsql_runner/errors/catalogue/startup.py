@@ -28,6 +28,14 @@ STARTUP: dict[str, ErrorKind] = {
     "STATE_DIR_IN_USE": ErrorKind(
         "The state directory {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
     ),
+    "APP_ID_IN_USE": ErrorKind(
+        "Another processor has the application id {app}, with other state: it runs on {host}.",
+        "Both would write every result. Stop one of the two, or give one another SQL_APP_ID. This one waits, and "
+        "starts at once when the other one was stopped, or 15 seconds after it was killed.",
+        exit_code=EXIT_RUNTIME,
+        recovery=Recovery.WAIT,
+        is_transient=True,
+    ),
     "LEASE_UNAVAILABLE": ErrorKind(
         "The Lease {lease} cannot be used: {reason}.",
         "Check LSQL_LEASE, and that the service account may get and update this Lease. A processor that leads goes on.",

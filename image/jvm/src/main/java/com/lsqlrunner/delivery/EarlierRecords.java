@@ -14,7 +14,7 @@ import org.apache.kafka.common.TopicPartition;
  *     removed and came back
  */
 record EarlierRecords(
-        Replay replay, Map<TopicPartition, Long> until, boolean hasAborted, Map<TopicPartition, OffsetRange> returned)
+        Replay replay, Map<TopicPartition, Long> until, boolean hasAborted, Map<TopicPartition, TargetRange> returned)
         implements Serializable {
     private static final long serialVersionUID = 1L;
 }

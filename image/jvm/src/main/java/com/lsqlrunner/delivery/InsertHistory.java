@@ -35,7 +35,7 @@ final class InsertHistory {
     /** The form in the file. */
     private record Content(
             Map<Integer, List<String>> inserts,
-            LinkedHashMap<Integer, Map<String, TreeMap<Integer, OffsetRange>>> removed) {}
+            LinkedHashMap<Integer, Map<String, TreeMap<Integer, TargetRange>>> removed) {}
 
     private final AtomicFile file;
     private Content content;
@@ -81,19 +81,19 @@ final class InsertHistory {
         present.forEach(insert -> inserts.put(insert.tag(), insert.targets()));
         var removed = new LinkedHashMap<>(content.removed);
         removed(present).forEach((tag, targets) -> {
-            Map<String, TreeMap<Integer, OffsetRange>> ranges = new TreeMap<>();
+            Map<String, TreeMap<Integer, TargetRange>> ranges = new TreeMap<>();
             ends.forEach((partition, end) -> {
                 if (targets.contains(partition.topic())) {
                     ranges.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
-                            .put(partition.partition(), new OffsetRange(from.getOrDefault(partition, 0L), end));
+                            .put(partition.partition(), new TargetRange(from.getOrDefault(partition, 0L), end));
                 }
             });
             // It may have come back for a moment only.
-            Map<String, TreeMap<Integer, OffsetRange>> before = removed.remove(tag);
+            Map<String, TreeMap<Integer, TargetRange>> before = removed.remove(tag);
             if (before != null) {
                 before.forEach((topic, partitions) ->
                         partitions.forEach((partition, range) -> ranges.computeIfAbsent(topic, name -> new TreeMap<>())
-                                .merge(partition, range, OffsetRange::joined)));
+                                .merge(partition, range, TargetRange::joined)));
             }
             removed.put(tag, ranges);
         });
@@ -109,8 +109,8 @@ final class InsertHistory {
      *
      * @param ends of the targets
      */
-    Map<TopicPartition, OffsetRange> returned(Collection<InsertPositions> present, Map<TopicPartition, Long> ends) {
-        Map<TopicPartition, OffsetRange> found = new HashMap<>();
+    Map<TopicPartition, TargetRange> returned(Collection<InsertPositions> present, Map<TopicPartition, Long> ends) {
+        Map<TopicPartition, TargetRange> found = new HashMap<>();
         for (InsertPositions insert : present) {
             content.removed
                     .getOrDefault(insert.tag(), Map.of())
@@ -118,7 +118,7 @@ final class InsertHistory {
                         TopicPartition partition = new TopicPartition(topic, number);
                         // Else the topic was deleted, and may have been created again.
                         if (range.until() <= ends.getOrDefault(partition, -1L)) {
-                            found.merge(partition, range, OffsetRange::joined);
+                            found.merge(partition, range, TargetRange::joined);
                         }
                     }));
         }

@@ -105,7 +105,7 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
     private static void readReturned(
             TargetScan scan,
             KafkaConsumer<byte[], byte[]> consumer,
-            Map<TopicPartition, OffsetRange> ranges,
+            Map<TopicPartition, TargetRange> ranges,
             Map<TopicPartition, Long> from) {
         Map<TopicPartition, Long> begins = new HashMap<>();
         Map<TopicPartition, Long> ends = new HashMap<>();

@@ -157,7 +157,7 @@ public final class TransactionalOutput implements AutoCloseable {
 
     private void findWritten(
             Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends, Replay replay, boolean hasAborted) {
-        Map<TopicPartition, OffsetRange> returned =
+        Map<TopicPartition, TargetRange> returned =
                 replay.inserts() == null ? Map.of() : history.returned(replay.inserts(), ends);
         EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
         WrittenRecords found =

@@ -229,8 +229,8 @@ final class BrokerRequestHandler {
     }
 
     /**
-     * The committed offsets of a group, as {@code [topic, partition, offset]}. Partitions without a committed offset
-     * are left out.
+     * The committed offsets of a group, as {@code [topic, partition, offset, metadata]}. Partitions without a committed
+     * offset are left out.
      */
     private List<Object> positions(Map<String, Object> request) throws Exception {
         String group = (String) request.get("group");
@@ -251,7 +251,7 @@ final class BrokerRequestHandler {
             }
             OffsetAndMetadata position = found.get(partition);
             if (position != null && position.offset() >= 0) {
-                rows.add(row(partition, position.offset()));
+                rows.add(List.of(partition.topic(), partition.partition(), position.offset(), position.metadata()));
             }
         }
         return rows;
@@ -259,9 +259,10 @@ final class BrokerRequestHandler {
 
     private Object commit(Map<String, Object> request) throws Exception {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        String metadata = (String) request.getOrDefault("metadata", "");
         for (Object row : list(request.get("positions"))) {
             positions.put(
-                    toPartition(row), new OffsetAndMetadata(number(list(row).get(2))));
+                    toPartition(row), new OffsetAndMetadata(number(list(row).get(2)), metadata));
         }
         String group = (String) request.get("group");
         awaitOfGroup(

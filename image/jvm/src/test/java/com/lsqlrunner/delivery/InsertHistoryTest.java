@@ -33,7 +33,7 @@ class InsertHistoryTest {
         history().begin(present, Map.of(OUT, from, OTHER, from), Map.of(OUT, end, OTHER, end));
     }
 
-    private Map<TopicPartition, OffsetRange> returned(InsertPositions... present) {
+    private Map<TopicPartition, TargetRange> returned(InsertPositions... present) {
         return history().returned(List.of(present), Map.of(OUT, 1_000L, OTHER, 1_000L));
     }
 
@@ -56,7 +56,7 @@ class InsertHistoryTest {
         begin(List.of(KEPT), 20, 30);
         begin(List.of(KEPT), 90, 95);
         assertEquals(Map.of(), returned(KEPT));
-        assertEquals(Map.of(OTHER, new OffsetRange(20, 30)), returned(KEPT, REMOVED));
+        assertEquals(Map.of(OTHER, new TargetRange(20, 30)), returned(KEPT, REMOVED));
     }
 
     @Test
@@ -64,7 +64,7 @@ class InsertHistoryTest {
         begin(List.of(KEPT, REMOVED), 0, 10);
         begin(List.of(KEPT), 20, 30);
         begin(List.of(KEPT, REMOVED), 90, 95);
-        assertEquals(Map.of(OTHER, new OffsetRange(20, 30)), returned(REMOVED));
+        assertEquals(Map.of(OTHER, new TargetRange(20, 30)), returned(REMOVED));
     }
 
     @Test
@@ -73,7 +73,7 @@ class InsertHistoryTest {
         begin(List.of(KEPT), 20, 30);
         begin(List.of(KEPT, REMOVED), 40, 45);
         begin(List.of(KEPT), 50, 60);
-        assertEquals(Map.of(OTHER, new OffsetRange(20, 60)), returned(REMOVED));
+        assertEquals(Map.of(OTHER, new TargetRange(20, 60)), returned(REMOVED));
     }
 
     @Test
@@ -90,7 +90,7 @@ class InsertHistoryTest {
         begin(List.of(KEPT, REMOVED), 0, 10);
         begin(List.of(KEPT), 20, 30);
         history().settle();
-        assertEquals(Map.of(OTHER, new OffsetRange(20, 30)), returned(REMOVED));
+        assertEquals(Map.of(OTHER, new TargetRange(20, 30)), returned(REMOVED));
     }
 
     @Test
@@ -112,6 +112,6 @@ class InsertHistoryTest {
         }
         begin(inserts.subList(101, inserts.size()), 20, 30);
         assertEquals(Map.of(), returned(inserts.get(0)));
-        assertEquals(Map.of(OUT, new OffsetRange(20, 30)), returned(inserts.get(1)));
+        assertEquals(Map.of(OUT, new TargetRange(20, 30)), returned(inserts.get(1)));
     }
 }

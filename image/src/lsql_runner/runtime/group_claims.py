@@ -1,0 +1,129 @@
+"""Detects two processors with one application id and different state, which would write every result twice.
+
+Each commit of positions has a claim as its metadata: which state the positions belong to, and which process writes
+them. While a processor is idle, it commits one position every few seconds. A start that finds the claim of other state
+waits until this has not changed for some time. Processes with the same state are kept apart by its lock.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.ports import GroupPositions
+
+RENEWED_MS = 5_000
+"""A running processor renews its claim at least this often."""
+EXPIRES_MS = 15_000
+"""A claim that has not changed for this time is that of a processor that has ended without a stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Who commits the positions of a group."""
+
+    state: str
+    """The id of the state directory."""
+    process: str
+    """A random id of the process."""
+    host: str
+    since_ms: int
+    """When the process began, in milliseconds since 1970 UTC."""
+    at_ms: int
+    """When the claim was made."""
+
+    def as_text(self) -> str:
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    def yields_to(self, other: Claim) -> bool:
+        """Whether the process of this claim began after that of the other one."""
+        return (self.since_ms, self.process) > (other.since_ms, other.process)
+
+
+def claim_of(text: str) -> Claim | None:
+    """The claim in the metadata of a position; None if it is something else."""
+    try:
+        return Claim(**json.loads(text))
+    except (ValueError, TypeError):
+        return None
+
+
+class StateId(Protocol):
+    """The id of a state directory; see `StateDir`."""
+
+    def id(self) -> str | None: ...
+
+    def new_id(self) -> str: ...
+
+
+class GroupClaims:
+    """The claims of the consumer group of a processor.
+
+    Args:
+        app_id: the application id, which is the group.
+        brokers: the brokers.
+        state: the state directory, which gets an id with the first claim.
+        now_ms: the wall clock.
+    """
+
+    def __init__(self, app_id: str, brokers: GroupPositions, state: StateId, now_ms: Callable[[], int]) -> None:
+        self._app_id = app_id
+        self._brokers = brokers
+        self._state = state
+        self._now_ms = now_ms
+        self._process = uuid.uuid4().hex
+        self._since_ms = now_ms()
+        self._seen: frozenset[str] = frozenset()
+        self._seen_ms = now_ms()
+
+    def own(self) -> str:
+        """A new claim of this process."""
+        return self._own().as_text()
+
+    def _own(self) -> Claim:
+        return Claim(
+            state=self._state.id() or self._state.new_id(),
+            process=self._process,
+            host=socket.gethostname(),
+            since_ms=self._since_ms,
+            at_ms=self._now_ms(),
+        )
+
+    def check_start(self, partitions: Iterable[Partition]) -> None:
+        """Check that no processor with other state runs. The start is repeated after an error.
+
+        Raises:
+            LsqlError: APP_ID_IN_USE, until the claim of the other one has not changed for EXPIRES_MS; an error of the
+                brokers or of the state directory.
+        """
+        others = self._others(partitions)
+        if others.keys() - self._seen:
+            self._seen, self._seen_ms = frozenset(others), self._now_ms()
+        if others and self._now_ms() - self._seen_ms < EXPIRES_MS:
+            raise self._in_use(max(others.values(), key=lambda claim: claim.at_ms))
+
+    def check_running(self, partitions: Iterable[Partition]) -> None:
+        """Check that no processor with other state has begun before this one, and runs.
+
+        Raises:
+            LsqlError: APP_ID_IN_USE; an error of the brokers or of the state directory.
+        """
+        own = self._own()
+        for text, other in self._others(partitions).items():
+            if text not in self._seen and own.yields_to(other):
+                raise self._in_use(other)
+
+    def _others(self, partitions: Iterable[Partition]) -> dict[str, Claim]:
+        state = self._state.id()
+        texts = set(self._brokers.group_metadata(self._app_id, partitions).values())
+        claims = {text: claim_of(text) for text in texts}
+        return {text: claim for text, claim in claims.items() if claim is not None and claim.state != state}
+
+    def _in_use(self, other: Claim) -> LsqlError:
+        return LsqlError("APP_ID_IN_USE", app=self._app_id, host=other.host)
