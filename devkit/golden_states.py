@@ -25,7 +25,12 @@ from lsql_runner.types import DOUBLE, LONG, STRING, Field, Struct
 FOLDER = Path(__file__).parents[1] / "tests/streams/golden_states"
 
 _VALUE = Struct((Field("g", STRING), Field("a", LONG), Field("d", DOUBLE)))
-_CATALOG = Catalog({name: TopicSchema(name, Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, _VALUE)) for name in "tu"})
+_KEYS = {
+    "t": Serde(STRING_FORMAT, STRING),
+    "u": Serde(STRING_FORMAT, STRING),
+    "j": Serde(JSON_FORMAT, Struct((Field("id", LONG),))),
+}
+_CATALOG = Catalog({name: TopicSchema(name, key, Serde(JSON_FORMAT, _VALUE)) for name, key in _KEYS.items()})
 
 Batch = tuple[TopicRecord, ...]
 
@@ -77,6 +82,9 @@ _BOTH = _batches(
 _MORE_OF_BOTH = _batches((("t", "k3", "x", 7, 4.0, 22), ("u", "k1", "x", 31, 1.25, 23), ("t", "k1", "y", 8, 0.5, 24)))
 _CHANGES = _batches((("t", "k1", "y", 9, 4.0, 22), ("t", "k2", "", None, 0, 23), ("t", "k6", "x", 2, 1.0, 24)))
 
+_BY_JSON = _batches((("j", '{"id":1.0,"z":"é"}', "x", 3, 1.5, 10), ("j", '{"id":2}', "x", 4, 2.5, 12)))
+_MORE_BY_JSON = _batches((("j", '{"z": "\\u00e9", "id": 1}', "y", 9, 4.0, 22), ("j", '{ "id": 2 }', "", None, 0, 23)))
+
 _MORE_BY_FIELD = _batches((("u", "x", "", 50, 1.0, 22), ("u", "y", "", 60, 2.0, 23), ("t", "k1", "y", 8, 0.5, 24)))
 
 
@@ -109,6 +117,9 @@ STATES = (
         f"SET emit='final'; {_INTO} SUM(a) AS s FROM t WINDOW BY SESSION 5s GRACE BY 10s GROUP BY g",
     ),
     _groups("table", "INSERT INTO o SELECT TABLE g, SUM(a) AS s, LAST(d) AS d FROM t GROUP BY g", _CHANGES),
+    GoldenState(
+        "table-by-json", "INSERT INTO o SELECT TABLE g, SUM(a) AS s FROM j GROUP BY g", _BY_JSON, _MORE_BY_JSON
+    ),
     _joins("streams", f"{_INTO} t.a AS a, u.a AS b FROM t INNER JOIN u ON t.g = u.g WITHIN 1m"),
     _joins("streams-outer", f"{_INTO} t.a AS a, u.a AS b FROM t LEFT JOIN u ON t.g = u.g WITHIN 5s GRACE BY 2s"),
     _joins(

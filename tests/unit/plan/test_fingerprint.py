@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from lsql_runner.formats.avro import AVRO_FORMAT
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.fingerprint import VERSION, Fingerprint, VersionMismatch, fingerprint
+from lsql_runner.plan.meaning import canonical
 from lsql_runner.plan.queries import Plan
 from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
@@ -202,3 +205,47 @@ def test_a_fingerprint_without_a_version_is_refused() -> None:
 def test_a_fingerprint_of_a_later_version_is_refused() -> None:
     with pytest.raises(VersionMismatch):
         Fingerprint.from_json({"version": VERSION + 1, "queries": []})
+
+
+_ID = Struct((Field("id", LONG),))
+_BY_BYTES, _BY_TEXT = Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, _ID)
+_BY_VALUE = Serde(
+    AVRO_FORMAT, _ID, schema='{"type": "record", "name": "K", "fields": [{"name": "id", "type": "long"}]}'
+)
+_AND_NAME = Serde(JSON_FORMAT, Struct((*_ID.fields, Field("name", STRING))))
+_OTHER_VALUE = replace(_BY_VALUE, type=Struct((Field("id", STRING),)))
+
+
+def _keyed(key: Serde, text: str) -> Plan:
+    catalog = Catalog({name: TopicSchema(name, key, Serde(JSON_FORMAT, KIND)) for name in "tu"})
+    return plan_text(f"SET autocreate=true; {text}", catalog).plan
+
+
+_TABLE = "INSERT INTO o SELECT TABLE COUNT(*) AS n FROM t GROUP BY g"
+_NEWEST = "WITH w AS (SELECT STREAM * FROM t WHERE a > 1); INSERT INTO o SELECT TABLE COUNT(*) AS n FROM w GROUP BY g"
+_LOOKUP = f"WITH w AS (SELECT TABLE * FROM u); {INTO} t.a AS a FROM t INNER JOIN w ON t.g = w.g"
+_GROUPS = f"{INTO} COUNT(*) AS n FROM t WINDOW BY TUMBLE 1m"
+
+
+@pytest.mark.parametrize(("old", "new"), [(_BY_BYTES, _BY_TEXT), (_BY_TEXT, _BY_VALUE), (_BY_VALUE, _OTHER_VALUE)])
+@pytest.mark.parametrize(
+    ("text", "reason"), [(_TABLE, "row_key"), (_NEWEST, "row_key"), (_LOOKUP, "row_key"), (_GROUPS, "keys")]
+)
+def test_state_is_not_continued_with_another_identity_of_keys(old: Serde, new: Serde, text: str, reason: str) -> None:
+    pinned = Fingerprint.from_json(json.loads(json.dumps(fingerprint(_keyed(old, text)).as_json())))
+
+    assert [change.code.lower() for change in continue_from(_keyed(new, text), pinned).changes] == [reason]
+
+
+@pytest.mark.parametrize("text", [_TABLE, _LOOKUP, _GROUPS])
+def test_the_identity_of_json_keys_does_not_depend_on_their_type(text: str) -> None:
+    assert continue_from(_keyed(_AND_NAME, text), fingerprint(_keyed(_BY_TEXT, text))).changes == ()
+
+
+@pytest.mark.parametrize("text", [_TABLE, _LOOKUP, _GROUPS])
+def test_the_identity_of_keys_of_one_type_is_not_described(text: str) -> None:
+    """State of earlier versions, whose keys were compared by their bytes, is continued."""
+    described = canonical(fingerprint(_keyed(_BY_BYTES, text)).queries[0].state)
+
+    assert "STRING" not in described
+    assert '"rows"' not in described

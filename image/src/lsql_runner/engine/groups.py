@@ -13,6 +13,7 @@ from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.engine.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.engine.call import java_class
+from lsql_runner.engine.codecs.table import canonical, canonical_serde
 from lsql_runner.engine.conditions import with_value
 from lsql_runner.engine.event_time import (
     EVENT_TIME,
@@ -29,11 +30,10 @@ from lsql_runner.engine.identity import RowIdentity
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
-from lsql_runner.engine.schema import BINARY, LONG, STRING, spark_type
+from lsql_runner.engine.schema import LONG, STRING, spark_type
 from lsql_runner.engine.tables import order_columns, packed_key
 from lsql_runner.jvm.java_entries import SESSIONS
-from lsql_runner.plan.nodes import Aggregate
-from lsql_runner.plan.tree import key_serde
+from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
 
 
@@ -86,7 +86,7 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
     time = column(node.event_time, columns)
     time = F.coalesce(time, F.raise_error(F.lit("the event time is null")).cast(LONG))
     time = require_since_1970(time) if node.window is None else require_window_range(time)
-    keys, types = group_columns(node, columns)
+    keys, types = group_columns(node, below, columns)
     arguments = {f"arg_{slot}": column(call.arg, columns) for slot, call in node.calls if call.arg is not None}
     place = {name: below.decoded[name].cast(LONG) for name in node.order_columns}
     selected = {**keys, **arguments, **place, "ts": time}
@@ -105,13 +105,17 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
 
 
 def group_columns(
-    node: Aggregate, columns: Mapping[str, Column]
+    node: Aggregate, below: Relation, columns: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, spark.DataType]]:
     """The group columns over the columns of the input: by name, the value, and its type."""
-    if not node.keys:
-        return {"raw_key": columns["raw_key"]}, {"raw_key": BINARY}
-    keys = {group_column(name): column(expr, columns) for name, expr in node.keys}
-    return keys, {group_column(name): spark_type(expr.type) for name, expr in node.keys}
+    types = {name: spark_type(kind) for name, kind in node.groups.items()}
+    if node.keys:
+        return {group_column(name): column(expr, columns) for name, expr in node.keys}, types
+    if "raw_key" in types:
+        raw = columns["raw_key"]
+        found = canonical(raw, key_serde(node))
+        return {"raw_key": raw if found is None else found}, types
+    return {"key": below.whole("key")}, types
 
 
 def _is_session(node: Aggregate) -> bool:
@@ -148,8 +152,8 @@ def _aggregates(node: Aggregate, handles_errors: bool) -> dict[str, _Aggregate]:
 
 
 def raw_key_part(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
-    """The encoded key, if the records are grouped by their keys; else empty. `raw` has the bytes of the key."""
-    return {} if node.keys else {"key": Undecoded(raw, key_serde(node))}
+    """The encoded key, if the records are grouped by the bytes of their keys, which are in `raw`; else empty."""
+    return {"key": Undecoded(raw, canonical_serde(key_serde(node)))} if "raw_key" in node.groups else {}
 
 
 def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relation:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import source_column
-from lsql_runner.engine.codecs.table import decode
+from lsql_runner.engine.codecs.table import canonical, canonical_serde, decode
 from lsql_runner.engine.conditions import with_value
 from lsql_runner.engine.event_time import READ_FROM, Times, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
@@ -28,9 +28,8 @@ from lsql_runner.engine.tables import (
     packed_key,
     track_changes,
 )
-from lsql_runner.plan.nodes import Join, JoinSide
+from lsql_runner.plan.nodes import Join, JoinSide, key_serde
 from lsql_runner.plan.stores import is_tracked
-from lsql_runner.plan.tree import key_serde
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _TIME_FIELD = "at"
@@ -58,7 +57,7 @@ class _Input:
 
 def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
     """The joined rows with the columns of the node, before its residual condition."""
-    sides = _prepare(node.left, left), _prepare(node.right, right)
+    sides = _prepare(node, node.left, left), _prepare(node, node.right, right)
     if node.is_table:
         return _join_tables(node, *sides)
     if node.within_ms is None:
@@ -66,7 +65,7 @@ def compile_join(node: Join, left: Relation, right: Relation) -> Relation:
     return _join_streams(node, *sides)
 
 
-def _prepare(side: JoinSide, relation: Relation) -> _Input:
+def _prepare(node: Join, side: JoinSide, relation: Relation) -> _Input:
     if not side.is_table:
         relation = with_value(relation)  # a record without a value is no event: Kafka Streams drops it, too
     named = relation if side.number is None else relation.renamed(source_column("", side.number))
@@ -76,6 +75,10 @@ def _prepare(side: JoinSide, relation: Relation) -> _Input:
     for value in values[1:]:
         has_all_keys &= value.isNotNull()
     carried = {name: _carried(named, side, name) for name, _ in side.carried}
+    if node.is_table and node.raw_key in carried:
+        # The key of a row of a table must not change its bytes while its value is the same.
+        found = canonical(carried[node.raw_key], key_serde(side.input))
+        carried[node.raw_key] = carried[node.raw_key] if found is None else found
     row = packed({**carried, _TIME_FIELD: relation.decoded["ts"]})
     comparable = [_without_negative_zero(value, key.type) for value, key in zip(values, side.keys, strict=True)]
     return _Input(side, relation, F.when(has_all_keys, packed_key(comparable)), row)
@@ -106,7 +109,8 @@ def _result(
     undecoded: dict[str, Undecoded] = {}
     if node.raw_key is not None:
         decoded["raw_key"] = decoded[node.raw_key]
-        undecoded["key"] = Undecoded(decoded["raw_key"], key_serde(node))
+        serde = key_serde(node)
+        undecoded["key"] = Undecoded(decoded["raw_key"], canonical_serde(serde) if node.is_table else serde)
     decoded["key"] = column(node.key, decoded)
     return Relation(frame=frame, decoded=decoded, undecoded=undecoded, identity=identity, upsert=upsert)
 

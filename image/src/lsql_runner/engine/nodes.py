@@ -23,7 +23,7 @@ from lsql_runner.engine.joins import compile_join, residual
 from lsql_runner.engine.relation import FailedRowHandler, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.engine.table_groups import compile_having, compile_table_aggregate
-from lsql_runner.engine.tables import packed_key
+from lsql_runner.engine.tables import key_row_id, packed_key
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Write, WriteSink
@@ -125,7 +125,7 @@ def _records(node: ReadTopic, source: Source) -> Relation:
         "key": Undecoded(F.col("key"), node.schema.key),
         "value": Undecoded(F.col("value"), node.schema.value),
     }
-    upsert = Upsert(F.col("key"), F.col("value").isNotNull(), node.schema.topic)
+    upsert = Upsert(key_row_id(undecoded["key"]), F.col("value").isNotNull(), node.schema.topic)
     record = {name: F.col(name) for name in ORIGIN if name != "ts"} | {"ts": decoded["ts"]}
     origin = None if source.record_rules is None else Origin(record=record, rules=source.record_rules)
     return Relation(
@@ -236,7 +236,7 @@ def _newest(result: Relation, below: Relation) -> Upsert:
     row."""
     part = result.undecoded.get("key")
     if part is not None:
-        row_id = part.raw
+        row_id = key_row_id(part)
     else:
         key = result.decoded["key"]
         row_id = F.when(key.isNotNull(), packed_key([key]))

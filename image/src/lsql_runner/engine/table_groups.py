@@ -30,7 +30,7 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     """
     assert below.upsert is not None
     columns = below.columns_for(node_exprs(node))
-    keys, types = group_columns(node, columns)
+    keys, types = group_columns(node, below, columns)
     row = dict(keys)
     for slot, call in node.calls:
         if call.arg is not None:

@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.call import java_class
+from lsql_runner.engine.codecs.table import canonical, decode, window_bounds
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
-from lsql_runner.engine.relation import Relation, Upsert
+from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.jvm.java_entries import CONSOLIDATE_CHANGES, LOOKUP, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES
 from lsql_runner.types import Array, DataType, Struct
 
@@ -177,6 +178,19 @@ def _member(kind: Struct, name: str) -> DataType:
     found = kind.field(name)
     assert found is not None
     return found.type
+
+
+def key_row_id(key: Undecoded) -> Column:
+    """The row id of a key (BINARY): equal for equal keys, whatever their bytes are; null for a null key."""
+    found = canonical(key.raw, key.serde)
+    if found is not None:
+        return found
+    form, value = key.serde.format, decode(key.raw, key.serde, key.serde.type)
+    if not form.is_windowed:
+        return F.when(key.raw.isNotNull(), packed_key([value]))
+    window = window_bounds(key.raw, form)
+    # A null key has no bytes before the window.
+    return F.when(key.raw.isNotNull(), packed_key([F.when(key.raw != window, value), window]))
 
 
 def packed_key(columns: Sequence[Column]) -> Column:

@@ -88,6 +88,7 @@ FORMATS = (
     FormatRow(
         name="JSON",
         doc="JSON in UTF-8, in some topics preceded by the id of a JSON Schema",
+        key_identity="canonical",
         keeps_structs=True,
         fits=lambda kind: kind != BYTES,
         declare=_declare,

@@ -32,7 +32,9 @@ def _row(
     def infer(_: Sequence[bytes], form: Format) -> Serde:
         return Serde(form, kind)
 
-    return FormatRow(name=name, doc=doc, one_type=kind, fits=fits, infer=infer, recognizes=recognizes)
+    return FormatRow(
+        name=name, doc=doc, one_type=kind, key_identity="bytes", fits=fits, infer=infer, recognizes=recognizes
+    )
 
 
 FORMATS = (

@@ -133,6 +133,8 @@ class FormatRow:
     """Whether keys may have it."""
     is_written: bool = True
     """Whether targets may have it."""
+    key_identity: OneOf["bytes", "canonical", "decoded"] = "decoded"
+    """How equal keys are recognized: by their bytes, by the bytes of a canonical form, or by their decoded values."""
     keeps_structs: bool = False
     """Whether a computed struct is written in the format of the source."""
     fits: Callable[[DataType], bool]

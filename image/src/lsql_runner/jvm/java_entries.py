@@ -21,6 +21,7 @@ EXTENSIONS: Final = f"{PACKAGE}.extension.LsqlExtensions"
 DECODE_JSON: Final = "lsql_decode_json"
 ENCODE_JSON: Final = "lsql_encode_json"
 EXTEND_JSON: Final = "lsql_extend_json"
+CANONICAL_JSON: Final = "lsql_canonical_json"
 DECODE_AVRO: Final = "lsql_decode_avro"
 ENCODE_AVRO: Final = "lsql_encode_avro"
 DECODE_PROTOBUF: Final = "lsql_decode_protobuf"
@@ -50,6 +51,7 @@ ADVANCED_TIME: Final = "lsql_advanced_time"
 FUNCTIONS: Final = frozenset(
     {
         *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
+        CANONICAL_JSON,
         *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, READ_HEADER, PACK_ROW, UNPACK_ROW),
         *(ATTEMPT, FIRST_OF_RECORD, ACCEPTED_TIME, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),

@@ -12,6 +12,8 @@ from typing import Any
 
 from lsql_runner.bind.bound import WindowSpec
 from lsql_runner.bind.expr import ColumnRef
+from lsql_runner.formats.catalog import Serde
+from lsql_runner.formats.table import row_of
 from lsql_runner.plan.meaning import (
     ColumnMeanings,
     Value,
@@ -21,9 +23,20 @@ from lsql_runner.plan.meaning import (
     in_order,
     meaning,
 )
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    JoinSide,
+    PlanNode,
+    Project,
+    ReadTopic,
+    Unnest,
+    key_serde,
+)
 from lsql_runner.plan.queries import Plan, Query, WriteTopic
-from lsql_runner.plan.tree import nodes
+from lsql_runner.plan.tree import nodes, row_key
 from lsql_runner.types import describe
 
 VERSION = 1
@@ -209,7 +222,8 @@ def _aggregate(node: Aggregate) -> Value:
     is_session = node.window is not None and node.window.is_session
     name = "table-aggregate" if node.of_table else "sessions" if is_session else "aggregate"
     values = {
-        "keys": [[meaning(expr, columns), describe(expr.type)] for _, expr in node.keys],
+        "keys": [[meaning(expr, columns), describe(expr.type)] for _, expr in node.keys]
+        or _identity(key_serde(node.input)),
         "window": _window(node.window),
         "grace_ms": None if node.window is None else node.grace_ms,
         "event_time": meaning(node.event_time, columns),
@@ -217,7 +231,24 @@ def _aggregate(node: Aggregate) -> Value:
         "order": list(node.order_columns),
         "aggregates": [meaning(call, columns) for _, call in node.calls],
     }
-    return _operator(name, values, node.input)
+    return _operator(name, values | (_rows(node.input) if node.of_table else {}), node.input)
+
+
+def _identity(key: Serde) -> list[Value]:
+    """How equal record keys are recognized; empty if by their bytes."""
+    match row_of(key.format).key_identity:
+        case "canonical":
+            return [str(key.format)]
+        case "decoded":
+            return [str(key.format), describe(key.type)]
+    return []
+
+
+def _rows(table: PlanNode) -> dict[str, Value]:
+    """The identity of the rows of a table, where it is not the bytes of their keys."""
+    key = row_key(table)
+    identity = [] if key is None else _identity(key)
+    return {"rows": identity} if identity else {}
 
 
 def _window(window: WindowSpec | None) -> Value:
@@ -240,6 +271,7 @@ def _join(node: Join) -> Value:
 
 def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
     return {
+        **(_rows(side.input) if side.is_table else {}),
         "table": side.is_table,
         "by_key": side.by_key,
         "on": [[meaning(key, columns), describe(key.type)] for key in side.keys],

@@ -19,7 +19,8 @@ from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.bind.operators import HEADERS
 from lsql_runner.bind.scope import lateral_column
-from lsql_runner.formats.catalog import JSON_FORMAT, TopicSchema
+from lsql_runner.formats.catalog import JSON_FORMAT, Serde, TopicSchema
+from lsql_runner.formats.table import row_of
 from lsql_runner.plan.columns import ColumnTypes, InvalidPlan, check_columns
 from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, describe
 
@@ -110,11 +111,19 @@ class Aggregate:
 
     @property
     def columns(self) -> ColumnTypes:
-        groups = {group_column(name): expr.type for name, expr in self.keys} or {"raw_key": BYTES}
         window = {} if self.window is None else {"window_start": LONG}
         if self.window is not None and self.window.is_session:
             window["window_end"] = LONG
-        return {**groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
+        return {**self.groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
+
+    @property
+    def groups(self) -> ColumnTypes:
+        """The columns that identify a group. Without group keys, it is the record key: its bytes if equal keys can have
+        equal bytes, else its value."""
+        if self.keys:
+            return {group_column(name): expr.type for name, expr in self.keys}
+        is_decoded = compares_decoded(key_serde(self.input))
+        return {"key": self.input.columns["key"]} if is_decoded else {"raw_key": BYTES}
 
     @property
     def arguments(self) -> tuple[Expr, ...]:
@@ -287,6 +296,21 @@ def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
 
 PlanNode = ReadTopic | Filter | Unnest | Aggregate | Having | Join | Project
 Stateful = Aggregate | Having | Join
+
+
+def key_serde(node: PlanNode) -> Serde:
+    """The serde of a node's raw key, which is that of the source topic."""
+    match node:
+        case ReadTopic(schema):
+            return schema.key
+        case Join(left=left, right=right, raw_key=raw_key):
+            return key_serde(right.input if raw_key in right.columns else left.input)
+    return key_serde(node.input)
+
+
+def compares_decoded(key: Serde) -> bool:
+    """Whether keys are decoded to compare them. Windowed keys are not: their value lacks the window."""
+    return row_of(key.format).key_identity == "decoded" and not key.format.is_windowed
 
 
 def encoded(node: PlanNode) -> frozenset[str]:

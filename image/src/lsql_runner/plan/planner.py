@@ -20,7 +20,19 @@ from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.clocks import with_clock
 from lsql_runner.plan.insert_names import with_insert_names
 from lsql_runner.plan.meaning import in_stored_order
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    JoinSide,
+    PlanNode,
+    Project,
+    ReadTopic,
+    Unnest,
+    compares_decoded,
+    key_serde,
+)
 from lsql_runner.plan.queries import (
     STATELESS,
     Plan,
@@ -194,5 +206,9 @@ def _raw_key(join: BoundJoin, left: PlanNode, right: PlanNode) -> str | None:
             raw = source_column("raw_key", number)
             if isinstance(left, Join) and number != join.number:
                 return raw if left.raw_key == raw else None
-            return raw if "raw_key" in (right if number == join.number else left).columns else None
+            side = right if number == join.number else left
+            # The key of a row of a table must not change its bytes while its value is the same.
+            if "raw_key" not in side.columns or (join.is_table and compares_decoded(key_serde(side))):
+                return None
+            return raw
     return None

@@ -18,6 +18,7 @@ _REASONS = {
     "final": "FINAL",
     "aggregates": "AGGREGATES",
     "newest": "ROW_KEY",
+    "rows": "ROW_KEY",
     "conditions": "CONDITIONS",
     "kind": "JOIN_KIND",
     "within_ms": "WITHIN",
@@ -84,7 +85,7 @@ def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detai
 
 
 def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value]) -> Iterator[Detail]:
-    if [list(node) for node in old] != [list(node) for node in new]:
+    if [_parts(node) for node in old] != [_parts(node) for node in new]:
         yield _change("FILTER", query)  # a filter was added, removed or moved
         return
     for before, after in zip(old, new, strict=True):
@@ -97,10 +98,16 @@ def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value
             yield from _side_differences(query, before.get(side, {}), after.get(side, {}))
 
 
+def _parts(node: Value) -> list[str]:
+    """The names of the values that every node of its kind has."""
+    return [name for name in node if name != "rows"]
+
+
 def _side_differences(query: QueryFingerprint, before: Value, after: Value) -> Iterator[Detail]:
-    for name in before:
-        if before[name] != after[name]:
-            yield _change("KEPT_FIELDS" if name == "keeps" else "JOIN_KEYS", query)
+    reasons = {"keeps": "KEPT_FIELDS", "rows": "ROW_KEY"}
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield _change(reasons.get(name, "JOIN_KEYS"), query)
 
 
 def _change(code: str, query: QueryFingerprint, **params: str | int) -> Detail:

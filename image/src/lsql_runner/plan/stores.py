@@ -52,7 +52,9 @@ def _aggregate_stores(node: Aggregate) -> Iterator[StoreDescription]:
 
 
 def _group_type(node: Aggregate) -> str:
-    return _struct([(name, expr.type) for name, expr in node.keys]) if node.keys else "bytes"
+    if "raw_key" in node.groups:
+        return "bytes"
+    return _struct([(name, expr.type) for name, expr in node.keys] or [*node.groups.items()])
 
 
 def _result_type(node: Aggregate) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lsql_runner.bind.bound import keeps_source
 from lsql_runner.formats.catalog import Serde
-from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, ReadTopic, Stateful
+from lsql_runner.plan.nodes import Aggregate, Filter, Join, PlanNode, Project, ReadTopic, Stateful, key_serde
 
 
 def nodes(node: PlanNode) -> Iterator[PlanNode]:
@@ -38,11 +39,13 @@ def inputs(node: PlanNode) -> tuple[PlanNode, ...]:
     return (node.input,)
 
 
-def key_serde(node: PlanNode) -> Serde:
-    """The serde of a node's raw key, which is that of the source topic."""
+def row_key(node: PlanNode) -> Serde | None:
+    """The serde of the encoded keys that identify the rows of a table; None if other columns do."""
     match node:
         case ReadTopic(schema):
             return schema.key
-        case Join(left=left, right=right, raw_key=raw_key):
-            return key_serde(right.input if raw_key in right.columns else left.input)
-    return key_serde(node.input)
+        case Project(as_table=True, key=key):
+            return key_serde(node.input) if keeps_source(key) else None
+        case Filter() | Project():
+            return row_key(node.input)
+    return None

@@ -10,7 +10,7 @@ from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.schema import BINARY, declared_type, spark_type
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.formats.schema_id import MAGIC, SCHEMA_ID_BYTES, schema_id_prefix
-from lsql_runner.jvm.java_entries import DECODE_JSON, ENCODE_JSON, EXTEND_JSON
+from lsql_runner.jvm.java_entries import CANONICAL_JSON, DECODE_JSON, ENCODE_JSON, EXTEND_JSON
 from lsql_runner.plan.number_types import has_numbers
 from lsql_runner.types import DataType, Field, Struct
 
@@ -61,6 +61,10 @@ def _replace_schema_id(data: Column, may_have_one: bool, output: SchemaOutput | 
     return with_schema_id(without_schema_id(data) if may_have_one else data, output)
 
 
+def _canonical(raw: Column) -> Column:
+    return call(CANONICAL_JSON, raw)
+
+
 def _extend(raw: Column, fields: Column, kind: Struct, inside: Struct) -> Column:
     return call(EXTEND_JSON, raw, _encode_text(fields, kind), F.lit(spark_type(inside).json()))
 
@@ -70,6 +74,7 @@ CODECS = {
         decode=_decode,
         encode=_encode,
         replace_schema_id=_replace_schema_id,
+        canonical=_canonical,
         extend=_extend,
         is_checked_unread=True,
     ),

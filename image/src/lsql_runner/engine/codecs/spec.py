@@ -30,6 +30,9 @@ class Codec:
     replace_schema_id: Callable[[Column, bool, SchemaOutput | None], Column] | None = None
     """The bytes with the schema id of the output, or without one. The flag is whether the bytes may begin with a schema
     id. None for formats whose records always or never have one."""
+    canonical: Callable[[Column], Column] | None = None
+    """The canonical form of bytes without a schema id, which is equal for equal values; for formats whose keys are
+    recognized by it."""
     extend: Callable[[Column, Column, Struct, Struct], Column] | None = None
     """The bytes with the fields of a struct of this type added or replaced; the other bytes do not change. The structs
     in the second type are not replaced, but extended. None for formats that must be decoded to add fields."""

@@ -11,6 +11,7 @@ from lsql_runner.engine.codecs import avro, csv_xml, json_text, primitives, prot
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.codecs.wire import long_be, require_min_length
 from lsql_runner.formats.catalog import WINDOW_BOUNDS, Format, Serde
+from lsql_runner.formats.table import row_of
 from lsql_runner.types import DataType, Struct
 
 CODECS: dict[str, Codec] = {
@@ -78,9 +79,8 @@ def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) ->
         return None
     if not form.is_windowed:
         return replaced(raw, serde.has_schema_id, output)
-    window_bytes = _window_bytes(form)
     bare = replaced(_without_window(raw, form), serde.has_schema_id, output)
-    return F.concat(bare, F.substring(raw, -window_bytes, window_bytes))
+    return F.concat(bare, window_bounds(raw, form))
 
 
 def extend(raw: Column, serde: Serde, fields: Column, kind: Struct, inside: Struct) -> tuple[Column, Serde] | None:
@@ -96,6 +96,33 @@ def extend(raw: Column, serde: Serde, fields: Column, kind: Struct, inside: Stru
     return codec.extend(plain, fields, kind, inside), replace(serde, has_schema_id=False)
 
 
+def canonical(raw: Column, serde: Serde) -> Column | None:
+    """The bytes in a form that is equal for equal values, with `canonical_serde`; null stays null.
+
+    None for formats that must be decoded to compare values.
+    """
+    form = serde.format
+    if row_of(form).key_identity == "bytes":
+        return raw
+    codec = CODECS[form.bare.name]
+    if codec.canonical is None:
+        return None
+    plain = replace_schema_id(raw, serde, None) if serde.has_schema_id else raw
+    assert plain is not None
+    if not form.is_windowed:
+        return codec.canonical(plain)
+    bare = _without_window(plain, form)
+    # A null key has no bytes before the window.
+    return F.concat(
+        F.when(F.length(bare) == F.lit(0), bare).otherwise(codec.canonical(bare)), window_bounds(plain, form)
+    )
+
+
+def canonical_serde(serde: Serde) -> Serde:
+    """The serde of the result of `canonical`."""
+    return replace(serde, has_schema_id=False) if row_of(serde.format).key_identity == "canonical" else serde
+
+
 def windowed_key(key: Column, form: Format, window: Window) -> Column:
     """Key bytes followed by a window, in the layout of Kafka Streams' `TimeWindowedSerializer` (TW) or
     `SessionWindowedSerializer` (SW). A null key has no bytes before the window.
@@ -106,6 +133,12 @@ def windowed_key(key: Column, form: Format, window: Window) -> Column:
 
 def _window_bytes(form: Format) -> int:
     return _BOUND_BYTES * len(WINDOW_BOUNDS[form.name])
+
+
+def window_bounds(raw: Column, form: Format) -> Column:
+    """The bytes of the window of a windowed key."""
+    window_bytes = _window_bytes(form)
+    return F.substring(raw, -window_bytes, window_bytes)
 
 
 def _without_window(raw: Column, form: Format) -> Column:

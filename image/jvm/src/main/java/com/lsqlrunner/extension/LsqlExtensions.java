@@ -12,6 +12,7 @@ import com.lsqlrunner.expression.RequireLength;
 import com.lsqlrunner.expression.ShowValue;
 import com.lsqlrunner.expression.UnpackRow;
 import com.lsqlrunner.function.CallClass;
+import com.lsqlrunner.json.CanonicalJson;
 import com.lsqlrunner.json.DecodeJson;
 import com.lsqlrunner.json.EncodeJson;
 import com.lsqlrunner.json.ExtendJson;
@@ -62,6 +63,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put(
                 "lsql_encode_json",
                 all -> all.count() == 1 ? new EncodeJson(all.first()) : new EncodeJson(all.first(), all.type(1)));
+        FUNCTIONS.put("lsql_canonical_json", all -> new CanonicalJson(all.first()));
         FUNCTIONS.put("lsql_extend_json", all -> new ExtendJson(all.first(), all.at(1), all.type(2)));
         FUNCTIONS.put("lsql_decode_avro", all -> new DecodeAvro(all.first(), all.string(1), all.string(2)));
         FUNCTIONS.put("lsql_encode_avro", all -> new EncodeAvro(all.first(), all.string(1), all.number(2)));

@@ -81,13 +81,30 @@ final class JsonRecordReader {
     InternalRow read(byte[] text) {
         record = text;
         budget.start(text.length);
+        return parse(text, declared, this::readObject);
+    }
+
+    /** Reads a JSON text with a parser at its first token. */
+    @FunctionalInterface
+    interface TextReader<T> {
+        T read(JsonParser json) throws IOException;
+    }
+
+    /**
+     * What a reader returns for a JSON text.
+     *
+     * @param declared the type of the value, whose fields errors may name
+     * @throws MalformedRecordException with the field
+     */
+    static <T> T parse(byte[] text, StructType declared, TextReader<T> reader) {
         try (JsonParser json = JsonTokens.of(text)) {
             try {
-                return readObject(json);
+                JsonTokens.readFirst(json);
+                return reader.read(json);
             } catch (JsonProcessingException invalid) {
-                throw JsonTokens.notJson(invalid).inField(path(json));
+                throw JsonTokens.notJson(invalid).inField(path(json, declared));
             } catch (MalformedRecordException malformed) {
-                throw malformed.inField(path(json));
+                throw malformed.inField(path(json, declared));
             }
         } catch (IOException error) {
             throw JsonTokens.notJson(error);
@@ -95,13 +112,12 @@ final class JsonRecordReader {
     }
 
     private InternalRow readObject(JsonParser json) throws IOException {
-        JsonTokens.readStart(json);
-        InternalRow row = (InternalRow) struct.read(json);
+        InternalRow row = (InternalRow) struct.read(expect(json, JsonToken.START_OBJECT, "an object"));
         JsonTokens.readEnd(json);
         return row;
     }
 
-    private String path(JsonParser json) {
+    private static String path(JsonParser json, StructType declared) {
         return JsonFieldPath.of(json.getParsingContext(), declared);
     }
 
@@ -293,13 +309,17 @@ final class JsonRecordReader {
     /** The number without zeros at its end. Its exponent is limited: a short text may stand for millions of digits. */
     private static BigDecimal exact(JsonParser json, String name) throws IOException {
         String digits = json.getText();
-        if (LARGE_EXPONENT.matcher(digits).find()) {
+        if (hasLargeExponent(digits)) {
             throw new MalformedRecordException("a number has more than %d digits".formatted(RecordBudget.MAX_DIGITS));
         }
         if (digits.length() > RecordBudget.MAX_DIGITS) {
             throw doesNotFit(json, name);
         }
         return new BigDecimal(digits).stripTrailingZeros();
+    }
+
+    static boolean hasLargeExponent(String number) {
+        return LARGE_EXPONENT.matcher(number).find();
     }
 
     private static JsonParser expect(JsonParser json, JsonToken token, String expected) {

@@ -44,13 +44,17 @@ final class JsonTokens {
         return first == 0 || first >= 0xFE || (text.length > 1 && text[1] == 0);
     }
 
-    /** Reads the start of the object that is the record. */
-    static void readStart(JsonParser json) throws IOException {
-        JsonToken first = json.nextToken();
-        if (first == null) {
+    /** Reads the first token. */
+    static void readFirst(JsonParser json) throws IOException {
+        if (json.nextToken() == null) {
             throw empty();
         }
-        if (first != JsonToken.START_OBJECT) {
+    }
+
+    /** Reads the start of the object that is the record. */
+    static void readStart(JsonParser json) throws IOException {
+        readFirst(json);
+        if (json.currentToken() != JsonToken.START_OBJECT) {
             throw mismatch(json, "an object");
         }
     }
