@@ -8,6 +8,14 @@ from lsql_runner.types import DOUBLE, LONG, STRING, Array, Field
 
 _DECLARED = declared_topics(
     {
+        "unknown": {
+            "key": {"format": "STRING"},
+            "value": {
+                "format": "JSON",
+                "schema": {"id": "long", "note": "json", "tags": "array<json>", "place": {"more": "json"}},
+            },
+            "origin": "sampled",
+        },
         "iot_data": {
             "key": {"format": "STRING"},
             "value": {
@@ -114,4 +122,5 @@ CATALOG = Catalog(
         )
     },
 )
-"""The topic `sampled` has the fields of `readings`, but its schema comes from a sample of its records."""
+"""The topic `sampled` has the fields of `readings`, but its schema comes from a sample of its records. No sampled
+record of `unknown` shows the types of some fields."""

@@ -33,6 +33,9 @@ TIME = Scalar("time")
 TIMESTAMP = Scalar("timestamp")
 NUMBER = Scalar("number")
 """A DOUBLE as the text that it has in its JSON record. Only the planner gives columns this type: see `plan.numbers`."""
+JSON = Scalar("json")
+"""Any value of JSON, as its text: of fields whose type no record of a sample shows. Expressions pass it on unchanged,
+or test it for NULL."""
 NULL = Scalar("null")
 """The type of the literal NULL, which is accepted as a value of every type."""
 
@@ -281,6 +284,8 @@ class _TypeWords:
         if word in SCALARS:
             return SCALARS[word]
         match word:
+            case JSON.name:
+                return JSON
             case "decimal":
                 return self._read_decimal()
             case "array":

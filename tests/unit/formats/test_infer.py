@@ -29,8 +29,13 @@ def inferred(*values: Any) -> str:
         (1.0, "double"),
         (True, "boolean"),
         ("text", "string"),
-        (None, "string"),
-        ([], "array<string>"),
+        (None, "json"),
+        ([], "array<json>"),
+        ([None], "array<json>"),
+        ([[]], "array<array<json>>"),
+        ({}, "json"),
+        ([{}], "array<json>"),
+        ({"b": None}, "struct<b: json>"),
         ([1, 2.5], "array<double>"),
         ([[1]], "array<array<long>>"),
         ({"b": 1}, "struct<b: long>"),
@@ -53,6 +58,9 @@ def test_a_value_has_a_type(value: Any, kind: str) -> None:
         ({"a": 1}, [1], "string"),
         ([1], ["x"], "array<string>"),
         ([], [1], "array<long>"),
+        ({}, {"b": 1}, "struct<b: long>"),
+        ({}, None, "json"),
+        (None, [], "array<json>"),
         ({"a": None}, {"a": {"b": 1}}, "struct<a: struct<b: long>>"),
     ],
 )
@@ -88,12 +96,14 @@ def test_fields_are_counted_at_all_levels() -> None:
     assert field_count(kind) == 4
 
 
-def test_deep_nesting_becomes_text() -> None:
+def test_deep_nesting_becomes_json() -> None:
     value: Any = 1
     for _ in range(40):
         value = {"a": value}
 
-    assert inferred(value).count("struct") <= 32
+    assert inferred(value).count("struct") == 31
+    assert ": json>" in inferred(value)
+    assert inferred(value, {"a": 1}) == "struct<a: string>"
 
 
 @pytest.mark.parametrize(
@@ -136,6 +146,7 @@ def test_a_named_json_needs_a_sample() -> None:
             "struct<a: array<struct<x: long, y: long>>>",
         ),
         ("struct<a: long>", "struct<a: struct<x: long>>", "struct<a: long>"),
+        ("struct<a: json>", "struct<a: struct<x: long>>", "struct<a: json>"),
     ],
 )
 def test_a_pinned_type_gains_fields_and_never_changes_them(pinned: str, seen: str, expected: str) -> None:

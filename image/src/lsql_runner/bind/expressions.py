@@ -23,6 +23,7 @@ from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.types import (
     BOOLEAN,
+    JSON,
     NULL,
     STRING,
     Array,
@@ -84,6 +85,17 @@ class Binder:
             LsqlError: FIELD_*, FUNCTION_UNKNOWN, ARGUMENT_*, OPERATOR_TYPES, OPERAND_TYPE, NULL_*, TYPE_UNKNOWN,
                 CAST_IMPOSSIBLE, AGGREGATE_MISPLACED, STAR_MISPLACED, HEADER_NOT_CONSTANT, NUMBER_INVALID; each with
                 the span of the subexpression.
+        """
+        bound = self.bind_unread(expr)
+        if bound.type == JSON:
+            raise LsqlError("FIELD_TYPE_UNKNOWN", expr.span, name=as_written(bound))
+        return bound
+
+    def bind_unread(self, expr: ast.Expression) -> Expr:
+        """The typed expression for a place that does not read its value, so that it may have the type JSON.
+
+        Raises:
+            LsqlError: as `bind`, but not FIELD_TYPE_UNKNOWN for the expression itself.
         """
         return _bind(expr, self)
 
@@ -159,7 +171,9 @@ def _logical(expr: ast.Logical, binder: Binder) -> Expr:
 
 @_bind.register
 def _is_null(expr: ast.IsNull, binder: Binder) -> Expr:
-    return OperatorCall("IS NOT NULL" if expr.negated else "IS NULL", (binder.bind(expr.operand),), BOOLEAN, False)
+    return OperatorCall(
+        "IS NOT NULL" if expr.negated else "IS NULL", (binder.bind_unread(expr.operand),), BOOLEAN, False
+    )
 
 
 @_bind.register

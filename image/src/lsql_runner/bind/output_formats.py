@@ -12,7 +12,7 @@ from lsql_runner.formats.spec import FieldNameError, FormatError, OutputSchema
 from lsql_runner.formats.table import FORMATS, WRITABLE, known_formats, row_of
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import Array, DataType, Map, Struct, describe
+from lsql_runner.types import JSON, Array, DataType, Map, Struct, describe
 
 _BY_TYPE = {row.one_type: Format(row.name) for row in FORMATS.values() if row.one_type is not None}
 
@@ -45,7 +45,7 @@ def with_schema(serde: Serde, part: str, name: str, settings: PartSettings, is_o
 
 def default_format(kind: DataType) -> Format:
     """The default format of a type: JSON for structs, arrays and maps, LONG for long and so on, else STRING."""
-    if isinstance(kind, Struct | Array | Map):
+    if isinstance(kind, Struct | Array | Map) or kind == JSON:
         return JSON_FORMAT
     return _BY_TYPE.get(kind, STRING_FORMAT)
 

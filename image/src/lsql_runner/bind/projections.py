@@ -88,7 +88,7 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
         if isinstance(item.expr, ast.Star):
             _add_star(binder, item.expr, item, value)
             continue
-        expr = _with_writable_type(binder.bind(item.expr))
+        expr = _with_writable_type(binder.bind_unread(item.expr))
         path = _output_path(item)
         part = key if path[0] == "_key" else value
         if path in (("_key",), ("_value",)):

@@ -16,7 +16,7 @@ from lsql_runner.bind.source_formats import FORMAT_PARTS
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import INT, LONG, STRING, Array, DataType, Field, Map, Struct, describe
+from lsql_runner.types import INT, JSON, LONG, STRING, Array, DataType, Field, Map, Struct, describe
 
 _METADATA: dict[str, tuple[str, DataType]] = {
     "_topic": ("topic", STRING),
@@ -189,6 +189,8 @@ def _follow(start: ColumnRef, steps: tuple[ast.Ident | ast.Index, ...], name: st
 
 
 def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRef:
+    if inside.type == JSON:
+        raise LsqlError("FIELD_TYPE_UNKNOWN", step.span, name=name)
     match inside.type, step:
         case Struct() as struct, ast.Ident(field_name):
             member = struct.field(field_name)

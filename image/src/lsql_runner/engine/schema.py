@@ -26,6 +26,7 @@ _SCALARS: dict[DataType, spark.DataType] = {
     lsql.TIMESTAMP: spark.TimestampType(),
     lsql.NULL: spark.NullType(),
     lsql.NUMBER: STRING,
+    lsql.JSON: STRING,
 }
 
 
@@ -45,8 +46,10 @@ def spark_type(kind: DataType) -> spark.DataType:
 
 def declared_type(kind: DataType) -> spark.DataType:
     """The type of the values of a record: as `spark_type`, but with fields and elements that are not nullable, which
-    decoding checks, and with DOUBLE for NUMBER."""
+    decoding checks, with DOUBLE for NUMBER, and with VARIANT for JSON."""
     match kind:
+        case lsql.JSON:
+            return spark.VariantType()
         case Array(element, nullable):
             return spark.ArrayType(declared_type(element), nullable)
         case Map(value, nullable):

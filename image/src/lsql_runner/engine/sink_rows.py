@@ -20,6 +20,7 @@ from lsql_runner.types import (
     DATE,
     DOUBLE,
     FLOAT,
+    JSON,
     TIME,
     TIMESTAMP,
     DataType,
@@ -155,5 +156,5 @@ def _text(value: Column, kind: DataType) -> Column:
     """A value as text: as in a record with the format STRING; structures are JSON, bytes are base64."""
     if kind == BYTES:
         return F.base64(value)
-    form = STRING_FORMAT if isinstance(kind, Scalar | Decimal) else JSON_FORMAT
+    form = STRING_FORMAT if isinstance(kind, Scalar | Decimal) and kind != JSON else JSON_FORMAT
     return F.decode(encode(value, form, kind), "UTF-8")

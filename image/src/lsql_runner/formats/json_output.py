@@ -12,6 +12,7 @@ from lsql_runner.types import (
     DOUBLE,
     FLOAT,
     INT,
+    JSON,
     LONG,
     NULL,
     STRING,
@@ -36,6 +37,7 @@ _WRITTEN: dict[DataType, dict[str, Any]] = {
     TIME: {"type": "string"},  # the format "time" needs a time zone
     TIMESTAMP: {"type": "string", "format": "date-time"},
     NULL: {"type": "null"},
+    JSON: {},
 }
 
 
@@ -70,4 +72,4 @@ def _written(kind: DataType, is_open: bool) -> dict[str, Any]:
 
 def _nullable(kind: DataType, is_open: bool) -> dict[str, Any]:
     schema = _written(kind, is_open)
-    return schema if schema["type"] == "null" else {**schema, "type": [schema["type"], "null"]}
+    return schema if schema.get("type") in (None, "null") else {**schema, "type": [schema["type"], "null"]}

@@ -7,6 +7,7 @@ from typing import Any
 from lsql_runner.types import (
     BOOLEAN,
     DOUBLE,
+    JSON,
     LONG,
     NULL,
     STRING,
@@ -22,9 +23,9 @@ _MAX_DEPTH = 30
 
 
 def type_of_json(value: Any, depth: int = 0) -> DataType:
-    """The type of a value as Python reads it; values nested more than 30 levels deep are text."""
+    """The type of a value as Python reads it; values nested more than 30 levels deep are JSON."""
     if depth > _MAX_DEPTH:
-        return STRING
+        return JSON
     match value:
         case None:
             return NULL
@@ -60,6 +61,8 @@ def merged(a: DataType, b: DataType) -> DataType:
         return a
     if a == NULL:
         return b
+    if JSON in (a, b):
+        return JSON
     if is_numeric(a) and is_numeric(b):
         return DOUBLE
     if isinstance(a, Array) and isinstance(b, Array):
@@ -75,15 +78,22 @@ def merged(a: DataType, b: DataType) -> DataType:
 
 
 def settled(kind: DataType) -> DataType:
-    """The type with text for fields that were null in every record."""
+    """The type of records, with JSON for values that no record shows: those of fields that are always null or without
+    fields, and the elements of arrays that are always empty."""
+    if isinstance(kind, Struct):
+        return Struct(tuple(Field(f.name, _settled(f.type)) for f in kind.fields))
+    return _settled(kind)
+
+
+def _settled(kind: DataType) -> DataType:
     match kind:
-        case Struct(fields):
-            return Struct(tuple(Field(f.name, settled(f.type)) for f in fields))
+        case Struct(fields) if fields:
+            return settled(kind)
         case Array(element):
-            return Array(settled(element))
+            return Array(_settled(element))
         case Map(value):
-            return Map(settled(value))
-    return STRING if kind == NULL else kind
+            return Map(_settled(value))
+    return JSON if kind in (NULL, Struct(())) else kind
 
 
 def widened(pinned: DataType, seen: DataType) -> DataType:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.spec import FormatRow
-from lsql_runner.types import BYTES, INT, LONG, STRING, Array, DataType, Map, Struct
+from lsql_runner.types import BYTES, INT, JSON, LONG, STRING, Array, DataType, Map, Struct
 
 
 def is_text(samples: Sequence[bytes]) -> bool:
@@ -42,7 +42,7 @@ FORMATS = (
         "STRING",
         "text in UTF-8",
         STRING,
-        fits=lambda kind: not isinstance(kind, Struct | Array | Map) and kind != BYTES,
+        fits=lambda kind: not isinstance(kind, Struct | Array | Map) and kind not in (BYTES, JSON),
         recognizes=is_text,
     ),
     _row("INT", "a whole number of 4 bytes, big-endian", INT, fits=lambda kind: kind == INT),

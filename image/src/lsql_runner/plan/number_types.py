@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lsql_runner.types import DOUBLE, NUMBER, Array, DataType, Field, Map, Struct
+from lsql_runner.types import DOUBLE, JSON, NULL, NUMBER, Array, DataType, Field, Map, Struct
 
 
 def as_written(kind: DataType) -> DataType:
@@ -20,6 +20,11 @@ def computed(kind: DataType) -> DataType:
 def has_numbers(kind: DataType) -> bool:
     """Whether a NUMBER is in the type."""
     return computed(kind) != kind
+
+
+def is_kept_as_text(kind: DataType) -> bool:
+    """Whether a NUMBER or JSON is in the type: Spark has their text, which is not a text in JSON."""
+    return has_numbers(kind) or _replaced(kind, JSON, NULL) != kind
 
 
 def _replaced(kind: DataType, old: DataType, new: DataType) -> DataType:

@@ -26,7 +26,8 @@ FORMATS: dict[str, ErrorKind] = {
         "Use letters, digits and _. In a SELECT, rename the field with AS, or use another format.",
     ),
     "SCHEMA_UNWRITABLE": ErrorKind(
-        "The {part} cannot be written as {format}: {reason}.", "Convert or rename the field, or use another format."
+        "The {part} cannot be written as {format}: {reason}.",
+        "Convert or rename the field, declare its type, or use another format.",
     ),
     "SCHEMA_UNDECLARED": ErrorKind(
         "{topic} is read as {format}, which needs a schema, and no schema is declared.",

@@ -37,6 +37,11 @@ NAMES: dict[str, ErrorKind] = {
         "{name} has the type {type} and no field {step}.",
         "Remove {step}, or declare the type of the field in LSQL_TOPICS.",
     ),
+    "FIELD_TYPE_UNKNOWN": ErrorKind(
+        "The type of {name} is not known: in every sampled record it is null, empty or nested too deeply.",
+        "Declare the schema of the topic with CREATE TABLE or in LSQL_TOPICS. Without a type, a field can be selected "
+        "unchanged, and tested with IS NULL.",
+    ),
     "FUNCTION_UNKNOWN": ErrorKind(
         "The function {name} does not exist.", "Similar names: {near}. `lsql functions` lists all functions."
     ),

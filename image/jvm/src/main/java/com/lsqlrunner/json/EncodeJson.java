@@ -1,6 +1,7 @@
 package com.lsqlrunner.json;
 
 import com.lsqlrunner.expression.UnaryFunction;
+import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
@@ -30,6 +31,8 @@ public final class EncodeJson extends UnaryFunction {
     /** Converts numbers that are text, which Spark's generator would write in quotes; null if there are none. */
     private transient Expression values;
 
+    private transient UnaryOperator<Object> variants;
+
     private transient boolean isReady;
 
     public EncodeJson(Expression child) {
@@ -40,7 +43,8 @@ public final class EncodeJson extends UnaryFunction {
     /**
      * Creates the function.
      *
-     * @param declared the type of the struct in JSON: where it has DOUBLE and the argument STRING, the text is a number
+     * @param declared the type of the struct in JSON: where it has DOUBLE and the argument STRING, the text is a
+     *     number, and where it has VARIANT, the text is JSON
      */
     public EncodeJson(Expression child, StructType declared) {
         super(child, declared);
@@ -75,11 +79,14 @@ public final class EncodeJson extends UnaryFunction {
     private byte[] generated(InternalRow row) {
         if (generator == null) {
             generator = new SparkJsonGenerator(written());
-            Expression struct = new BoundReference(0, type(), true);
+            variants = JsonVariants.converter(written(), type());
+            Expression struct = new BoundReference(0, JsonVariants.type(written(), type()), true);
             values = declared == null ? null : new Cast(struct, declared, Option.apply("UTC"), EvalMode.ANSI());
         }
         return generator.write(
-                values == null ? row : (InternalRow) values.eval(new GenericInternalRow(new Object[] {row})));
+                values == null
+                        ? row
+                        : (InternalRow) values.eval(new GenericInternalRow(new Object[] {variants.apply(row)})));
     }
 
     @Override

@@ -34,6 +34,7 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampType;
+import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
@@ -137,6 +138,9 @@ final class JsonRecordReader {
         if (kind instanceof StringType) {
             return this::readText;
         }
+        if (kind instanceof VariantType) {
+            return this::readJson;
+        }
         if (kind instanceof BinaryType) {
             return json ->
                     expect(json, JsonToken.VALUE_STRING, "a text in Base64").getBinaryValue();
@@ -225,6 +229,14 @@ final class JsonRecordReader {
             return textOf(json);
         }
         return UTF8String.fromBytes(JsonTokens.bytesOf(json, record));
+    }
+
+    /** A value as its JSON stands in the record. */
+    private UTF8String readJson(JsonParser json) throws IOException {
+        int start = (int) json.currentTokenLocation().getByteOffset();
+        json.skipChildren();
+        json.finishToken();
+        return UTF8String.fromBytes(record, start, (int) json.currentLocation().getByteOffset() - start);
     }
 
     private static UTF8String textOf(JsonParser json) throws IOException {

@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimeType;
+import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Reads values of one type, as {@link JsonRecordReader} would; the result is NOT_READ if only that can decide. */
@@ -27,6 +28,8 @@ final class JsonValueReader {
         DOUBLE,
         /** A number as text. */
         NUMBER,
+        /** Any value, as its JSON text. */
+        JSON,
         DECIMAL,
         DATE,
         TIME,
@@ -50,7 +53,7 @@ final class JsonValueReader {
      * Creates a reader.
      *
      * @param declared the type of the values in records, for which {@link #canRead} is true
-     * @param type that of the result: STRING instead of DOUBLE for the text of a number
+     * @param type that of the result: STRING instead of DOUBLE for the text of a number, and instead of VARIANT
      */
     JsonValueReader(DataType declared, DataType type, JsonScanner scanner) {
         this.scanner = scanner;
@@ -97,6 +100,9 @@ final class JsonValueReader {
         if (type instanceof DecimalType) {
             return Kind.DECIMAL;
         }
+        if (type instanceof VariantType) {
+            return Kind.JSON;
+        }
         if (DataTypes.StringType.equals(type)) {
             return Kind.STRING;
         }
@@ -133,6 +139,7 @@ final class JsonValueReader {
             case INT -> numbers.readInt(record);
             case DOUBLE -> numbers.readDouble(record);
             case NUMBER -> readNumber(record);
+            case JSON -> readJson(record);
             case BOOLEAN -> readBoolean(first);
             case DECIMAL -> numbers.readDecimal(record, precision, scale);
             case DATE -> first == '"' ? readDate(record) : NOT_READ;
@@ -155,6 +162,11 @@ final class JsonValueReader {
         int start = scanner.position();
         int length = scanner.readNumber();
         return length == UNRECOGNIZED ? NOT_READ : UTF8String.fromBytes(record, start, length);
+    }
+
+    private Object readJson(byte[] record) {
+        int start = scanner.position();
+        return scanner.skipValue() ? UTF8String.fromBytes(record, start, scanner.position() - start) : NOT_READ;
     }
 
     private Object readDate(byte[] record) {

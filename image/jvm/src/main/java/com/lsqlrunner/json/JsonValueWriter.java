@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimeType;
+import org.apache.spark.sql.types.VariantType;
 
 /** Writes the value at an index of a row or an array as JSON, like Spark's generator. */
 @FunctionalInterface
@@ -29,12 +30,19 @@ interface JsonValueWriter {
      * A writer of values of a type; null for a type that only Spark's generator writes.
      *
      * @param declared the type of the values in JSON
-     * @param type that of the values: STRING instead of DOUBLE for numbers that are text
+     * @param type that of the values: STRING instead of DOUBLE for numbers that are text, and instead of VARIANT for
+     *     JSON
      */
     static JsonValueWriter of(DataType declared, DataType type) {
         if (JsonValueReader.isNumberAsText(declared, type)) {
             return (out, from, index) -> {
                 out.writeNumber(from.getUTF8String(index));
+                return true;
+            };
+        }
+        if (declared instanceof VariantType) {
+            return (out, from, index) -> {
+                out.write(from.getUTF8String(index).getBytes());
                 return true;
             };
         }

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM UPPER(note) AS n FROM unknown

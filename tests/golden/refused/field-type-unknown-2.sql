@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM id FROM unknown WHERE note = 'x'

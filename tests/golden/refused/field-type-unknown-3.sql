@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM note.x AS x FROM unknown

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM CAST(place.more AS string) AS x FROM unknown

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM tag + 1 AS x FROM unknown LATERAL tags AS tag

@@ -1,0 +1,1 @@
+WITH w AS (SELECT STREAM note AS other FROM unknown); INSERT INTO t SELECT STREAM id FROM (SELECT STREAM id, other FROM (SELECT STREAM 1 AS id, other FROM w) AS a) AS b WHERE other IN ('x')

@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM payments.id FROM payments JOIN unknown ON payments.id = unknown.note WITHIN 1m
