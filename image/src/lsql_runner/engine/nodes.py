@@ -10,12 +10,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extended_structs
-from lsql_runner.bind.expr import Expr, StructValue
+from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.engine.attempts import ORIGIN, Origin, rules
-from lsql_runner.engine.codecs.table import decode_nothing, extend
+from lsql_runner.engine.codecs.table import check_unread, extend
 from lsql_runner.engine.conditions import failed, where
 from lsql_runner.engine.dead_letters import failed_group_filter, failed_row_filter, group_rules
+from lsql_runner.engine.event_time import require_since_1970
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.groups import compile_stream_aggregate
 from lsql_runner.engine.identity import RowIdentity
@@ -105,8 +106,8 @@ def _checked(relation: Relation, node: ReadTopic, source: Source) -> Relation:
         return relation
     for name, part in relation.undecoded.items():
         is_read = name in source.parts_read[node.schema.topic]
-        if not is_read and (value := decode_nothing(part.raw, part.serde)) is not None:
-            relation = where(relation, part.raw.isNull() | value.isNotNull(), of_table=False)
+        if not is_read and (is_valid := check_unread(part.raw, part.serde)) is not None:
+            relation = where(relation, is_valid, of_table=False)
     return relation
 
 
@@ -195,7 +196,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
     if node.keeps_tombstones:
         below, columns = _decoded_once(below, columns)
     passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
-    decoded = {**passed, "ts": column(node.ts, columns)}
+    decoded = {**passed, "ts": _time(node.ts, columns)}
     result = Relation(
         frame=below.frame,
         decoded=decoded,
@@ -214,6 +215,12 @@ def compile_project(node: Project, below: Relation) -> Relation:
     if node.as_table:
         return replace(result, upsert=_newest(result, below))
     return _with_tombstones(result) if node.of_table else result
+
+
+def _time(ts: Expr, columns: Mapping[str, Column]) -> Column:
+    """The timestamp of a row. Only that of a record may be -1, which stands for none."""
+    time = column(ts, columns)
+    return time if isinstance(ts, ColumnRef) and ts.name == "ts" else require_since_1970(time)
 
 
 def _decoded_once(below: Relation, columns: dict[str, Column]) -> tuple[Relation, dict[str, Column]]:

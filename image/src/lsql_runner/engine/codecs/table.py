@@ -41,13 +41,17 @@ def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     return CODECS[serde.format.name].decode(raw, serde, kind)
 
 
-def decode_nothing(raw: Column, serde: Serde) -> Column | None:
-    """A value without fields, which is null only for null: malformed bytes are an error.
+def check_unread(raw: Column, serde: Serde) -> Column | None:
+    """A BOOLEAN that is true, or fails for malformed bytes.
 
-    A value that is not a struct is decoded. None for formats whose bytes are not checked unless they are decoded."""
+    The fields of a struct are not decoded. None for formats whose bytes are not checked unless they are decoded."""
     if not CODECS[serde.format.bare.name].is_checked_unread:
         return None
-    return decode(raw, serde, Struct(()) if isinstance(serde.type, Struct) else serde.type)
+    is_null = raw.isNull()
+    if serde.format.is_windowed:
+        raw, serde = _without_window(raw, serde.format), replace(serde, format=serde.format.bare)
+        is_null |= F.length(raw) == F.lit(0)  # a null key has no bytes before the window
+    return is_null | decode(raw, serde, Struct(()) if isinstance(serde.type, Struct) else serde.type).isNotNull()
 
 
 def encode(
