@@ -121,7 +121,12 @@ def test_the_key_of_a_windowed_count_is_followed_by_its_window(
 
     *_, last = run_to(sql, target)
 
-    assert last.key == key + bytes(8)
+    # One form of the key, whatever the producers of its records wrote: with the schema of the target.
+    assert last.key is not None
+    written_id = int.from_bytes(last.key[1:5], "big")
+    assert (json.loads(last.key[5:-8]), last.key[-8:]) == ({"plate": "b"}, bytes(8))
+    assert registry.versions(f"{target}-key") == [1]
+    Draft7Validator(json.loads(registry.schema(written_id))).validate({"plate": "b"})
     assert json.loads(last.value or b"") == {"n": 2}
 
 
