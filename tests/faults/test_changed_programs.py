@@ -78,6 +78,17 @@ def test_a_program_that_changes_between_the_kill_and_the_replay(
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
 
 
+def run_until_killed(scenario: Scenario, mode: str) -> None:
+    """Run the program until it is killed after some records of a backlog."""
+    agent = scenario.agent(CRASHES[mode])
+    runner = scenario.start(agent)
+    scenario.feed(BEFORE)
+    scenario.catch_up()
+    agent.armed.touch()
+    scenario.feed(BACKLOG)
+    runner.wait(DEADLINE_S)
+
+
 def reordered(program: Program) -> str:
     """The INSERTs of a program in the opposite order."""
     return ";\n".join(reversed(program.statements.split(";")))
@@ -88,13 +99,7 @@ def test_inserts_with_one_target_that_are_reordered_between_the_kill_and_the_rep
     broker: Broker, tmp_path: Path, mode: str
 ) -> None:
     with Scenario(broker, Suite(TWO_INSERTS.name, (TWO_INSERTS,), mode), tmp_path) as scenario:
-        agent = scenario.agent(CRASHES[mode])
-        runner = scenario.start(agent)
-        scenario.feed(BEFORE)
-        scenario.catch_up()
-        agent.armed.touch()
-        scenario.feed(BACKLOG)
-        runner.wait(DEADLINE_S)
+        run_until_killed(scenario, mode)
         scenario.statements = reordered
         scenario.start()
         scenario.catch_up()
@@ -109,13 +114,7 @@ def test_an_insert_that_is_removed_after_a_kill_and_comes_back(broker: Broker, t
     kept = TWO_SOURCES.statements.split(";")[0]
     without = replace(TWO_SOURCES, statements=kept, sources={"a": TWO_SOURCES.sources["a"]})
     with Scenario(broker, Suite(TWO_SOURCES.name, (TWO_SOURCES,), mode), tmp_path) as scenario:
-        agent = scenario.agent(CRASHES[mode])
-        runner = scenario.start(agent)
-        scenario.feed(BEFORE)
-        scenario.catch_up()
-        agent.armed.touch()
-        scenario.feed(BACKLOG)
-        runner.wait(DEADLINE_S)
+        run_until_killed(scenario, mode)
         scenario.suite = Suite(TWO_SOURCES.name, (without,), mode)
         runner = scenario.start()
         scenario.catch_up()

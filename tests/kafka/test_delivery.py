@@ -216,10 +216,8 @@ def test_the_open_transaction_of_another_producer_does_not_delay_the_start(
     assert values(broker, target) == [b"lost 10", b"other", b"lost 11", b"again 12"]
 
 
-def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_transaction_of_the_query(
-    broker: Broker, target: str, query: Query
-) -> None:
-    """Whether the records after the first of the other producer belong to the aborted transaction is not known yet."""
+def abort_beside_another(broker: Broker, target: str, query: Query) -> Producer:
+    """Abort a transaction of the query, after the first record of another producer, whose transaction stays open."""
     other = transactional(broker, f"other-{target}")
     other.produce(target, b"other", b"k")
     other.flush(30)
@@ -227,6 +225,14 @@ def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_tran
     produce(aborted, target, query.batch, 10, b"aborted")
     aborted.abort_transaction(30)
     query.remember_offset(0)
+    return other
+
+
+def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_transaction_of_the_query(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """Whether the records after the first of the other producer belong to the aborted transaction is not known yet."""
+    other = abort_beside_another(broker, target, query)
 
     def start() -> None:
         with query.opened():
@@ -246,13 +252,7 @@ def test_an_abort_is_remembered_if_the_start_that_has_found_it_is_killed(
     broker: Broker, target: str, query: Query
 ) -> None:
     """A start opens producers with the ids, and then the brokers do not tell it any more."""
-    other = transactional(broker, f"other-{target}")
-    other.produce(target, b"other", b"k")
-    other.flush(30)
-    aborted = transactional(broker, f"{query.writer}0")
-    produce(aborted, target, query.batch, 10, b"aborted")
-    aborted.abort_transaction(30)
-    query.remember_offset(0)
+    other = abort_beside_another(broker, target, query)
 
     def start() -> None:
         with query.opened():

@@ -24,6 +24,7 @@ from lsql_runner.jvm.java_entries import (
     LIMIT_RECORD_SIZE,
     RECORD_TOO_LARGE,
 )
+from lsql_runner.kafka.ports import NO_LIMIT_MS, TopicLimits
 
 RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
 """The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
@@ -99,21 +100,15 @@ def is_first(record_id: Column) -> Column:
     return call(FIRST_OF_RECORD, record_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeLimits:
-    """How far the timestamp of a record may be from the clock, in milliseconds, so that a topic accepts it."""
-
-    before_ms: int = 2**63 - 1
-    after_ms: int = 2**63 - 1
-
-
-def accepted_time(ts: Column, limits: TimeLimits, replace: bool = False) -> Column:
+def accepted_time(ts: Column, limits: TopicLimits, replace: bool = False) -> Column:
     """A timestamp in milliseconds since 1970 UTC, or -1, that a topic accepts.
 
     Args:
+        limits: of the topic. Those that are not known accept every timestamp.
         replace: whether the time of the clock replaces another timestamp; else it fails.
     """
-    return call(ACCEPTED_TIME, ts, F.lit(limits.before_ms), F.lit(limits.after_ms), F.lit(replace))
+    before, after = (NO_LIMIT_MS if ms is None else ms for ms in (limits.before_ms, limits.after_ms))
+    return call(ACCEPTED_TIME, ts, F.lit(before), F.lit(after), F.lit(replace))
 
 
 def limit_size(record: Column, limits: str | None, shorten: bool = False) -> Column:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.attempts import TimeLimits, accepted_time, limit_size
+from lsql_runner.engine.attempts import accepted_time, limit_size
 from lsql_runner.engine.codecs.spec import SchemaOutput
 from lsql_runner.engine.codecs.table import Window, encode, replace_schema_id, windowed_key
 from lsql_runner.engine.dead_letters import (
@@ -25,6 +25,7 @@ from lsql_runner.engine.schema import BINARY, HEADERS
 from lsql_runner.engine.tables import drop_rows_without_key
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.formats.table import row_of
+from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.types import DataType
 
@@ -89,7 +90,7 @@ def compile_write(
         key = F.coalesce(key, _missing_key_error(write.topic))
     value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
-    ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TimeLimits())).alias("ts")
+    ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TopicLimits())).alias("ts")
     key, value = key.alias("key"), value.alias("value")
     identity = context.identities(relation.identity, identified(write))
     if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):

@@ -18,7 +18,6 @@ from lsql_runner.engine.attempts import (
     READ_CODES,
     WRITE_CODES,
     Origin,
-    TimeLimits,
     accepted_time,
     attempt,
     is_first,
@@ -33,6 +32,7 @@ from lsql_runner.engine.relation import FailedRowHandler, Relation
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.events.batches import FailureAction
 from lsql_runner.formats.catalog import JSON_FORMAT
+from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
@@ -40,7 +40,7 @@ from lsql_runner.plan.tree import nodes
 HEADER_PREFIX = "lsql.error."
 """Prefix of the headers of a dead letter."""
 
-KAFKAS_TIME_LIMITS = TimeLimits(after_ms=3_600_000)
+KAFKAS_TIME_LIMITS = TopicLimits(after_ms=3_600_000)
 """The default of brokers."""
 
 _ACTIONS: dict[Policy, FailureAction] = {"continue": "skipped", "dlq": "dead_letter"}
@@ -57,8 +57,8 @@ class OutputContext:
     app_id: str = ""
     size_limits: Mapping[str, str] = field(default_factory=dict)
     """By topic, the result of `size_limits`."""
-    time_limits: Mapping[str, TimeLimits] = field(default_factory=dict)
-    """By topic; a topic that is missing may accept every timestamp."""
+    time_limits: Mapping[str, TopicLimits] = field(default_factory=dict)
+    """By topic: the topics whose limits for timestamps are known."""
     compacted: frozenset[str] = frozenset()
     """Compacted topics: they accept no record without a key."""
     with_identities: bool = False

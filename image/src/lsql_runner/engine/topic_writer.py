@@ -6,7 +6,7 @@ that runs again leaves out the records that it has already written.
 
 from __future__ import annotations
 
-from lsql_runner.engine.attempts import TimeLimits, size_limits
+from lsql_runner.engine.attempts import size_limits
 from lsql_runner.engine.dead_letters import OutputContext
 from lsql_runner.engine.port import OutputOptions, qualified_name
 
@@ -55,11 +55,7 @@ def output_context(options: OutputOptions) -> OutputContext:
         )
         for topic, limits in options.limits.items()
     }
-    times = {
-        topic: TimeLimits(before_ms=limits.before_ms, after_ms=limits.after_ms)
-        for topic, limits in options.limits.items()
-        if limits.before_ms is not None and limits.after_ms is not None
-    }
+    times = {topic: limits for topic, limits in options.limits.items() if limits.after_ms is not None}
     compacted = frozenset(topic for topic, limits in options.limits.items() if limits.compacted)
     return OutputContext(
         app_id=options.app_id,

@@ -104,7 +104,8 @@ public final class TransactionalOutput implements AutoCloseable {
         batch = replay.batch();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
         if (known.hasAborted()) {
-            offsets.saveAborted(batch); // a new producer ends the state of its id that tells it
+            // The brokers forget the abort when a producer is opened with the same id.
+            offsets.saveAborted(batch);
         }
         // All producers are opened now. If one were opened later, by a process that was suspended until another one
         // took its place, its transactional id would fence the producer of the other process.

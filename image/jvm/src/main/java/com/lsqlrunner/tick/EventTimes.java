@@ -2,7 +2,7 @@ package com.lsqlrunner.tick;
 
 import java.io.Serializable;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.stream.Stream;
@@ -79,13 +79,11 @@ public final class EventTimes implements Serializable {
     /**
      * Sets the limit for the next batch.
      *
-     * @param end the offsets after the records of the batch
-     * @param latest the ends of the partitions
+     * @param unread the partitions with records that the batch does not read
      */
-    public void planned(Map<TopicPartition, Long> end, Map<TopicPartition, Long> latest) {
-        limitMs = latest.entrySet().stream()
-                .filter(each -> end.getOrDefault(each.getKey(), Long.MAX_VALUE) < each.getValue())
-                .mapToLong(each -> times.newestMs(each.getKey().partition()))
+    public void planned(Set<TopicPartition> unread) {
+        limitMs = unread.stream()
+                .mapToLong(each -> times.newestMs(each.partition()))
                 .min()
                 .orElse(Long.MAX_VALUE);
     }

@@ -147,21 +147,24 @@ public final class BatchTrigger {
      *
      * @param end the offsets after the records that the batch reads of the stream
      * @param latest the ends of the partitions
+     * @return the partitions with records that the batch does not read
      */
-    synchronized void planned(Object stream, Map<TopicPartition, Long> end, Map<TopicPartition, Long> latest) {
+    synchronized Set<TopicPartition> planned(
+            Object stream, Map<TopicPartition, Long> end, Map<TopicPartition, Long> latest) {
         Map<TopicPartition, Long> start = positions.put(stream, end);
         plannedRecords.put(stream, size(start, end));
         if (!end.equals(start)) {
             hasUnreadRecords = false;
             lastBatchNanos = System.nanoTime();
         }
-        boolean hasBacklog = latest.entrySet().stream()
-                .anyMatch(partition -> end.getOrDefault(partition.getKey(), Long.MAX_VALUE) < partition.getValue());
-        if (hasBacklog) {
-            streamsWithBacklog.add(stream);
-        } else {
+        Set<TopicPartition> unread = new HashSet<>(latest.keySet());
+        unread.removeIf(partition -> end.getOrDefault(partition, Long.MAX_VALUE) >= latest.get(partition));
+        if (unread.isEmpty()) {
             streamsWithBacklog.remove(stream);
+        } else {
+            streamsWithBacklog.add(stream);
         }
+        return unread;
     }
 
     private static long size(Map<TopicPartition, Long> start, Map<TopicPartition, Long> end) {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
@@ -59,9 +60,8 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                 : trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
         marked.planned(start, end);
-        Map<TopicPartition, Long> latest = Positions.of(kafka.reportLatestOffset());
-        trigger.planned(this, Positions.of(end), latest);
-        eventTimes.forEach(each -> each.planned(Positions.of(end), latest));
+        Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
+        eventTimes.forEach(each -> each.planned(unread));
         chooseEvaluation();
         return end;
     }

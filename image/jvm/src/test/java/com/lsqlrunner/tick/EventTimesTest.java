@@ -3,7 +3,7 @@ package com.lsqlrunner.tick;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
@@ -12,14 +12,13 @@ class EventTimesTest {
 
     private final EventTimes times = new EventTimes(null);
 
-    private static Map<TopicPartition, Long> offsets(long first, long second) {
-        return Map.of(new TopicPartition("t", 0), first, new TopicPartition("t", 1), second);
-    }
+    private static final TopicPartition FIRST = new TopicPartition("t", 0);
+    private static final TopicPartition SECOND = new TopicPartition("t", 1);
 
     @Test
     void withoutUnreadRecordsARecordAdvancesToItsTime() {
         times.begin(DAY_MS);
-        times.planned(offsets(10, 20), offsets(10, 20));
+        times.planned(Set.of());
 
         assertEquals(5_000, times.advancedTo(0, 5_000));
         assertEquals(3_000, times.advancedTo(1, 3_000));
@@ -35,28 +34,28 @@ class EventTimesTest {
     @Test
     void recordsDoNotPassThePartitionWithUnreadRecords() {
         times.begin(DAY_MS);
-        times.planned(offsets(10, 10), offsets(20, 30));
+        times.planned(Set.of(FIRST, SECOND));
         assertEquals(0, times.advancedTo(0, 1_000), "its partitions have not been read yet");
         times.advancedTo(1, 9_000);
 
-        times.planned(offsets(15, 20), offsets(20, 30));
+        times.planned(Set.of(FIRST, SECOND));
         assertEquals(1_000, times.advancedTo(1, 9_500));
         assertEquals(1_000, times.advancedTo(0, 2_000));
 
-        times.planned(offsets(15, 30), offsets(20, 30));
+        times.planned(Set.of(FIRST));
         assertEquals(2_000, times.advancedTo(1, 10_000));
 
-        times.planned(offsets(20, 30), offsets(20, 30));
+        times.planned(Set.of());
         assertEquals(10_000, times.advancedTo(1, 10_000));
     }
 
     @Test
     void aPartitionThatHasReadNothingHoldsTheTime() {
         times.begin(DAY_MS);
-        times.planned(offsets(10, 0), offsets(20, 5));
+        times.planned(Set.of(FIRST, SECOND));
         times.advancedTo(0, 9_000);
 
-        times.planned(offsets(20, 0), offsets(20, 5));
+        times.planned(Set.of(SECOND));
 
         assertEquals(0, times.advancedTo(0, 9_500));
     }
@@ -64,7 +63,7 @@ class EventTimesTest {
     @Test
     void aRecordOfTheFarFutureDoesNotAdvanceTheTime() {
         times.begin(DAY_MS);
-        times.planned(offsets(10, 20), offsets(10, 20));
+        times.planned(Set.of());
         long soon = System.currentTimeMillis() + DAY_MS / 2;
 
         assertNull(times.advancedTo(0, System.currentTimeMillis() + 2 * DAY_MS));
