@@ -1,8 +1,5 @@
 """Workers of a processor, as `lsql worker` runs them."""
 
-import socket
-from contextlib import closing
-
 from ci.tools.child_processes import children_of
 from ci.tools.ports import free_port
 from devkit.process import Process
@@ -35,21 +32,8 @@ def workers_at(port: int) -> Workers:
 
 
 def free_ports() -> int:
-    """The first of PORTS free ports."""
-    for _ in range(100):
-        first = free_port()
-        if all(_is_free(port) for port in range(first, first + PORTS)):
-            return first
-    raise OSError(f"no {PORTS} free ports in a row")
-
-
-def _is_free(port: int) -> bool:
-    with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
+    """Returns the first of the free ports of a processor with workers."""
+    return free_port(PORTS)
 
 
 def jvms_of(worker: Process) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """The Process of the devkit: readiness, errors with the output, and no remaining processes."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.tools import ports
 from ci.tools.ports import free_port
 from devkit.process import Process, ProcessFailed, accepts_connections
 from devkit.waiting import wait_until
@@ -255,3 +257,25 @@ def processes_with(folder: Path) -> list[str]:
 
 def test_free_ports_are_below_those_of_outgoing_connections() -> None:
     assert all(12_000 <= free_port() < 32_000 for _ in range(20))
+
+
+def test_no_port_is_handed_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process takes one of four ports, and this one the rest; no program listens at any of them."""
+    first = random.randrange(10_000, 11_990)
+    take_the_last = f"""
+from ci.tools import ports
+ports.PORTS, ports.TRIES = range({first + 3}, {first + 4}), 1
+print(ports.free_port())
+input()
+"""
+    monkeypatch.setattr(ports, "PORTS", range(first, first + 4))
+    monkeypatch.setattr(ports, "TRIES", 4)
+    command = [sys.executable, "-c", take_the_last]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout
+        assert other.stdout.readline() == f"{first + 3}\n"
+        assert {free_port() for _ in range(3)} == {first, first + 1, first + 2}
+        with pytest.raises(OSError, match="none of 4 ports"):
+            free_port()
+        other.communicate("\n")
+    assert free_port() == first + 3
