@@ -87,3 +87,36 @@ def test_a_record_of_the_far_future_makes_no_other_record_late(
     assert status.future_records == 1
     assert any("max.future.ms" in text for text in status.warnings)
     assert sorted(counts(broker, target).values()) in ([1, 3], [1, 1, 2])  # a window may end between the two times
+
+
+@pytest.mark.parametrize("window", ["TUMBLE 1h", "SESSION 10m"])
+def test_late_records_are_dead_letters_once(
+    window: str, broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """A stop between the batches, and the transactions in which results and dead letters are written, need a broker."""
+    source, target, dead = topic(config={"retention.ms": "-1"}), topic(), topic(config={"retention.ms": "-1"})
+    sql = (
+        f"SET late.records='dlq'; SET dead.letter.queue='{dead}'; INSERT INTO {target} "
+        f"SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY {window} GRACE BY 0s GROUP BY user"
+    )
+
+    def feed(user: str, *minutes: int) -> None:
+        value = json.dumps({"user": user}).encode()
+        broker.produce(source, [Record(None, value, timestamp_ms=BEGIN_MS + at * 60_000) for at in minutes])
+
+    for step in range(2):
+        with in_process(
+            engine, broker.bootstrap, sql, f"late-{source}", tmp_path, LSQL_GUARANTEE="exactly_once"
+        ) as run:
+            day = 24 * 60 * (step + 1)
+            for number, minutes in enumerate([(day,), (day + 1, day + 2), (1, day + 3, 2), (3,)]):
+                feed("u", *minutes)
+                run.read_to(7 * step + (1, 3, 6, 7)[number])
+            status = run.wait_for(lambda s: s.late_records_dropped >= 3)
+        assert status.late_records_dropped == 3
+        assert status.failed_records == {("dead_letter", source, "RECORD_LATE"): 3}
+
+    late = broker.consume_all(dead)
+    assert [record.timestamp_ms for record in late] == 2 * [BEGIN_MS + at * 60_000 for at in (1, 2, 3)]
+    assert {dict(record.headers)["lsql.error.code"] for record in late} == {b"RECORD_LATE"}
+    assert sum(counts(broker, target).values()) == 14 - len(late)

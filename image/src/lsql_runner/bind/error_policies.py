@@ -1,4 +1,4 @@
-"""SET error.policy: what happens to a record that cannot be read or written."""
+"""SET error.policy and late.records: what happens to a record that cannot be read or written, or that is late."""
 
 from __future__ import annotations
 
@@ -17,23 +17,30 @@ from lsql_runner.sql.ast import SetStatement
 Policy = OneOf["fail", "continue", "dlq"]
 """`fail` stops the processor. `continue` skips and counts the record. `dlq` also copies it to the dead letter topic."""
 
+LatePolicy = OneOf["drop", "dlq"]
+"""Late records are counted. `dlq` also copies them to the dead letter topic."""
+
 _BOTH, _READ, _WRITE = "error.policy", "error.policy.read", "error.policy.write"
+_LATE = "late.records"
 _DEAD_LETTER_TOPIC = "dead.letter.queue"
-POLICY_KEYS = (_BOTH, _READ, _WRITE, _DEAD_LETTER_TOPIC)
+POLICY_KEYS = (_BOTH, _READ, _WRITE, _LATE, _DEAD_LETTER_TOPIC)
 
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 """The names of topics that Kafka allows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorPolicies:
-    """The policies for reading a record (decoding it and evaluating the program) and for writing the result."""
+    """The policies for reading a record (decoding it and evaluating the program), writing the result, and records
+    that are late for a window or a join of streams."""
 
     read: Policy = "fail"
     write: Policy = "fail"
+    late: LatePolicy = "drop"
     dead_letter_topic: str | None = None
     """Set if and only if a policy is `dlq`."""
     dead_letter_topic_span: Span | None = field(default=None, compare=False)
+    late_span: Span | None = field(default=None, compare=False)
 
     @property
     def handles_errors(self) -> bool:
@@ -42,7 +49,8 @@ class ErrorPolicies:
 
     def __str__(self) -> str:
         dead_letters = "" if self.dead_letter_topic is None else f", dead letters to {self.dead_letter_topic}"
-        return f"read {self.read}, write {self.write}{dead_letters}"
+        late = "" if self.late == "drop" else f", late {self.late}"
+        return f"read {self.read}, write {self.write}{late}{dead_letters}"
 
 
 def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPolicies, tuple[str, ...]]:
@@ -57,16 +65,24 @@ def bind_error_policies(statements: Mapping[str, SetStatement]) -> tuple[ErrorPo
     policies = {key: _policy(statements[key]) for key in (_BOTH, _READ, _WRITE) if key in statements}
     default = policies.get(_BOTH, "fail")
     read, write = policies.get(_READ, default), policies.get(_WRITE, default)
+    late, late_span = _late_policy(statements.get(_LATE))
     topic = statements.get(_DEAD_LETTER_TOPIC)
     if topic is not None and not TOPIC_NAME.fullmatch(topic.value):
         raise invalid(topic, EXPECTED("TOPIC_NAME"))
-    if "dlq" not in (read, write):
-        warnings = () if topic is None else (f"SET {_DEAD_LETTER_TOPIC} has no effect: no error.policy is dlq.",)
-        return ErrorPolicies(read, write), warnings
+    if "dlq" not in (read, write, late):
+        warnings = () if topic is None else (f"SET {_DEAD_LETTER_TOPIC} has no effect: no policy is dlq.",)
+        return ErrorPolicies(read=read, write=write), warnings
     if topic is None:
         dlq = next(s for key, s in statements.items() if s.value.lower() == "dlq")
         raise LsqlError("DEAD_LETTER_QUEUE_MISSING", dlq.value_span, key=_DEAD_LETTER_TOPIC)
-    return ErrorPolicies(read, write, topic.value, topic.value_span), ()
+    return ErrorPolicies(
+        read=read,
+        write=write,
+        late=late,
+        dead_letter_topic=topic.value,
+        dead_letter_topic_span=topic.value_span,
+        late_span=late_span,
+    ), ()
 
 
 def check_dead_letter_topic(policies: ErrorPolicies, program_topics: Collection[str]) -> None:
@@ -82,3 +98,9 @@ def check_dead_letter_topic(policies: ErrorPolicies, program_topics: Collection[
 
 def _policy(statement: SetStatement) -> Policy:
     return cast(Policy, one_of(statement, "fail", "continue", "dlq"))
+
+
+def _late_policy(statement: SetStatement | None) -> tuple[LatePolicy, Span | None]:
+    if statement is None:
+        return "drop", None
+    return cast(LatePolicy, one_of(statement, "drop", "dlq")), statement.value_span

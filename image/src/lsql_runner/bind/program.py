@@ -170,7 +170,7 @@ def _bind_insert(
     if context.settings.guarantee != "at_least_once":
         refuse_random_state(select)
     if sink is not None:
-        if context.settings.errors.handles_errors:
+        if context.settings.errors.handles_errors or context.settings.errors.late == "dlq":
             raise unsupported("error policy of sink", insert.target.span)
         return bind_sink_insert(insert, sink, select, context.settings)
     span = insert.select.projections[0].span.to(insert.select.projections[-1].span)

@@ -27,9 +27,10 @@ from lsql_runner.jvm.java_entries import (
 from lsql_runner.kafka.ports import NO_LIMIT_MS, TopicLimits
 
 RECORD_ERROR = spark.StructType([spark.StructField(name, STRING) for name in ("phase", "code", "message")])
-"""The error of a record: `phase` is `read` or `write`, `code` an error code, `message` one line."""
+"""The error of a record: `phase` is `read`, `write` or `late`, `code` an error code, `message` one line."""
 
 MALFORMED, REFUSED, TOO_LARGE = "RECORD_MALFORMED", "RECORD_REFUSED", "RECORD_TOO_LARGE"
+LATE = "RECORD_LATE"
 READ_CODES = (MALFORMED, REFUSED)
 WRITE_CODES = (REFUSED, TOO_LARGE)
 
@@ -52,6 +53,8 @@ class Origin:
     """The number of attempts so far."""
     unnested: bool = False
     """A record may have several rows, which are adjacent."""
+    late_for: Column | None = None
+    """The time intervals for which a late record is late; null for other rows. None if late records are dropped."""
 
     def after(self, attempt: str) -> Origin:
         """The origin after an attempt, whose result is in the column with this name."""

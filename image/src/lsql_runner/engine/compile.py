@@ -16,9 +16,15 @@ from lsql_runner.engine.dead_letters import (
     count_failed_records,
     dead_letter_collector,
     identified,
+    ignore_failed_rows,
+    late_dead_letters,
     origin_of_group,
     records_and_dead_letters,
+    with_error_columns,
+    with_late_records,
 )
+from lsql_runner.engine.groups import records_late_for_windows
+from lsql_runner.engine.joins import records_late_for_join
 from lsql_runner.engine.nodes import Reader, compile_node, source_of
 from lsql_runner.engine.relation import Relation, Undecoded
 from lsql_runner.engine.schema import BINARY, HEADERS
@@ -26,6 +32,8 @@ from lsql_runner.engine.tables import drop_rows_without_key
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.formats.table import row_of
 from lsql_runner.kafka.ports import TopicLimits
+from lsql_runner.plan.late_records import late_nodes
+from lsql_runner.plan.nodes import Join
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.types import DataType
 
@@ -45,6 +53,9 @@ def compile_with_errors(query: Query, read: Reader, context: OutputContext) -> D
     source = shared(read)
     writes = [write for write in query.writes if isinstance(write, WriteTopic)]
     frames = [compile_write(write, source, context) for write in writes]
+    late = [frame for write in writes for frame in _compile_late_records(write, source, context)]
+    if late:
+        frames = [*map(with_error_columns, frames), *late]
     for write in query.dead_letters_of:
         frames += _compile_dead_letters(write, source, context)
     result = frames[0]
@@ -59,6 +70,23 @@ def _compile_dead_letters(write: WriteTopic, read: Reader, context: OutputContex
     source = source_of(write, read, dead_letter_collector(write, context, dead_letters), run=context.run)
     compile_node(write.input, replace(source, group_rules=None))
     return dead_letters
+
+
+def _compile_late_records(write: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:
+    """The dead letters of records that are late for windows and joins of streams, with error columns. Those of sessions
+    are among the results of their operator.
+
+    Spark drops late records within its operators. So the records of a batch are compared with its watermark a second
+    time.
+    """
+    source = source_of(write, read, ignore_failed_rows, run=context.run)
+    late: list[DataFrame] = []
+    for node in late_nodes(write):
+        if isinstance(node, Join):
+            late += records_late_for_join(node, *(compile_node(side.input, source) for side in (node.left, node.right)))
+        elif node.window is not None and not node.window.is_session:
+            late.append(records_late_for_windows(node, compile_node(node.input, source)))
+    return [late_dead_letters(rows, write, context) for rows in late]
 
 
 def shared(read: Reader) -> Reader:
@@ -93,11 +121,14 @@ def compile_write(
     ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TopicLimits())).alias("ts")
     key, value = key.alias("key"), value.alias("value")
     identity = context.identities(relation.identity, identified(write))
-    if not write.errors.handles_errors or (write.stateful and write.errors.write == "fail"):
+    keeps_errors = write.errors.handles_errors and not (write.stateful and write.errors.write == "fail")
+    if not keeps_errors and relation.late is None:
         return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)
     origin = relation.origin
     if origin is None or origin.of_operator:
         origin = origin_of_group(write, relation, key)
+    if relation.late is not None:
+        origin = with_late_records(origin, relation.late)
     record = limit_size(
         F.struct(key, value, headers), context.size_limits.get(write.topic) if write.errors.write != "fail" else None
     )

@@ -14,8 +14,11 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.error_policies import ErrorPolicies, Policy
 from lsql_runner.engine.attempts import (
+    LATE,
     MALFORMED,
+    ORIGIN,
     READ_CODES,
+    RECORD_ERROR,
     WRITE_CODES,
     Origin,
     accepted_time,
@@ -26,9 +29,10 @@ from lsql_runner.engine.attempts import (
 )
 from lsql_runner.engine.codecs.table import encode
 from lsql_runner.engine.identity import RowIdentity, identity_columns
+from lsql_runner.engine.late_rows import LATE_FOR, LATE_RECORD
 from lsql_runner.engine.packed import packed
 from lsql_runner.engine.progress import ERRORS_METRIC, failure_count_name
-from lsql_runner.engine.relation import FailedRowHandler, Relation
+from lsql_runner.engine.relation import FailedRowHandler, LateRecord, Relation
 from lsql_runner.engine.schema import HEADERS, STRING
 from lsql_runner.events.batches import FailureAction
 from lsql_runner.formats.catalog import JSON_FORMAT
@@ -44,6 +48,8 @@ KAFKAS_TIME_LIMITS = TopicLimits(after_ms=3_600_000)
 """The default of brokers."""
 
 _ACTIONS: dict[Policy, FailureAction] = {"continue": "skipped", "dlq": "dead_letter"}
+_LATE_PHASE = "late"
+_LATE_MESSAGE = f"event time has passed {HEADER_PREFIX}window and the grace"
 _DUPLICATE = "duplicate"
 """The action for another row of a failed record that is already counted."""
 ERROR_ACTION, _ERROR_TOPIC, _ERROR_CODE = _ERROR_COLUMNS = ("error_action", "error_topic", "error_code")
@@ -82,6 +88,8 @@ def _action(policies: ErrorPolicies, origin: Origin) -> Column:
     action = F.when(phase == "read", F.lit(_ACTIONS.get(policies.read))).when(
         phase == "write", F.lit(_ACTIONS.get(policies.write))
     )
+    if policies.late == "dlq":
+        action = F.when(phase == _LATE_PHASE, F.lit(_ACTIONS["dlq"])).otherwise(action)
     if not origin.unnested:
         return action
     record_id = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
@@ -176,6 +184,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
         "offset": origin.record["offset"].cast(STRING),
         "code": origin.error["code"],
         "message": origin.error["message"],
+        **({} if origin.late_for is None else {"window": origin.late_for}),
         "timestamp": F.when(
             ~origin.record["ts"].eqNullSafe(_dead_letter_time(policies, origin, context)), origin.record["ts"]
         ).cast(STRING),
@@ -205,7 +214,7 @@ def group_rules() -> str:
 
 def origin_of_group(write: WriteTopic, relation: Relation, key: Column) -> Origin:
     """The origin of a group or joined pair: the row itself, with its key encoded and its value as JSON."""
-    group = group_rules()
+    group = group_rules() if write.errors.write != "fail" else rules(read=False, write=False)
     value = encode(relation.whole("value"), JSON_FORMAT, write.input.value_type)
     record = {
         "key": attempt(key, None, group)["value"],
@@ -236,6 +245,9 @@ def _failure_counts(writes: Iterable[WriteTopic]) -> Iterator[Column]:
         if write.stateful:
             # `failed_row_filter` counts the read errors.
             phases = ((write.errors.write, (MALFORMED, *WRITE_CODES)),)
+            if write.errors.late == "dlq":
+                late = [(_ACTIONS["dlq"], LATE, topic) for topic in source_topics(write)]
+                keys |= dict.fromkeys(late)
         keys |= dict.fromkeys(
             (_ACTIONS[policy], code, topic)
             for policy, codes in phases
@@ -285,7 +297,60 @@ def _dead_letter_counts(query: Query) -> Iterator[Column]:
     return (_failure_count(_ACTIONS["dlq"], code, topic) for code in READ_CODES for topic in topics)
 
 
+# --- late records ---
+
+
+def late_origin(record: Column, intervals: Column) -> Origin:
+    """The origin of rows that are late records.
+
+    Args:
+        record: LATE_RECORD.
+        intervals: LATE_FOR.
+    """
+    fields = {"phase": _LATE_PHASE, "code": LATE, "message": _LATE_MESSAGE}
+    error = F.struct(*(F.lit(text).alias(name) for name, text in fields.items()))
+    return Origin(record={name: record[name] for name in ORIGIN}, rules="", error=error, late_for=intervals)
+
+
+def with_late_records(origin: Origin, late: LateRecord) -> Origin:
+    """The origin of rows, some of which are late records."""
+    is_late = late.record.isNotNull()
+    of_late = late_origin(late.record, late.intervals)
+    assert of_late.error is not None
+    record = {name: F.when(is_late, of_late.record[name]).otherwise(value) for name, value in origin.record.items()}
+    other = F.lit(None).cast(RECORD_ERROR) if origin.error is None else origin.error
+    return replace(
+        origin,
+        record=record,
+        error=F.when(is_late, of_late.error).otherwise(other),
+        late_for=F.when(is_late, of_late.late_for),
+    )
+
+
+def late_dead_letters(rows: DataFrame, write: WriteTopic, context: OutputContext) -> DataFrame:
+    """The dead letters of late records, with error columns.
+
+    Args:
+        rows: LATE_RECORD and LATE_FOR.
+    """
+    origin = late_origin(F.col(LATE_RECORD), F.col(LATE_FOR))
+    failed = _with_error_columns(rows, write.errors, origin)
+    return _dead_letters(failed, write.errors, origin, context, f"{write.insert}#late/")
+
+
+def with_error_columns(frame: DataFrame) -> DataFrame:
+    """Output rows with error columns; null if no errors are handled."""
+    missing = [name for name in _ERROR_COLUMNS if name not in frame.columns]
+    return frame.select("*", *(F.lit(None).cast(STRING).alias(name) for name in missing))
+
+
 # --- inputs of stateful operators ---
+
+
+def ignore_failed_rows(frame: DataFrame, origin: Origin) -> DataFrame:
+    """Removes failed rows without counting them: another step reads the same rows, and counts them."""
+    assert origin.error is not None
+    return frame.where(origin.error.isNull())
 
 
 def failed_row_filter(write: WriteTopic) -> FailedRowHandler:

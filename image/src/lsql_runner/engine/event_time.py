@@ -12,7 +12,7 @@ from lsql_runner.engine.call import call
 from lsql_runner.engine.progress import EVENT_TIME_METRIC
 from lsql_runner.engine.schema import LONG
 from lsql_runner.engine.ticks import with_ticks, without_ticks
-from lsql_runner.jvm.java_entries import ADVANCED_TIME, SHOW_VALUE
+from lsql_runner.jvm.java_entries import ADVANCED_TIME, LATE_WATERMARK, SHOW_VALUE
 from lsql_runner.plan.nodes import PlanNode
 from lsql_runner.plan.tree import is_timed
 
@@ -83,15 +83,29 @@ def with_window_end(rows: DataFrame, window: WindowSpec, grace_ms: int) -> DataF
     A group of a window is late, and leaves the state, once the watermark has reached the end. Spark's `F.window` is a
     struct of start and end, which makes the keys of the state larger and slower to compare.
     """
-    time, size, advance = F.unix_millis(EVENT_TIME), F.lit(window.size_ms), F.lit(window.advance_ms)
-    last = time - time % advance + size
+    time = F.unix_millis(EVENT_TIME)
     if window.advance_ms == window.size_ms:
-        rows = rows.withColumn(WINDOW_END, last)
+        rows = rows.withColumn(WINDOW_END, _last_window_end(time, window))
     else:
-        first = F.greatest(time + 1 + (last - time - 1) % advance, size)
-        rows = rows.select("*", F.explode(F.sequence(first, last, advance)).alias(WINDOW_END))
+        rows = rows.select("*", F.explode(window_ends(time, window)).alias(WINDOW_END))
     rows = rows.withColumn(WINDOW_END, F.timestamp_millis(WINDOW_END))
     return rows.withMetadata(WINDOW_END, {_WATERMARK_METADATA: grace_ms})
+
+
+def window_ends(time: Column, window: WindowSpec) -> Column:
+    """The ends of the windows of a time, in their order: an ARRAY of LONGs in milliseconds. Not for sessions."""
+    last, size, advance = _last_window_end(time, window), F.lit(window.size_ms), F.lit(window.advance_ms)
+    first = F.greatest(time + 1 + (last - time - 1) % advance, size)
+    return F.sequence(first, last, advance)
+
+
+def _last_window_end(time: Column, window: WindowSpec) -> Column:
+    return time - time % F.lit(window.advance_ms) + F.lit(window.size_ms)
+
+
+def late_watermark() -> Column:
+    """A LONG in milliseconds: rows with a window end or join time up to it are late in the current batch."""
+    return call(LATE_WATERMARK)
 
 
 def require_since_1970(time: Column) -> Column:

@@ -20,16 +20,19 @@ from lsql_runner.engine.event_time import (
     READ_FROM,
     WINDOW_END,
     Times,
+    late_watermark,
     require_since_1970,
     require_window_range,
+    window_ends,
     with_watermark,
     with_window_end,
 )
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.identity import RowIdentity
+from lsql_runner.engine.late_rows import LATE_FOR, LATE_RECORD, interval, source_record
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.progress import LATE_METRIC
-from lsql_runner.engine.relation import Relation, Undecoded, Upsert
+from lsql_runner.engine.relation import LateRecord, Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, STRING, spark_type
 from lsql_runner.engine.tables import order_columns, packed_key
 from lsql_runner.jvm.java_entries import SESSIONS
@@ -37,14 +40,17 @@ from lsql_runner.plan.nodes import Aggregate, key_serde
 from lsql_runner.plan.usage import node_exprs
 
 
-def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: bool = False) -> Relation:
+def compile_stream_aggregate(
+    node: Aggregate, below: Relation, handles_errors: bool = False, keeps_late: bool = False
+) -> Relation:
     """One row for each group, or group and window, that a batch changed.
 
     Args:
         handles_errors: whether errors of a group are handled after this operator; then the operator itself never fails.
+        keeps_late: whether there is a row for each record that is late for a session.
     """
     if _is_session(node):
-        return _sessions(node, below, handles_errors)
+        return _sessions(node, below, handles_errors, keeps_late)
     rows, keys = aggregate_input(node, below)
     aggregates = _aggregates(node, handles_errors)
     groups = [F.col(f"`{name}`") for name in keys]
@@ -74,13 +80,40 @@ def compile_stream_aggregate(node: Aggregate, below: Relation, handles_errors: b
     )
 
 
-def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[str, spark.DataType]]:
+def aggregate_input(
+    node: Aggregate, below: Relation, with_record: bool = False
+) -> tuple[DataFrame, dict[str, spark.DataType]]:
     """The input rows of an aggregate, and its group columns with their types. Records without a value are left out.
 
     Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, those of `node.order_columns`
     (LONG); with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END;
     with a session window it occurs once, with `at_partition` and `at_offset`.
+
+    Args:
+        with_record: whether there is a column LATE_RECORD with the record.
     """
+    rows, types = _rows_before_watermark(node, below, with_record)
+    if node.window is None:
+        return rows, types
+    times = Times(column=EVENT_TIME, input_name=node.store, clock=node.clock)
+    rows = with_watermark(rows, times, node.grace_ms, node.input)
+    return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
+
+
+def records_late_for_windows(node: Aggregate, below: Relation) -> DataFrame:
+    """The records of a batch that are late for one of their windows: LATE_RECORD and LATE_FOR. Not for sessions."""
+    assert node.window is not None
+    rows, _ = _rows_before_watermark(node, below, with_record=True)
+    size = F.lit(node.window.size_ms)
+    ended = F.filter(window_ends(F.col("ts"), node.window), lambda end: end <= late_watermark())
+    intervals = F.transform(ended, lambda end: interval(end - size, end))
+    return rows.where(F.size(ended) > 0).select(LATE_RECORD, F.array_join(intervals, ", ").alias(LATE_FOR))
+
+
+def _rows_before_watermark(
+    node: Aggregate, below: Relation, with_record: bool
+) -> tuple[DataFrame, dict[str, spark.DataType]]:
+    """As `aggregate_input`, but without a watermark and WINDOW_END."""
     below = with_value(below)
     columns = below.columns_for(node_exprs(node))
     time = column(node.event_time, columns)
@@ -96,12 +129,9 @@ def aggregate_input(node: Aggregate, below: Relation) -> tuple[DataFrame, dict[s
         selected[READ_FROM] = partition
         if _is_session(node):
             selected |= {"at_partition": partition, "at_offset": offset}
-    rows = below.stateful_input(*(value.alias(name) for name, value in selected.items()))
-    if node.window is None:
-        return rows, types
-    times = Times(column=EVENT_TIME, input_name=node.store, clock=node.clock)
-    rows = with_watermark(rows, times, node.grace_ms, node.input)
-    return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
+    if with_record:
+        selected[LATE_RECORD] = source_record()
+    return below.stateful_input(*(value.alias(name) for name, value in selected.items())), types
 
 
 def group_columns(
@@ -156,10 +186,10 @@ def raw_key_part(node: Aggregate, raw: Column) -> dict[str, Undecoded]:
     return {"key": Undecoded(raw, canonical_serde(key_serde(node)))} if "raw_key" in node.groups else {}
 
 
-def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relation:
+def _sessions(node: Aggregate, below: Relation, handles_errors: bool, keeps_late: bool) -> Relation:
     """Session windows by our own operator: Spark's does not emit extended sessions, nor remove their old bounds."""
     assert node.window is not None
-    rows, keys = aggregate_input(node, below)
+    rows, keys = aggregate_input(node, below, with_record=keeps_late)
     arguments = [name for name in rows.columns if name.startswith("arg_") or name in node.order_columns]
     aggregates = _aggregates(node, handles_errors)
     calls = [aggregate.value.alias(slot) for slot, aggregate in aggregates.items()]
@@ -170,8 +200,11 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
         F.col("at_partition").alias("partition"),
         F.col("at_offset").alias("offset"),
         packed({name: F.col(name) for name in ("ts", *arguments)}).alias("row"),
+        *([packed({LATE_RECORD: F.col(LATE_RECORD)}).alias(LATE_RECORD)] if keeps_late else []),
     )
     frame = _session_operator(records, reduced, 1 + len(arguments), node)
+    if not keeps_late:
+        frame = frame.where(~F.col("is_late"))
     key = spark.StructType([spark.StructField(name, kind) for name, kind in keys.items()])
     results = unpacked(F.col("result"), reduced.schema)
     frame = frame.select(
@@ -180,9 +213,14 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
         "window_end",
         "ts",
         "result",
+        LATE_RECORD,
         unpacked(F.col("id"), key).alias("key_of"),
         results.alias("r"),
     )
+    late = None
+    if keeps_late:
+        record = unpacked(F.col(LATE_RECORD), spark.StructType([rows.schema[LATE_RECORD]]))[LATE_RECORD]
+        late = LateRecord(record, interval(F.col("ts"), F.col("ts") + F.lit(node.window.size_ms)))
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys}
     decoded |= {
         slot: aggregate.result(F.col(f"r.{slot}").cast(aggregate.kind)) for slot, aggregate in aggregates.items()
@@ -196,6 +234,7 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool) -> Relatio
         undecoded=raw_key_part(node, F.col("key_of.raw_key")),
         identity=RowIdentity((row_id,)),
         upsert=Upsert(row_id, present),
+        late=late,
     )
 
 
@@ -204,4 +243,4 @@ def _session_operator(records: DataFrame, reduced: DataFrame, arguments: int, no
     sessions = java_class(SESSIONS).of(records._jdf, reduced._jdf, arguments, node.window.size_ms, node.final)
     frame = DataFrame(sessions, records.sparkSession)
     late = F.count(F.when(F.col("is_late"), F.lit(1))).alias("records")
-    return frame.observe(f"{LATE_METRIC}{node.store}", late).where(~F.col("is_late"))
+    return frame.observe(f"{LATE_METRIC}{node.store}", late)

@@ -11,9 +11,10 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import source_column
 from lsql_runner.engine.codecs.table import canonical, canonical_serde, decode
 from lsql_runner.engine.conditions import with_value
-from lsql_runner.engine.event_time import READ_FROM, Times, require_window_range, with_watermark
+from lsql_runner.engine.event_time import READ_FROM, Times, late_watermark, require_window_range, with_watermark
 from lsql_runner.engine.expressions import column
 from lsql_runner.engine.identity import RowIdentity
+from lsql_runner.engine.late_rows import LATE_FOR, LATE_RECORD, interval, source_record
 from lsql_runner.engine.packed import packed, unpacked
 from lsql_runner.engine.relation import Relation, Undecoded, Upsert
 from lsql_runner.engine.schema import LONG, spark_type
@@ -120,8 +121,7 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     assert node.delay_ms is not None
     frames = []
     for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):
-        # Spark's first watermark is 0, and a row with the time of the watermark is late. So the times are 1 ms later.
-        time = F.timestamp_millis(require_window_range(side.relation.decoded["ts"]) + F.lit(1))
+        time = F.timestamp_millis(_watermark_time(side))
         # Spark matches null with null in full joins; in other joins it removes nulls before.
         unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
         join_key = F.coalesce(side.join_key, unmatchable) if node.kind == "FULL" else side.join_key
@@ -141,6 +141,33 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     joined = frames[0].join(frames[1], condition, node.kind.lower())
     identity = RowIdentity((packed({"left": F.col("l_row"), "right": F.col("r_row")}),))
     return _unpacked(node, joined, left, right, ("l_row", "r_row"), identity)
+
+
+def records_late_for_join(node: Join, left: Relation, right: Relation) -> tuple[DataFrame, DataFrame]:
+    """The records of a batch that are late for a join of streams, of both sides: LATE_RECORD and LATE_FOR."""
+    assert node.within_ms is not None
+    within = F.lit(node.within_ms)
+    late = []
+    for side, unmatched in (
+        (_prepare(node, node.left, left), node.kind in ("LEFT", "FULL")),
+        (_prepare(node, node.right, right), node.kind in ("RIGHT", "FULL")),
+    ):
+        rows = side.relation.stateful_input(
+            side.join_key.alias("id"), _watermark_time(side).alias("time"), source_record().alias(LATE_RECORD)
+        ).where(F.col("time") <= late_watermark())
+        if not unmatched:
+            rows = rows.where(F.col("id").isNotNull())
+        time = F.col("time") - F.lit(1)
+        late.append(rows.select(LATE_RECORD, interval(time - within, time + within).alias(LATE_FOR)))
+    return late[0], late[1]
+
+
+def _watermark_time(side: _Input) -> Column:
+    """The time of a record that is compared with the watermark, a LONG in milliseconds.
+
+    Spark's first watermark is 0, and a row with the time of the watermark is late. So the times are 1 ms later.
+    """
+    return require_window_range(side.relation.decoded["ts"]) + F.lit(1)
 
 
 def _unpacked(

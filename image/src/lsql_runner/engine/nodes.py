@@ -50,6 +50,8 @@ class Source:
     group_rules: str | None = None
     """The handled errors of groups and joined pairs; None if they all stop the query."""
     handle_failed_groups: FailedRowHandler | None = None
+    keeps_late: bool = False
+    """Whether operators return late records in place of dropping them, where they can."""
     run: str = ""
     """The run id of the checkpoint of the query; empty without a checkpoint."""
 
@@ -75,6 +77,7 @@ def source_of(
     if isinstance(write, WriteSink):
         return source
     policies = write.errors
+    source = replace(source, keeps_late=policies.late == "dlq")
     if not write.stateful:
         record_rules = rules(read=policies.read != "fail", write=policies.write != "fail")
         return replace(source, record_rules=record_rules if policies.handles_errors else None)
@@ -180,9 +183,11 @@ def _(node: Having, source: Source) -> Relation:
 
 @compile_node.register
 def _(node: Aggregate, source: Source) -> Relation:
-    compile_aggregate = compile_table_aggregate if node.of_table else compile_stream_aggregate
     below = compile_node(node.input, source)
-    return source.after_operator(compile_aggregate(node, below, handles_errors=source.group_rules is not None))
+    handles_errors = source.group_rules is not None
+    if node.of_table:
+        return source.after_operator(compile_table_aggregate(node, below, handles_errors))
+    return source.after_operator(compile_stream_aggregate(node, below, handles_errors, source.keeps_late))
 
 
 @compile_node.register
@@ -204,6 +209,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
         identity=below.identity,
         upsert=below.upsert if node.of_table else None,
         origin=below.origin,
+        late=below.late,
         handle_failed_rows=below.handle_failed_rows,
     )
     for name, part in (("key", node.key), ("value", node.value)):

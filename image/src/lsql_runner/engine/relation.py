@@ -41,6 +41,16 @@ class Upsert:
     """The topic of the rows, whose records may have no key; None if every row has a row id."""
 
 
+@dataclass(frozen=True, slots=True)
+class LateRecord:
+    """A late record, which a stateful operator returns in place of dropping it."""
+
+    record: Column
+    """A struct of the columns in ORIGIN; null for a row that is a result."""
+    intervals: Column
+    """The time intervals for which it is late, a STRING."""
+
+
 FailedRowHandler = Callable[[DataFrame, Origin], DataFrame]
 """Takes the rows before a stateful operator, and their origin, which has an error for each failed row. Returns the rows
 that the operator reads."""
@@ -61,6 +71,8 @@ class Relation:
     origin: Origin | None = None
     """If errors of records are handled: the record of each row. Then the frame contains failed rows too, and every
     computation is attempted."""
+    late: LateRecord | None = None
+    """Some rows are no results, but late records; None if there are none."""
     handle_failed_rows: FailedRowHandler | None = None
     """Called with the rows before a stateful operator reads them; not None if there is an origin."""
 

@@ -17,6 +17,7 @@ from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.topic_writer import writer_name
 from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.java_entries import TOPIC_OUTPUT
+from lsql_runner.plan.late_records import late_nodes
 from lsql_runner.plan.nodes import Unnest
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
@@ -77,8 +78,9 @@ def open_output(query: Query, job: Job, options: dict[str, str], parallelism: in
 
 
 def _tasks(query: Query, job: Job, parallelism: int) -> int:
-    """How many tasks may write at the same time: those that read, or those of the state."""
-    return max(query.read_count * parallelism, job.state_partitions if query.stateful else 0)
+    """How many tasks may write at the same time: those that read, or those of the state; both with late records."""
+    reads, stores = query.read_count * parallelism, job.state_partitions if query.stateful else 0
+    return reads + stores if any(late_nodes(write) for write in _topic_writes(query)) else max(reads, stores)
 
 
 def insert_positions(query: Query, first: Mapping[Partition, int]) -> str:

@@ -47,6 +47,7 @@ UTF16_TAKE: Final = "lsql_utf16_take"
 UTF16_DROP: Final = "lsql_utf16_drop"
 CALL_CLASS: Final = "lsql_call_class"
 ADVANCED_TIME: Final = "lsql_advanced_time"
+LATE_WATERMARK: Final = "lsql_late_watermark"
 
 FUNCTIONS: Final = frozenset(
     {
@@ -56,7 +57,7 @@ FUNCTIONS: Final = frozenset(
         *(ATTEMPT, FIRST_OF_RECORD, ACCEPTED_TIME, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
         *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),
-        *(CALL_CLASS, ADVANCED_TIME),
+        *(CALL_CLASS, ADVANCED_TIME, LATE_WATERMARK),
     }
 )
 

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Project, ReadTopic
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.rewrite import rewrite_node
-from lsql_runner.plan.tree import inputs, is_timed, nodes
+from lsql_runner.plan.tree import has_watermark, inputs, is_timed, nodes
 
 _SHORTEST_MS = 1_000
 _LONGEST_MS = 60_000
@@ -60,16 +60,9 @@ def with_clock(node: Project) -> Project:
         return node
 
     def change(each: PlanNode) -> PlanNode:
-        return replace(each, clock=timed.store) if _has_watermark(each) else each
+        return replace(each, clock=timed.store) if has_watermark(each) else each
 
     return rewrite_node(node, change)
-
-
-def _has_watermark(node: PlanNode) -> TypeGuard[Aggregate | Join]:
-    """Whether the node is a join of streams, or the lowest windows."""
-    if isinstance(node, Join):
-        return node.delay_ms is not None
-    return isinstance(node, Aggregate) and node.window is not None and not is_timed(node.input)
 
 
 def _needs_clock(node: PlanNode) -> TypeGuard[Aggregate | Join]:
@@ -95,7 +88,7 @@ def clock_of(query: Query) -> QueryClock | None:
 
 def timed_inputs(query: Query) -> tuple[TimedInput, ...]:
     """All rows of a query that have a watermark of their own."""
-    timed = [node for node in query.stores if isinstance(node, Aggregate | Join) and _has_watermark(node)]
+    timed = [node for node in query.stores if isinstance(node, Aggregate | Join) and has_watermark(node)]
     return tuple(each for node in timed for each in _inputs(node))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.table import row_of
+from lsql_runner.plan.late_records import late_nodes
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, Query, Write, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
@@ -38,7 +39,7 @@ def _write(write: Write, decoded: Mapping[str, DataType]) -> Iterator[str]:
         yield f"  write {write.topic}"
         yield f"    key   {_serde(_written(write.key_format, write.input.key_type, write.key_schema))}"
         yield f"    value {_serde(_written(write.value_format, write.input.value_type, write.value_schema))}"
-        if write.errors.handles_errors:
+        if write.errors.handles_errors or late_nodes(write):
             yield f"    errors {write.errors}"
     yield from _tree(write.input, decoded, 2)
 

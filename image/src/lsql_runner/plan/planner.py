@@ -19,6 +19,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr, source_column
 from lsql_runner.bind.select import RECORD_TIME
 from lsql_runner.plan.clocks import with_clock
 from lsql_runner.plan.insert_names import with_insert_names
+from lsql_runner.plan.late_records import check_late_records
 from lsql_runner.plan.meaning import in_stored_order
 from lsql_runner.plan.nodes import (
     Aggregate,
@@ -59,6 +60,8 @@ def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
     namer = _StoreNamer()
     errors = program.settings.errors
     plan = group_queries(tuple(_plan_insert(insert, namer, errors) for insert in program.inserts))
+    for write in plan.topic_writes:
+        check_late_records(write)
     plan = number_random_values(plan)
     for rule in RULES:
         plan = rule(plan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsql_runner.bind.bound import SinkTarget
+from lsql_runner.plan.late_records import late_nodes
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Plan, WriteSink
 from lsql_runner.plan.text import show, show_duration, show_part
@@ -25,7 +26,7 @@ def topology(plan: Plan) -> dict[str, Any]:
                 graph.edge(last, graph.sink(write.target))
                 continue
             graph.edge(last, graph.topic(write.topic, f"{write.key_format} key, {write.value_format} value"))
-            if write.errors.write == "dlq" or (write.errors.read == "dlq" and not write.stateful):
+            if write.errors.write == "dlq" or (write.errors.read == "dlq" and not write.stateful) or late_nodes(write):
                 graph.edge(last, graph.topic(str(write.errors.dead_letter_topic), "dead letters"))
         if query.dead_letters_of:
             queue = graph.topic(str(query.dead_letters_of[0].errors.dead_letter_topic), "dead letters")

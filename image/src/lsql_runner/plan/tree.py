@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from lsql_runner.bind.bound import keeps_source
 from lsql_runner.formats.catalog import Serde
@@ -27,6 +28,13 @@ def is_timed(node: PlanNode) -> bool:
         each.delay_ms is not None if isinstance(each, Join) else isinstance(each, Aggregate) and each.window is not None
         for each in nodes(node)
     )
+
+
+def has_watermark(node: PlanNode) -> TypeGuard[Aggregate | Join]:
+    """Whether rows can be late for the node: a join of streams, or the lowest windows."""
+    if isinstance(node, Join):
+        return node.delay_ms is not None
+    return isinstance(node, Aggregate) and node.window is not None and not is_timed(node.input)
 
 
 def inputs(node: PlanNode) -> tuple[PlanNode, ...]:

@@ -228,8 +228,18 @@ UNSUPPORTED: dict[str, Unsupported] = {
     ),
     **{key: _feature("SET {key}", instead, guide=None) for key, instead in KEYS_OF_ENGINE.items()},
     "error policy of sink": _feature(
-        "SET error.policy other than fail with a sink",
+        "SET error.policy other than fail, or late.records='dlq', with a sink",
         "write to a topic, and write the topic to the sink with a second processor",
+    ),
+    "late records of results": _feature(
+        "SET late.records='dlq' with a window or a join of streams over the results of {below}",
+        "write these results to a topic, and read it with a second processor",
+        "`SET late.records='dlq'` with a window or a join of streams over the results of a join or an aggregate",
+    ),
+    "late records of sessions": _feature(
+        "SET late.records='dlq' with {above} over session windows",
+        "write the sessions to a topic, and read it with a second processor",
+        "`SET late.records='dlq'` with a filter, a join or an aggregate over session windows",
     ),
 }
 """By key: the keyword of a statement or clause, the key of a SET, or a name of the feature."""

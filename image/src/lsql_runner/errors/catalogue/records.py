@@ -20,6 +20,12 @@ RECORDS: dict[str, ErrorKind] = {
         "Raise max.message.bytes of the target topic and max.request.size of the producer, or write less.",
         exit_code=EXIT_RUNTIME,
     ),
+    "RECORD_LATE": ErrorKind(
+        "The record at {topic}, partition {partition}, offset {offset} is late for {windows}: event time has passed "
+        "them and the grace. The record is not counted there.",
+        "Raise GRACE BY, or correct the clock of the producer.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "RECORDS_EXCEED_HEAP": ErrorKind(
         "The JVM ran out of memory twice, with a heap of {heap_mib} MiB, when it read {topic}, partition {partition}, "
         "from offset {offset}. It does not read these records again.",

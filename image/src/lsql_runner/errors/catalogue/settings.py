@@ -11,7 +11,7 @@ SETTINGS: dict[str, ErrorKind] = {
         "The setting {key} is set twice, to {first} and to {second}.", "Keep one of the two."
     ),
     "DEAD_LETTER_QUEUE_MISSING": ErrorKind(
-        "The error policy dlq needs a dead letter queue.", "SET {key}='<topic>', or set the policy to fail or continue."
+        "The policy dlq needs a dead letter queue.", "SET {key}='<topic>', or choose another policy."
     ),
     "DEAD_LETTER_QUEUE_USED": ErrorKind(
         "The program reads or writes {topic}, which is also the dead letter queue.",

@@ -25,6 +25,8 @@ import com.lsqlrunner.protobuf.EncodeProtobuf;
 import com.lsqlrunner.text.DecodeCsv;
 import com.lsqlrunner.text.DecodeXml;
 import com.lsqlrunner.tick.AdvancedTime;
+import com.lsqlrunner.tick.LateWatermark;
+import com.lsqlrunner.tick.LateWatermarkRule;
 import com.lsqlrunner.utf16.Utf16IndexOf;
 import com.lsqlrunner.utf16.Utf16Length;
 import com.lsqlrunner.utf16.Utf16Part;
@@ -45,7 +47,8 @@ import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
 /**
- * Registers all functions of this module in a Spark session. This class is the value of {@code spark.sql.extensions}.
+ * Registers all functions and rules of this module in a Spark session. This class is the value of
+ * {@code spark.sql.extensions}.
  *
  * <p>Arguments for which a constructor takes a text, a number or a type are literals. Types are in the JSON of Spark's
  * types.
@@ -98,6 +101,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_utf16_drop", all -> Utf16Part.drop(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_call_class", CallClass::of);
         FUNCTIONS.put("lsql_advanced_time", all -> AdvancedTime.of(all.first(), all.at(1), all.string(2)));
+        FUNCTIONS.put("lsql_late_watermark", all -> new LateWatermark());
     }
 
     /** The names of all functions. */
@@ -111,6 +115,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
                 new FunctionIdentifier(name),
                 new ExpressionInfo(LsqlExtensions.class.getName(), name),
                 builder(function))));
+        extensions.injectColumnar(session -> LateWatermarkRule.asColumnarRule());
         return BoxedUnit.UNIT;
     }
 

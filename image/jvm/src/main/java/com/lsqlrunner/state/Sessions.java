@@ -36,7 +36,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Input: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
  * {@code row} (BINARY, the packed arguments), from rows with a watermark. Output: {@code id}, {@code window_start},
  * {@code window_end} (LONG, the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
- * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed).
+ * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed),
+ * {@code late_record} (BINARY: that of the late record, if the input has such a column).
  *
  * <p>A session is closed when its end plus the gap is before the watermark. A record is late if the session that
  * contains it would be closed: the session that it starts, or the open sessions that it connects. As in Kafka Streams,
@@ -46,6 +47,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     private static final long serialVersionUID = 1L;
     private static final int ROW = 4;
+    private static final int LATE_RECORD = 5;
     private static final long NO_TIMER = Long.MIN_VALUE;
 
     private static final StructType RESULTS = new StructType()
@@ -54,7 +56,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
             .add("window_end", DataTypes.LongType)
             .add("ts", DataTypes.LongType)
             .add("result", DataTypes.BinaryType)
-            .add("is_late", DataTypes.BooleanType);
+            .add("is_late", DataTypes.BooleanType)
+            .add("late_record", DataTypes.BinaryType);
 
     private final Aggregates aggregates;
     private final int arguments;
@@ -106,14 +109,15 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         for (Row record : ArrivalOrder.sorted(records)) {
             long time = record.getLong(ArrivalOrder.TS);
             if (!add(sessions, deleted, time, arguments(record.getAs(ROW)), watermark)) {
-                results.add(RowFactory.create(id, null, null, time, null, true));
+                byte[] late = record.size() > LATE_RECORD ? record.getAs(LATE_RECORD) : null;
+                results.add(RowFactory.create(id, null, null, time, null, true, late));
             }
         }
         keep(sessions, kept.timerMs);
         if (!isFinal) {
             for (Session session : deleted) {
                 if (before.contains(session)) {
-                    results.add(RowFactory.create(id, session.start, session.end, session.end, null, false));
+                    results.add(RowFactory.create(id, session.start, session.end, session.end, null, false, null));
                 }
             }
             for (Session session : sessions) {
@@ -148,7 +152,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
 
     private Row result(byte[] id, Session session) {
         return RowFactory.create(
-                id, session.start, session.end, session.end, aggregates.results(session.buffer), false);
+                id, session.start, session.end, session.end, aggregates.results(session.buffer), false, null);
     }
 
     /**
