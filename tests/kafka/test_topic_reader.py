@@ -12,6 +12,7 @@ from devkit.in_process import in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
+from lsql_runner.runtime import position_reporter
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(120)
@@ -146,6 +147,62 @@ def test_a_topic_that_is_deleted_while_it_is_read_is_named(
         assert recreated.reason is not None
         assert recreated.reason.code == "OFFSETS_OUT_OF_RANGE"
     assert ids(broker, target) == [1, 2]
+
+
+def recreate(broker: Broker, source: str, numbers: range) -> None:
+    """Delete a topic, create it again, and write records to it."""
+    broker.delete_topic(source)
+    broker.create_topic(source)
+    broker.produce(source, [record(number) for number in numbers])
+
+
+@pytest.fixture
+def without_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing looks at the topics from time to time: only who reads a record sees whose it is."""
+    monkeypatch.setattr(position_reporter, "_CHECK_MS", 3_600_000)
+
+
+@pytest.mark.usefixtures("without_checks")
+def test_no_record_is_read_at_the_position_of_a_topic_that_was_deleted_and_created_again(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    sql = copy_of(source, target, mode)
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+        recreate(broker, source, range(3, 8))
+        failed = running.wait_for(lambda status: status.state is State.FAILED)
+    assert failed.reason is not None
+    assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
+    assert f"the topic {source} was deleted and created again" in failed.reason.message
+    assert ids(broker, target) == [1, 2]
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+        running.read_to(5)
+        recreate(broker, source, range(8, 15))
+        running.read_to(7)
+    assert ids(broker, target) == list(range(1, 15))
+
+
+@pytest.mark.usefixtures("without_checks")
+@pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
+def test_state_has_no_record_from_the_position_of_a_topic_that_was_deleted_and_created_again(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, guarantee: str
+) -> None:
+    source, target = topic(), topic()
+    count = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS id FROM {source} GROUP BY _key"
+    sql = f"SET processing.guarantee='{guarantee}'; {count}"
+    broker.produce(source, [record(1), record(2)])
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
+        running.read_to(2)
+        recreate(broker, source, range(3, 8))
+        running.wait_for(lambda status: status.state is State.FAILED)
+    assert ids(broker, target)[-1] == 2
+
+    with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+        running.read_to(5)
+    assert ids(broker, target)[-1] == 7
 
 
 def test_deleted_records_are_an_error_and_skipped_on_request(

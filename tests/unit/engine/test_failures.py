@@ -6,7 +6,9 @@ import pytest
 
 from lsql_runner.engine.attempts import rules
 from lsql_runner.engine.failures import classify, classify_errors, query_error, store_error
+from lsql_runner.errors import Recovery
 from lsql_runner.jvm.java_error import JavaError, read_chain
+from lsql_runner.runtime.recovery import recovery_of_query
 
 STREAM = JavaError("STREAM_FAILED", {}, "Query [id = 1] terminated with exception", "StreamingQueryException")
 WRITER = JavaError("FOREACH_BATCH_USER_FUNCTION_ERROR", {}, "An error occurred in foreach batch", "SparkException")
@@ -23,6 +25,7 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("USER_RAISED_EXCEPTION", "refused"),
         ("LSQL_VALUE_DOES_NOT_FIT_SCHEMA", "refused"),
         ("KAFKA_DATA_LOSS", "data-loss"),
+        ("LSQL_TOPIC_RECREATED", "recreated"),
         ("LSQL_GROUP_TOO_LARGE", "too-large"),
         ("LSQL_REGISTRY_UNREACHABLE", "temporary"),
         ("LSQL_REGISTRY_REFUSED", "temporary"),
@@ -82,6 +85,13 @@ def test_a_record_that_ended_the_jvms_of_workers_is_named() -> None:
 
     assert error.code == "RECORDS_EXCEED_WORKER_HEAP"
     assert error.params == {"topic": "t", "partition": 1, "offset": 7, "next_offset": 8, "heap_mib": 304}
+
+
+def test_a_topic_that_was_created_again_is_named_and_the_next_start_decides() -> None:
+    error = query_error(classify_errors((STREAM, JOB, JavaError("LSQL_TOPIC_RECREATED", {"topic": "t"}))))
+
+    assert (error.code, error.params) == ("TOPIC_DELETED", {"topic": "t"})
+    assert recovery_of_query(error) is Recovery.RETRY
 
 
 def test_every_other_failure_of_a_query_has_its_reason() -> None:

@@ -28,6 +28,7 @@ from lsql_runner.jvm.java_entries import (
     STORE_UNREACHABLE,
     STORE_WITHOUT_CONNECTOR,
     TIMESTAMP_REFUSED,
+    TOPIC_RECREATED,
     VALUE_DOES_NOT_FIT_SCHEMA,
 )
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
@@ -38,6 +39,7 @@ Kind = OneOf[
     "too-large",
     "function",
     "data-loss",
+    "recreated",
     "fenced",
     "store",
     "exceeds-heap",
@@ -45,9 +47,10 @@ Kind = OneOf[
     "temporary",
 ]
 """`malformed`, `refused`: an error of a record. `too-large`: a group. `function`: a user-defined function cannot run.
-`data-loss`: the next offsets no longer exist. `fenced`: the brokers refuse the producer, because a newer one has its
-transactional id. `store`: the store with the state. `worker-memory`: workers ran out of memory. `exceeds-heap`: the
-same, and the record is known. `temporary`: every other error; the query is restarted."""
+`data-loss`: the next offsets no longer exist. `recreated`: a topic was deleted and created again. `fenced`: the brokers
+refuse the producer, because a newer one has its transactional id. `store`: the store with the state. `worker-memory`:
+workers ran out of memory. `exceeds-heap`: the same, and the record is known. `temporary`: every other error; the query
+is restarted."""
 
 OF_A_RECORD: tuple[Kind, ...] = ("malformed", "refused")
 
@@ -142,6 +145,7 @@ def classify_errors(errors: JavaErrors) -> Failure:
     """The failure that an exception and its causes report."""
     kinds: tuple[tuple[Kind, Collection[str]], ...] = (
         ("store", STORE),
+        ("recreated", (TOPIC_RECREATED,)),
         ("data-loss", _DATA_LOSS),
         ("function", FUNCTION),
         ("exceeds-heap", (RECORD_EXCEEDS_HEAP,)),
@@ -179,6 +183,8 @@ def query_error(failure: Failure) -> LsqlError:
             return LsqlError("GROUP_TOO_LARGE", reason=failure.reason)
         case "data-loss":
             return LsqlError("OFFSETS_OUT_OF_RANGE", reason=failure.reason)
+        case "recreated":
+            return LsqlError("TOPIC_DELETED", topic=failure.error.parameters["topic"])
         case "worker-memory":
             return LsqlError("WORKERS_OUT_OF_MEMORY")
         case "exceeds-heap":

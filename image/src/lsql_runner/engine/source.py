@@ -63,6 +63,7 @@ def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapp
         **options.kafka.spark(),
         **consumer,
         "subscribe": topic,
+        "topic.id": options.topic_ids.get(topic, ""),
         "startingOffsets": _starting_offsets(topic, options, query),
         "includeHeaders": "true",
         "failOnDataLoss": "false" if options.continue_on_data_loss else "true",

@@ -181,6 +181,7 @@ def job_of(
         reset=prepared.reset,
         start_offsets=prepared.start_offsets,
         partitions=prepared.partitions,
+        topic_ids=prepared.topic_ids,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",
         pace_ms={query.name: bound.pace_of(query.stateful) for query in prepared.plan.queries},

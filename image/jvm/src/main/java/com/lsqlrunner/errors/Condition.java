@@ -65,6 +65,8 @@ public enum Condition {
     /** The class path has no connector for the scheme of the store, or one of its classes is missing. */
     LSQL_STORE_WITHOUT_CONNECTOR("<reason>"),
     LSQL_STORE_FAILED("<reason>"),
+    /** A source topic that was deleted and created again, so that positions in it belong to other records. */
+    LSQL_TOPIC_RECREATED("the topic <topic> was deleted and created again"),
     /** The topic to create already exists. */
     LSQL_TOPIC_EXISTS("<reason>"),
     /** The consumer group has members, so only these may commit positions. */

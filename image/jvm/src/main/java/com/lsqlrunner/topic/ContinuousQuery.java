@@ -14,11 +14,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.DataFrameWriter;
 import org.apache.spark.sql.Dataset;
@@ -102,6 +99,7 @@ public final class ContinuousQuery {
         kafka.planInputPartitions(start, Positions.spark(ends));
         addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
+        String id = options.getOrDefault("topic.id", "");
         String markFile = options.get("mark");
         MarkedStart marked = markFile == null
                 ? null
@@ -110,7 +108,7 @@ public final class ContinuousQuery {
                         starts,
                         ends,
                         all.getLong("mark.offsets", 0),
-                        () -> open(MarkedReader.settings(settings)));
+                        () -> new TopicConsumer(MarkedReader.settings(settings), topic, id));
         topics.put(
                 topic,
                 new ContinuousTopic(
@@ -119,12 +117,8 @@ public final class ContinuousQuery {
                         Math.max(1, Math.min(tasks, starts.size())),
                         all.getBoolean("failOnDataLoss", true),
                         transactions,
-                        () -> open(settings),
+                        () -> new TopicConsumer(settings, topic, id),
                         marked));
-    }
-
-    private static Consumer<byte[], byte[]> open(Map<String, Object> settings) {
-        return new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /** Adds the positions that an earlier process has reached in a topic. */

@@ -13,7 +13,7 @@ record RangeBatch(Batch kafka) implements Batch {
     public InputPartition[] planInputPartitions() {
         return Stream.of(kafka.planInputPartitions())
                 .map(KafkaBatchInputPartition.class::cast)
-                .map(each -> RangeReader.Task.of(each, null, "range", List.of(OffsetRange.of(each)), null, null))
+                .map(each -> RangeReader.Task.of(each, null, "range", List.of(OffsetRange.of(each)), "", null, null))
                 .toArray(InputPartition[]::new);
     }
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
@@ -21,13 +20,13 @@ final class RangeReader implements PartitionReader<InternalRow> {
     private RangeReader(Task task) {
         this.task = task;
         this.consumer = task.stream == null
-                ? open(task.consumer)
-                : RangeConsumers.of(task.stream).take(task.name, () -> open(task.consumer));
+                ? open(task)
+                : RangeConsumers.of(task.stream).take(task.name, () -> open(task));
         consumer.begin(task.ranges, task.failOnDataLoss, Duration.ofMillis(task.pollTimeoutMs));
     }
 
-    private static RangeConsumer open(Map<String, Object> settings) {
-        return new RangeConsumer(new KafkaConsumer<>(settings));
+    private static RangeConsumer open(Task task) {
+        return new RangeConsumer(task.open(task.consumer));
     }
 
     @Override
@@ -61,7 +60,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
 
         Marked(Task task) {
             reader = new MarkedReader(
-                    new KafkaConsumer<>(MarkedReader.settings(task.consumer)),
+                    task.open(MarkedReader.settings(task.consumer)),
                     ReadMark.at(task.mark, task.stream),
                     task.ranges,
                     task.failOnDataLoss,
@@ -93,6 +92,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
      *
      * @param stream unique in the JVM; null if no later task continues with the consumer
      * @param name unique among the tasks of a batch
+     * @param topicId of their topic, as in {@link TopicConsumer}
      * @param consumer settings of the consumer
      * @param mark the place of marks, as in {@link ReadMark#at}; null to read without them
      * @param location the worker that Spark's source chooses for the first range; null without workers
@@ -101,6 +101,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
             String stream,
             String name,
             List<OffsetRange> ranges,
+            String topicId,
             Map<String, Object> consumer,
             long pollTimeoutMs,
             boolean failOnDataLoss,
@@ -115,17 +116,23 @@ final class RangeReader implements PartitionReader<InternalRow> {
                 String stream,
                 String name,
                 List<OffsetRange> ranges,
+                String topicId,
                 String mark,
                 String location) {
             return new Task(
                     stream,
                     name,
                     ranges,
+                    topicId,
                     planned.executorKafkaParams(),
                     planned.pollTimeoutMs(),
                     planned.failOnDataLoss(),
                     mark,
                     location);
+        }
+
+        private TopicConsumer open(Map<String, Object> settings) {
+            return new TopicConsumer(settings, ranges.get(0).partition().topic(), topicId);
         }
 
         /** Where the consumer of the batch before is, and its producer. */

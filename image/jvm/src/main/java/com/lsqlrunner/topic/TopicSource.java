@@ -23,9 +23,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * A topic as a stream: Spark's Kafka source, with batches that begin when a {@link BatchTrigger} says so. It has the
- * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms}, {@code mark}
- * (see {@link MarkedBatch}), {@code inputs} and {@code max.future.ms} (see {@link EventTimes#begin}). As a batch, it is
- * a topic of a {@link ContinuousQuery}, or ranges of offsets.
+ * options of Spark's source, and {@code query} (the name of the query that reads it), {@code pace.ms}, {@code topic.id}
+ * (see {@link TopicConsumer}), {@code mark} (see {@link MarkedBatch}), {@code inputs} and {@code max.future.ms} (see
+ * {@link EventTimes#begin}). As a batch, it is a topic of a {@link ContinuousQuery}, or ranges of offsets.
  */
 @PythonEntry
 public final class TopicSource implements TableProvider {

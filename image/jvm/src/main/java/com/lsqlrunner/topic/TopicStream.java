@@ -39,6 +39,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     private final BatchTrigger trigger;
     private final String name = UUID.randomUUID().toString();
     private final RangeGroups groups;
+    private final String topicId;
     private final MarkedBatch marked;
     private final List<EventTimes> eventTimes;
     private long waitedMs;
@@ -46,6 +47,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
         this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
+        this.topicId = options.getOrDefault("topic.id", "");
         this.marked = new MarkedBatch(options.get("mark"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         this.eventTimes = EventTimes.begin(options.get("inputs"), options.getLong("max.future.ms", Long.MAX_VALUE));
@@ -149,6 +151,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                     name,
                     (index + 1) + "/" + partitions.length,
                     tasks.get(index),
+                    topicId,
                     mark,
                     locations.get(tasks.get(index).get(0).partition()));
         }

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.internals.TransactionManager;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -26,8 +27,8 @@ import org.apache.kafka.common.utils.ProducerIdAndEpoch;
 import org.junit.jupiter.api.Test;
 
 /**
- * The members of kafka-clients that {@link ResumedTransaction} uses although they are private. Another version of
- * kafka-clients may change them: then a test says which one.
+ * The members of kafka-clients that {@link ResumedTransaction} and {@code TopicConsumer} use although they are private.
+ * Another version of kafka-clients may change them: then a test says which one.
  */
 class KafkaInternalsTest {
     private static final String LIST = "/kafka-internals.txt";
@@ -35,7 +36,9 @@ class KafkaInternalsTest {
     @Test
     void eachListedMemberExists() throws IOException, ClassNotFoundException {
         Class<?> states = Class.forName(TransactionManager.class.getName() + "$State");
-        Set<String> existing = Stream.of(KafkaProducer.class, TransactionManager.class, states)
+        Class<?> consumer = Class.forName("org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer");
+        Set<String> existing = Stream.of(
+                        KafkaConsumer.class, consumer, KafkaProducer.class, TransactionManager.class, states)
                 .flatMap(KafkaInternalsTest::members)
                 .collect(Collectors.toSet());
         Set<String> missing = new TreeSet<>(listed());

@@ -1,0 +1,84 @@
+package com.lsqlrunner.topic;
+
+import com.lsqlrunner.errors.Condition;
+import com.lsqlrunner.errors.LsqlException;
+import com.lsqlrunner.errors.Unchecked;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.Map;
+import org.apache.kafka.clients.Metadata;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * A consumer of one topic that fails, before it returns a record, if the topic was deleted and created again: its
+ * positions are those of other records.
+ *
+ * <p>Each fetch names its topic by the id in the metadata of the consumer (Kafka 3.1, KIP-516), and the brokers refuse
+ * an id that is not that of the topic. So the id in the metadata is that of the records, and to compare it costs no
+ * request. Kafka's client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt}
+ * of the tests lists, has the metadata.
+ */
+final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
+    private final String topic;
+
+    /** The id of the topic that the positions belong to; null if it is not known. */
+    private final Uuid expected;
+
+    private final Metadata metadata;
+
+    /**
+     * Opens a consumer.
+     *
+     * @param settings of the consumer, without deserializers
+     * @param id 32 hexadecimal digits; empty if it is not known
+     */
+    TopicConsumer(Map<String, Object> settings, String topic, String id) {
+        super(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        this.topic = topic;
+        this.expected = id.isEmpty() ? null : parsed(id);
+        this.metadata = metadata();
+    }
+
+    private static Uuid parsed(String id) {
+        return new Uuid(Long.parseUnsignedLong(id, 0, 16, 16), Long.parseUnsignedLong(id, 16, 32, 16));
+    }
+
+    Metadata metadata() {
+        try {
+            Object consumer = valueOf(KafkaConsumer.class, this, "delegate");
+            return (Metadata) valueOf(consumer.getClass(), consumer, "metadata");
+        } catch (ReflectiveOperationException changed) {
+            throw Unchecked.thrown(changed);
+        }
+    }
+
+    private static Object valueOf(Class<?> owner, Object object, String name) throws ReflectiveOperationException {
+        Field field = owner.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
+    }
+
+    /** @throws LsqlException the topic was deleted and created again */
+    @Override
+    public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+        try {
+            ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
+            check();
+            return found;
+        } catch (OffsetOutOfRangeException missing) {
+            check(); // the topic that has replaced it may have fewer records
+            throw missing;
+        }
+    }
+
+    void check() {
+        Uuid present = metadata.topicIds().get(topic);
+        if (expected != null && present != null && !present.equals(expected) && !present.equals(Uuid.ZERO_UUID)) {
+            throw new LsqlException(Condition.LSQL_TOPIC_RECREATED, Map.of("topic", topic));
+        }
+    }
+}
