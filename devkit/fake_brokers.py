@@ -13,7 +13,7 @@ from itertools import accumulate
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader
-from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import NO_METADATA, RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import RIGHTS
 from lsql_runner.kafka.rights import missing_rights
 from lsql_runner.kafka.topic_limits import limits_of
@@ -144,12 +144,12 @@ class FakeBrokers(RangeReader):
         known = self._metadata.get(group, {})
         return {place: known[place] for place in partitions if known.get(place)}
 
-    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: Mapping[str, str] = NO_METADATA) -> None:
         self._raise_outage()
         if group in self.groups_in_use:
             raise LsqlError("GROUP_IN_USE", group=group)
         self._positions.setdefault(group, {}).update(positions)
-        self._metadata.setdefault(group, {}).update(dict.fromkeys(positions, metadata))
+        self._metadata.setdefault(group, {}).update({place: metadata.get(place.topic, "") for place in positions})
 
     def delete_group(self, group: str) -> None:
         self._raise_outage()

@@ -145,7 +145,7 @@ class GroupPositionsContract:
         first, second = Partition(name, 0), Partition(name, 1)
         assert subject.brokers.group_metadata(group, [first, second]) == {}
 
-        subject.brokers.commit(group, {first: 0, second: 2}, '{"host": "ü"}')
+        subject.brokers.commit(group, {first: 0, second: 2}, {name: '{"host": "ü"}', "another": "x"})
         assert subject.brokers.group_metadata(group, [first, second]) == dict.fromkeys((first, second), '{"host": "ü"}')
 
         subject.brokers.commit(group, {second: 2})

@@ -74,6 +74,7 @@ class Case:
     """More settings."""
     had_topic_id: str = ""
     topic_id: str = ""
+    group_topic_id: str = ""
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -106,6 +107,7 @@ def decision_of(case: Case) -> StartDecision:
         planned=planned,
         topics=frozenset(case.topics),
         topic_ids={"t": case.topic_id},
+        group_ids=dict.fromkeys(case.committed, case.group_topic_id),
         schemas=schemas,
         committed=case.committed,
         resets=RESETS,
@@ -489,3 +491,43 @@ def test_a_topic_with_the_same_id_or_an_unknown_one_is_continued(had: str, has: 
 
     assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
     assert not any(isinstance(action, RewindCheckpoint) for action in decision.actions)
+
+
+LOST_VOLUME = Case(FILTER, committed={P0: 5, P1: 3}, topic_id="b" * 32, group_topic_id="a" * 32)
+
+
+@pytest.mark.parametrize(
+    "had_topic",
+    [
+        pytest.param({}, id="the volume is lost"),
+        pytest.param({"old": FILTER, "had_topic_id": ""}, id="the id beside the checkpoints is not known"),
+    ],
+)
+def test_a_position_of_the_group_in_an_earlier_topic_refuses_the_start(had_topic: dict[str, str]) -> None:
+    with pytest.raises(LsqlError) as caught:
+        decision_of(replace(LOST_VOLUME, **had_topic))  # type: ignore[arg-type]
+
+    assert (caught.value.code, caught.value.params["reason"].code) == ("OFFSETS_OUT_OF_RANGE", "RECREATED")  # type: ignore[union-attr]
+
+
+def test_a_position_of_the_group_in_an_earlier_topic_is_its_first_record_if_records_may_be_lost() -> None:
+    decision = decision_of(replace(LOST_VOLUME, env={"LSQL_ON_DATA_LOSS": "continue"}))
+
+    assert decision.start_offsets == {"stateless": {P0: 0, P1: 0}}
+    assert decision.warnings == ("The topic t was deleted and created again: it is read from its first record.",)
+
+
+def test_a_position_of_the_group_in_an_earlier_topic_is_not_used_beside_a_checkpoint_in_the_present_one() -> None:
+    known = replace(HAD_STATE, had_topic_id="b" * 32, topic_id="b" * 32, group_topic_id="a" * 32)
+
+    decision = decision_of(replace(known, committed={P0: 9, P1: 9}))
+
+    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
+    assert decision.warnings == ()
+
+
+@pytest.mark.parametrize(("of_group", "has"), [("b" * 32, "b" * 32), ("", "b" * 32), ("a" * 32, "")])
+def test_a_position_of_the_group_in_the_same_topic_is_continued(of_group: str, has: str) -> None:
+    decision = decision_of(replace(LOST_VOLUME, group_topic_id=of_group, topic_id=has))
+
+    assert decision.start_offsets == {"stateless": {P0: 5, P1: 3}}

@@ -10,7 +10,7 @@ import pytest
 from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured, WarningRaised
-from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims
+from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims, claim_of, metadata_of, topic_id_of
 from lsql_runner.runtime.position_reporter import PositionReporter
 from lsql_runner.runtime.state_machine import StateMachine
 
@@ -219,18 +219,22 @@ def test_an_idle_processor_renews_its_claim(reporting: ReporterFixture) -> None:
     assert reporting.brokers.group_metadata(APP_ID, [P0])[P0] != first
 
 
-def test_the_last_commit_has_no_claim(reporting: ReporterFixture) -> None:
+def test_each_commit_has_the_id_of_the_topic_and_the_last_one_no_claim(reporting: ReporterFixture) -> None:
+    (topic_id,) = reporting.brokers.topic_ids(["t"]).values()
     reporting.reporter.report()
+    running = reporting.brokers.group_metadata(APP_ID, [P0])[P0]
     reporting.reporter.report(measure=False)
+    ended = reporting.brokers.group_metadata(APP_ID, [P0])[P0]
 
-    assert reporting.brokers.group_metadata(APP_ID, [P0]) == {}
+    assert (topic_id_of(running), topic_id_of(ended)) == (topic_id, topic_id)
+    assert (claim_of(running) is not None, claim_of(ended)) == (True, None)
 
 
 @pytest.mark.parametrize(("began_ms", "yields"), [(-1, True), (1, False)])
 def test_the_processor_that_began_later_yields(reporting: ReporterFixture, began_ms: int, yields: bool) -> None:
     now = reporting.runtime.now_ms + began_ms
     other = GroupClaims(APP_ID, reporting.brokers, FixedId("other"), lambda: now)
-    reporting.brokers.commit(APP_ID, {P0: 7}, other.own())
+    reporting.brokers.commit(APP_ID, {P0: 7}, {"t": metadata_of("", other.own())})
 
     reporting.reporter.report()
 

@@ -9,6 +9,7 @@ import pytest
 
 from devkit.fake_runtime import APP_ID, FakeRuntime
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.state import State
 
 RECORD = (b"k", b'{"g": "x", "a": 3}')
 TARGETS = "SET defaults.topic.autocreate=true;"
@@ -77,6 +78,15 @@ def test_a_refused_state_changes_nothing(tmp_path: Path, spoil: Callable[[FakeRu
 
     assert refused(runtime).code == code
     assert snapshot(runtime) == before
+
+
+def test_a_topic_without_its_id_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was deleted after it was looked up; the next topic with its name would be read in its place."""
+    runtime = runtime_with(tmp_path)
+    monkeypatch.setattr(runtime.brokers, "topic_ids", lambda topics: {})
+
+    with runtime.process() as running:
+        assert (running.state, running.reason) == (State.RESTARTING, "TOPIC_DELETED")
 
 
 def test_a_start_whose_schema_is_incompatible_changes_nothing(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from lsql_runner.jvm.java_error import JavaError, read_error
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaTimeoutError
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
-from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import NO_METADATA, RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.rights import missing_rights
 from lsql_runner.kafka.topic_limits import LIMITING, limits_of
@@ -157,9 +157,9 @@ class JavaBrokers(RangeReader):
         rows = self._request({"ask": "positions", "group": group, "partitions": asked}) if asked else []
         return {Partition(topic, number): (offset, text) for topic, number, offset, text in rows}
 
-    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
-        rows = [[p.topic, p.partition, offset] for p, offset in positions.items()]
-        request = {"ask": "commit", "group": group, "positions": rows, "metadata": metadata}
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: Mapping[str, str] = NO_METADATA) -> None:
+        rows = [[p.topic, p.partition, offset, metadata.get(p.topic, "")] for p, offset in positions.items()]
+        request = {"ask": "commit", "group": group, "positions": rows}
         answer = self._answer(request)[-1]
         if "error" in answer:
             error = read_error(answer["error"])

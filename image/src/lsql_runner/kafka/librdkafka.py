@@ -25,7 +25,7 @@ from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.granted_rights import may_read_group, may_write_transactional_id, topic_operations
 from lsql_runner.kafka.group_requests import GroupRequests
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
-from lsql_runner.kafka.ports import RawRecord, Right, TopicLimits, TopicRequest
+from lsql_runner.kafka.ports import NO_METADATA, RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
 from lsql_runner.kafka.refusals import is_handshake_error, is_refusal, refusal_reason
 from lsql_runner.kafka.rights import missing_rights
@@ -148,8 +148,10 @@ class LibrdkafkaBrokers(RangeReader):
             return []
         return self._groups.send(group, lambda consumer: consumer.committed(asked, timeout=self._request_timeout_s))
 
-    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
-        offsets = [TopicPartition(p.topic, p.partition, offset, metadata) for p, offset in positions.items()]
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: Mapping[str, str] = NO_METADATA) -> None:
+        offsets = [
+            TopicPartition(p.topic, p.partition, offset, metadata.get(p.topic, "")) for p, offset in positions.items()
+        ]
         self._groups.send(group, lambda consumer: consumer.commit(offsets=offsets, asynchronous=False))
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from lsql_runner.events.batches import Partition
@@ -39,6 +40,7 @@ class TopicRequest:
 
 
 NO_LIMIT_MS = 2**63 - 1
+NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ class GroupPositions(Protocol):
     def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
         """The metadata that the offsets of a consumer group were committed with, where it is not empty."""
 
-    def commit(self, group: str, positions: Mapping[Partition, int], metadata: str = "") -> None:
-        """Commit offsets for a group, each with this metadata.
+    def commit(self, group: str, positions: Mapping[Partition, int], metadata: Mapping[str, str] = NO_METADATA) -> None:
+        """Commit offsets for a group, each with the metadata of its topic, if there is one.
 
         Raises:
             LsqlError: GROUP_IN_USE if the group has members.

@@ -30,7 +30,7 @@ from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import wanted_partitions
 from lsql_runner.runtime.targets import target_request
-from lsql_runner.runtime.topic_ids import LOSSES, recreated_topics
+from lsql_runner.runtime.topic_ids import LOSSES, foreign_positions, recreated_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,8 @@ class Situation:
     """The program's output schemas, with their ids in the registry."""
     committed: Mapping[Partition, int]
     """The consumer group's positions in the source topics."""
+    group_ids: Mapping[Partition, str] = field(default_factory=dict)
+    """By source partition: the id of the topic that the position of the group belongs to, if it is known."""
     resets: Mapping[Partition, int]
     """By source partition: where `auto.offset.reset` begins."""
     saved: SavedState
@@ -89,7 +91,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_LOST, OFFSETS_OUT_OF_RANGE.
     """
     check_schemas(situation.schemas)
-    recreated = recreated_topics(situation.saved.pinned, situation.topic_ids)
+    recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
     situation = _without_old_positions(situation, recreated, settings)
     pinned = situation.saved.pinned
     plan = situation.planned.plan
@@ -151,11 +153,16 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
 def _without_old_positions(situation: Situation, recreated: tuple[str, ...], settings: Settings) -> Situation:
     """The situation in which every saved position in a topic that was created again is its first offset.
 
+    If only the group has positions in an earlier topic, because its checkpoint has read the new one, it has none.
+
     Raises:
         LsqlError: OFFSETS_OUT_OF_RANGE, if a start must not skip the records that were deleted with the topic.
     """
+    foreign = foreign_positions(situation.topic_ids, situation.group_ids)
+    passed = {place for place in foreign if place.topic not in recreated}
+    committed = {place: offset for place, offset in situation.committed.items() if place not in passed}
     if not recreated:
-        return situation
+        return replace(situation, committed=committed)
     if settings.on_data_loss == "fail":
         raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=LOSSES("RECREATED", topic=recreated[0]))
     saved, first = situation.saved, _first_positions(situation, recreated)
@@ -167,7 +174,7 @@ def _without_old_positions(situation: Situation, recreated: tuple[str, ...], set
     pinned = saved.pinned
     return replace(
         situation,
-        committed=rewound(situation.committed),
+        committed=rewound(committed),
         saved=replace(
             saved,
             pinned=pinned and replace(pinned, starts={q: rewound(starts) for q, starts in pinned.starts.items()}),

@@ -12,7 +12,7 @@ from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, WarningRaised
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
-from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims
+from lsql_runner.runtime.group_claims import RENEWED_MS, Claim, GroupClaims, metadata_of
 from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.topic_ids import check_unchanged
@@ -160,7 +160,7 @@ class PositionReporter:
         if not positions or self.conflict is not None:
             return
         if is_last:
-            self._send(positions, "")
+            self._send(positions, None)
             return
         first = min(positions, key=lambda place: (place.topic, place.partition))
         if renews:
@@ -177,9 +177,11 @@ class PositionReporter:
         elif renews:
             self._send({first: positions[first]}, self._claims.own())
 
-    def _send(self, positions: Mapping[Partition, int], metadata: str) -> bool:
+    def _send(self, positions: Mapping[Partition, int], claim: Claim | None) -> bool:
         """Commit positions. False if the group has another consumer: the checkpoint has the positions, too, so the
         processor goes on, and tries again."""
+        topics = {place.topic for place in positions}
+        metadata = {topic: metadata_of(self._topic_ids.get(topic, ""), claim) for topic in topics}
         try:
             self._brokers.commit(self._group, positions, metadata)
         except LsqlError as error:

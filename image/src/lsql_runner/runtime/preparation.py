@@ -29,7 +29,7 @@ from lsql_runner.runtime.actions import (
     RewindCheckpoint,
 )
 from lsql_runner.runtime.decision import Situation, StartDecision, decide, partitions_of
-from lsql_runner.runtime.group_claims import GroupClaims
+from lsql_runner.runtime.group_claims import GroupClaims, topic_id_of
 from lsql_runner.runtime.memory_need import needed_mib
 from lsql_runner.runtime.needed_acls import check_acls, needed_acls
 from lsql_runner.runtime.policies import check_topic_policies
@@ -39,7 +39,7 @@ from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import state_partitions
 from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.targets import target_request
-from lsql_runner.runtime.topic_ids import deleted_topic
+from lsql_runner.runtime.topic_ids import deleted_topic, ids_of
 from lsql_runner.sql import ast
 
 
@@ -175,16 +175,20 @@ def find_situation(
     check_acls(needed_acls(planned, settings, topics), brokers)
     partitions = source_partitions(planned.plan)
     committed = brokers.group_positions(settings.app_id, partitions)
+    group_ids = {
+        place: topic_id_of(text) for place, text in brokers.group_metadata(settings.app_id, partitions).items()
+    }
     brokers.check_group(settings.app_id)
     if not with_positions:
-        committed, partitions = {}, []
+        committed, group_ids, partitions = {}, {}, []
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
         planned=planned,
         topics=topics,
-        topic_ids=brokers.topic_ids(source.topic for source in planned.plan.sources),
+        topic_ids=ids_of([source.topic for source in planned.plan.sources], brokers),
         schemas=schemas,
         committed=committed,
+        group_ids=group_ids,
         resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
         saved=saved,
         versions=versions(),

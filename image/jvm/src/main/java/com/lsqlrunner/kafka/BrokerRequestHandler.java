@@ -259,10 +259,10 @@ final class BrokerRequestHandler {
 
     private Object commit(Map<String, Object> request) throws Exception {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        String metadata = (String) request.getOrDefault("metadata", "");
         for (Object row : list(request.get("positions"))) {
+            List<?> fields = list(row);
             positions.put(
-                    toPartition(row), new OffsetAndMetadata(number(list(row).get(2)), metadata));
+                    toPartition(row), new OffsetAndMetadata(number(fields.get(2)), (String) fields.get(3)));
         }
         String group = (String) request.get("group");
         awaitOfGroup(

@@ -19,7 +19,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *
  * <p>Each fetch names its topic by the id in the metadata of the consumer (Kafka 3.1, KIP-516), and the brokers refuse
  * an id that is not that of the topic. So the id in the metadata is that of the records, and to compare it costs no
- * request. Kafka's client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt}
+ * request. Without an id in the metadata, as after the deletion of the topic, the consumer fetches by name. Kafka's client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt}
  * of the tests lists, has the metadata.
  */
 final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
@@ -62,23 +62,42 @@ final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
         return field.get(object);
     }
 
-    /** @throws LsqlException the topic was deleted and created again */
+    /**
+     * Polls for records of the expected topic.
+     *
+     * @throws LsqlException the topic was deleted and created again
+     */
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         try {
             ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
-            check();
-            return found;
+            return isExpected() ? found : again(found);
         } catch (OffsetOutOfRangeException missing) {
-            check(); // the topic that has replaced it may have fewer records
+            isExpected(); // the topic that has replaced it may have fewer records
             throw missing;
         }
     }
 
-    void check() {
-        Uuid present = metadata.topicIds().get(topic);
-        if (expected != null && present != null && !present.equals(expected) && !present.equals(Uuid.ZERO_UUID)) {
-            throw new LsqlException(Condition.LSQL_TOPIC_RECREATED, Map.of("topic", topic));
+    /** Whether the topic has the expected id; false if the consumer does not know its id at the moment. */
+    private boolean isExpected() {
+        Uuid present = metadata.topicIds().getOrDefault(topic, Uuid.ZERO_UUID);
+        if (expected == null || present.equals(expected)) {
+            return true;
         }
+        if (present.equals(Uuid.ZERO_UUID)) {
+            return false;
+        }
+        throw new LsqlException(Condition.LSQL_TOPIC_RECREATED, Map.of("topic", topic));
+    }
+
+    /**
+     * Returns no record, and lets the next polls fetch them again: while the metadata have no such topic, the consumer
+     * fetches by its name, and may get records of the next topic with this name.
+     */
+    private ConsumerRecords<byte[], byte[]> again(ConsumerRecords<byte[], byte[]> found) {
+        found.partitions()
+                .forEach(partition ->
+                        seek(partition, found.records(partition).get(0).offset()));
+        return ConsumerRecords.empty();
     }
 }
