@@ -315,6 +315,26 @@ def test_a_target_that_the_program_did_not_have_before_is_not_read(
     assert saved[BATCH] == {other: {"0": 0}, target: {"0": 5}}
 
 
+def test_a_target_that_was_created_again_is_searched_from_its_first_record(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """It may have more records than the remembered offset, which belongs to the deleted topic."""
+    broker.produce(target, [Record(b"k", b"of the deleted topic")] * 3)
+    with query.opened():
+        assert query.remembered_offsets() == {BATCH: {target: {"0": 3}}}
+    broker.delete_topic(target)
+    broker.create_topic(target)
+    producer = transactional(broker, f"{query.writer}0")
+    for low in range(5):
+        produce(producer, target, query.batch, low, b"written %d" % low)
+    producer.commit_transaction(30)
+
+    with query.opened():
+        query.write(range(6))
+
+    assert values(broker, target) == [*(b"written %d" % low for low in range(5)), b"again 5"]
+
+
 def test_with_state_the_next_batch_is_not_searched_before_the_ends_at_the_start(
     broker: Broker, target: str, query: Query
 ) -> None:

@@ -1,5 +1,6 @@
 package com.lsqlrunner.delivery;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.fs.AtomicFile;
 import com.lsqlrunner.fs.Owner;
@@ -24,7 +25,7 @@ import org.apache.kafka.common.TopicPartition;
  * position. The offsets of the targets advance without them. When the INSERT comes back, they are searched there.
  *
  * <p>They are in a file of the checkpoint: {@code {"inserts": {"17": ["target"]}, "removed": {"4": {"target": {"0":
- * {"from": 5, "until": 9}}}}}}, by the tag of the INSERT.
+ * {"from": 5, "until": 9}}}}, "ids": {"target": "..."}}}, by the tag of the INSERT.
  */
 final class InsertHistory {
     /** So many removed INSERTs are remembered, the newest ones. */
@@ -35,7 +36,12 @@ final class InsertHistory {
     /** The form in the file. */
     private record Content(
             Map<Integer, List<String>> inserts,
-            LinkedHashMap<Integer, Map<String, TreeMap<Integer, TargetRange>>> removed) {}
+            LinkedHashMap<Integer, Map<String, TreeMap<Integer, TargetRange>>> removed,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, String> ids) {
+        private Content {
+            ids = ids == null ? Map.of() : ids;
+        }
+    }
 
     private final AtomicFile file;
     private Content content;
@@ -50,7 +56,8 @@ final class InsertHistory {
         byte[] json = file.read();
         try {
             Content found = json == null ? null : JSON.readValue(json, Content.class);
-            return new InsertHistory(file, found == null ? new Content(Map.of(), new LinkedHashMap<>()) : found);
+            return new InsertHistory(
+                    file, found == null ? new Content(Map.of(), new LinkedHashMap<>(), Map.of()) : found);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
@@ -76,13 +83,13 @@ final class InsertHistory {
      *     record
      * @param ends of the targets, also of those of removed INSERTs that still exist
      */
-    void begin(Collection<InsertPositions> present, Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends) {
+    void begin(Collection<InsertPositions> present, Map<TopicPartition, Long> from, TargetEnds ends) {
         Map<Integer, List<String>> inserts = new TreeMap<>();
         present.forEach(insert -> inserts.put(insert.tag(), insert.targets()));
-        var removed = new LinkedHashMap<>(content.removed);
+        var removed = inTopics(ends.ids());
         removed(present).forEach((tag, targets) -> {
             Map<String, TreeMap<Integer, TargetRange>> ranges = new TreeMap<>();
-            ends.forEach((partition, end) -> {
+            ends.offsets().forEach((partition, end) -> {
                 if (targets.contains(partition.topic())) {
                     ranges.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
                             .put(partition.partition(), new TargetRange(from.getOrDefault(partition, 0L), end));
@@ -101,7 +108,24 @@ final class InsertHistory {
             tags.next();
             tags.remove();
         }
-        replace(new Content(inserts, removed));
+        Map<String, String> ids = new TreeMap<>(content.ids);
+        ids.putAll(ends.ids());
+        ids.keySet().removeIf(topic -> removed.values().stream().noneMatch(ranges -> ranges.containsKey(topic)));
+        replace(new Content(inserts, removed, ids));
+    }
+
+    /** The ranges of removed INSERTs, without those in topics that were deleted, and created again with these ids. */
+    private LinkedHashMap<Integer, Map<String, TreeMap<Integer, TargetRange>>> inTopics(Map<String, String> ids) {
+        var kept = new LinkedHashMap<>(content.removed);
+        kept.replaceAll((tag, ranges) -> {
+            Map<String, TreeMap<Integer, TargetRange>> found = new TreeMap<>(ranges);
+            found.keySet().removeIf(topic -> {
+                String before = content.ids.get(topic);
+                return before != null && !before.equals(ids.getOrDefault(topic, before));
+            });
+            return found;
+        });
+        return kept;
     }
 
     /**
@@ -129,7 +153,7 @@ final class InsertHistory {
     void settle() {
         var removed = new LinkedHashMap<>(content.removed);
         if (removed.keySet().removeAll(content.inserts.keySet())) {
-            replace(new Content(content.inserts, removed));
+            replace(new Content(content.inserts, removed, content.ids));
         }
     }
 

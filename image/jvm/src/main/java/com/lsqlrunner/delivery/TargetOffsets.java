@@ -18,9 +18,9 @@ import org.apache.kafka.common.TopicPartition;
  * Offsets in the targets of a query before which no record of a batch can be: there the search for its records begins.
  * Older offsets are as correct as newer ones, only the search takes longer.
  *
- * <p>They are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}}, ...]}. An entry
- * holds for its batch and all later ones. It has {@code "aborted": true} if the brokers have aborted a transaction of
- * the query since: a start after a kill cannot ask them any more.
+ * <p>They are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}, "ids": {"topic":
+ * "..."}}, ...]}. An entry holds for its batch and all later ones. It has {@code "aborted": true} if the brokers have
+ * aborted a transaction of the query since: a start after a kill cannot ask them any more.
  */
 final class TargetOffsets {
     /** The entry of the batch that runs, and that of the next one. */
@@ -31,7 +31,22 @@ final class TargetOffsets {
     /** The form in the file: offsets by topic and number of the partition. */
     @JsonInclude(JsonInclude.Include.NON_DEFAULT)
     private record Entry(
-            @JsonInclude long batch, @JsonInclude Map<String, Map<Integer, Long>> offsets, boolean aborted) {}
+            @JsonInclude long batch,
+            @JsonInclude Map<String, Map<Integer, Long>> offsets,
+            boolean aborted,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, String> ids) {
+        private Entry {
+            ids = ids == null ? Map.of() : ids;
+        }
+
+        private static Entry of(long batch, TargetEnds ends, boolean aborted) {
+            return new Entry(batch, byTopic(ends.offsets()), aborted, new TreeMap<>(ends.ids()));
+        }
+
+        private TargetEnds ends() {
+            return new TargetEnds(byPartition(offsets), ids);
+        }
+    }
 
     private final AtomicFile file;
     private final List<Entry> entries;
@@ -57,18 +72,22 @@ final class TargetOffsets {
      * batches, they are saved before the end of the batch, and when it runs again, it may end at other positions.
      *
      * @param batch the one that an earlier process has not ended
+     * @param ids of the topics now
      */
-    synchronized Map<TopicPartition, Long> continueAt(long batch) {
-        if (entries.removeIf(entry -> entry.batch > batch)) {
+    synchronized TargetEnds continueAt(long batch, Map<String, String> ids) {
+        List<Entry> before = List.copyOf(entries);
+        entries.removeIf(entry -> entry.batch > batch);
+        entries.replaceAll(entry -> Entry.of(entry.batch, entry.ends().in(ids), entry.aborted));
+        if (!entries.equals(before)) {
             write();
         }
         return of(batch);
     }
 
     /** The newest offsets that hold for a batch; null if there are none. */
-    synchronized Map<TopicPartition, Long> of(long batch) {
+    synchronized TargetEnds of(long batch) {
         Entry entry = entry(batch);
-        return entry == null ? null : byPartition(entry.offsets);
+        return entry == null ? null : entry.ends();
     }
 
     private Entry entry(long batch) {
@@ -92,19 +111,19 @@ final class TargetOffsets {
     synchronized void saveAborted(long batch) {
         Entry entry = entry(batch);
         if (entry != null && !entry.aborted) {
-            entries.set(entries.indexOf(entry), new Entry(entry.batch, entry.offsets, true));
+            entries.set(entries.indexOf(entry), Entry.of(entry.batch, entry.ends(), true));
             write();
         }
     }
 
     /** Saves offsets that hold for a batch and all later ones. */
-    synchronized void save(long batch, Map<TopicPartition, Long> offsets) {
-        save(new Entry(batch, byTopic(offsets), false));
+    synchronized void save(long batch, TargetEnds ends) {
+        save(Entry.of(batch, ends, false));
     }
 
     /** Saves offsets that hold for a batch and all later ones, and add partitions to those that held before. */
-    synchronized void extend(long batch, Map<TopicPartition, Long> offsets) {
-        save(new Entry(batch, byTopic(offsets), isAborted(batch)));
+    synchronized void extend(long batch, TargetEnds ends) {
+        save(Entry.of(batch, ends, isAborted(batch)));
     }
 
     private void save(Entry saved) {

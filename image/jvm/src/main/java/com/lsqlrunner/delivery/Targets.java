@@ -13,10 +13,12 @@ import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -29,7 +31,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 record Targets(Admin admin, Collection<String> topics, Map<String, Object> connection) {
 
     /** The present ends of all partitions. */
-    Map<TopicPartition, Long> ends(Duration timeout) {
+    TargetEnds ends(Duration timeout) {
         return ends(Set.of(), timeout);
     }
 
@@ -38,24 +40,27 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
      *
      * @param more other topics, which may not exist
      */
-    Map<TopicPartition, Long> ends(Collection<String> more, Duration timeout) {
+    TargetEnds ends(Collection<String> more, Duration timeout) {
         Set<String> all = new LinkedHashSet<>(topics);
         all.addAll(more);
         List<TopicPartition> partitions = new ArrayList<>();
+        Map<String, String> ids = new HashMap<>();
         admin.describeTopics(all, new DescribeTopicsOptions().timeoutMs((int) timeout.toMillis()))
                 .topicNameValues()
                 .forEach((topic, described) -> {
                     try {
-                        KafkaFutures.result(described)
-                                .partitions()
-                                .forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
+                        TopicDescription found = KafkaFutures.result(described);
+                        found.partitions().forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
+                        if (!found.topicId().equals(Uuid.ZERO_UUID)) {
+                            ids.put(topic, found.topicId().toString());
+                        }
                     } catch (UnknownTopicOrPartitionException missing) {
                         if (topics.contains(topic)) {
                             throw missing;
                         }
                     }
                 });
-        return ends(partitions, IsolationLevel.READ_UNCOMMITTED, timeout);
+        return new TargetEnds(ends(partitions, IsolationLevel.READ_UNCOMMITTED, timeout), ids);
     }
 
     private Map<TopicPartition, Long> ends(

@@ -28,7 +28,7 @@ interface TaskBrokers {
     Producer<byte[], byte[]> open(int number);
 
     /** The present ends of the targets. */
-    Map<TopicPartition, Long> ends();
+    TargetEnds ends();
 
     /** Searches records of the query in the targets; see {@link Targets#search}. */
     WrittenRecords search(EarlierRecords records, Map<TopicPartition, Long> from);

@@ -27,7 +27,7 @@ public record TaskTransactions(
         Map<String, Object> connection,
         Map<String, Object> producer,
         long commitIntervalNanos,
-        Map<TopicPartition, Long> from,
+        TargetEnds from,
         EarlierRecords earlier,
         Map<Integer, ProducerOwner> owners)
         implements Serializable {
@@ -91,7 +91,7 @@ public record TaskTransactions(
         }
 
         @Override
-        public Map<TopicPartition, Long> ends() {
+        public TargetEnds ends() {
             return targets().ends(TIMEOUT);
         }
 

@@ -3,7 +3,6 @@ package com.lsqlrunner.delivery;
 import com.lsqlrunner.fs.AtomicFile;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -116,24 +115,23 @@ public final class TransactionalOutput implements AutoCloseable {
         } else {
             slots.fence(producers);
         }
-        Map<TopicPartition, Long> from = offsets.continueAt(batch);
         List<InsertPositions> inserts = replay.inserts();
-        Map<TopicPartition, Long> ends =
-                targets.ends(inserts == null ? Set.of() : history.targetsOfRemoved(inserts), TIMEOUT);
+        TargetEnds all = targets.ends(inserts == null ? Set.of() : history.targetsOfRemoved(inserts), TIMEOUT);
+        TargetEnds from = offsets.continueAt(batch, all.ids());
         if (from != null && replay.hasBegun()) {
-            from = withNewTargets(from, ends);
+            from = withNewTargets(from, all);
         }
         if (inserts != null) {
-            history.begin(inserts, from == null ? ends : from, ends);
+            history.begin(inserts, from == null ? all.offsets() : from.offsets(), all);
         }
-        ends.keySet().removeIf(partition -> !settings.targets.contains(partition.topic()));
+        TargetEnds ends = all.of(settings.targets);
         // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
         // older copy, the targets have records of later batches, with the same numbers and other content: no search
         // may find them.
         if (from == null || !replay.hasBegun()) {
             offsets.save(batch, ends);
         } else {
-            findWritten(from, ends, replay, offsets.isAborted(batch));
+            findWritten(from.offsets(), ends.offsets(), replay, offsets.isAborted(batch));
             if (inserts == null) {
                 offsets.save(batch + 1, ends);
             }
@@ -141,18 +139,16 @@ public final class TransactionalOutput implements AutoCloseable {
     }
 
     /** The offsets with the ends of topics that were no targets when they were saved: nothing was written there. */
-    private Map<TopicPartition, Long> withNewTargets(Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends) {
-        Set<String> known = new HashSet<>();
-        from.keySet().forEach(partition -> known.add(partition.topic()));
-        Map<TopicPartition, Long> all = new HashMap<>(from);
-        ends.forEach((partition, end) -> {
-            if (!known.contains(partition.topic()) && settings.targets.contains(partition.topic())) {
-                all.put(partition, end);
-            }
-        });
-        if (all.size() > from.size()) {
-            offsets.extend(batch, all);
+    private TargetEnds withNewTargets(TargetEnds from, TargetEnds ends) {
+        Set<String> added = new HashSet<>(settings.targets);
+        from.offsets().keySet().forEach(partition -> added.remove(partition.topic()));
+        if (added.isEmpty()) {
+            return from;
         }
+        TargetEnds all = ends.of(added);
+        all.offsets().putAll(from.offsets());
+        all.ids().putAll(from.ids());
+        offsets.extend(batch, all);
         return all;
     }
 
@@ -277,7 +273,7 @@ public final class TransactionalOutput implements AutoCloseable {
     }
 
     /** Saves offsets before which no record of a batch, or of a later one, is. */
-    public void saveOffsets(long of, Map<TopicPartition, Long> before) {
+    public void saveOffsets(long of, TargetEnds before) {
         history.settle();
         offsets.save(of, before);
         savedNanos = System.nanoTime();
@@ -289,7 +285,7 @@ public final class TransactionalOutput implements AutoCloseable {
      *
      * @throws KafkaException the brokers have not answered within seconds
      */
-    public Map<TopicPartition, Long> ends() {
+    public TargetEnds ends() {
         return targets.ends(SHORT_TIMEOUT);
     }
 

@@ -113,16 +113,17 @@ final class WorkerSender implements RecordSender {
 
     private WrittenRecords findWritten() {
         earlier = new WrittenRecords();
-        Map<TopicPartition, Long> from = tasks.from();
         EarlierRecords ofProcess = tasks.earlier();
         if (ofProcess != null) {
-            earlier = brokers.search(ofProcess, from);
-            from = ofProcess.until();
+            earlier = brokers.search(ofProcess, tasks.from().offsets());
             earlierFound = earlier.remaining();
         }
         if (mustSearch) {
+            TargetEnds ends = brokers.ends();
             EarlierRecords records =
-                    new EarlierRecords(new Replay(batch, true, null), brokers.ends(), hasAborted, Map.of());
+                    new EarlierRecords(new Replay(batch, true, null), ends.offsets(), hasAborted, Map.of());
+            Map<TopicPartition, Long> from =
+                    ofProcess == null ? tasks.from().in(ends.ids()).offsets() : ofProcess.until();
             ofAttempts = brokers.search(records, from);
             earlier.join(ofAttempts);
         }

@@ -97,7 +97,7 @@ final class WorkerTransactions {
     }
 
     /** What the tasks of the next batch need. */
-    TaskTransactions tasks(Map<TopicPartition, Long> from) {
+    TaskTransactions tasks(TargetEnds from) {
         Map<String, Object> producer = new HashMap<>(settings.producer());
         producer.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, (int) timeoutMs);
         return new TaskTransactions(
@@ -106,7 +106,7 @@ final class WorkerTransactions {
                 settings.connection(),
                 Map.copyOf(producer),
                 settings.commitInterval().toNanos(),
-                Map.copyOf(from),
+                from,
                 earlier,
                 Map.copyOf(owners));
     }

@@ -261,8 +261,7 @@ final class BrokerRequestHandler {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (Object row : list(request.get("positions"))) {
             List<?> fields = list(row);
-            positions.put(
-                    toPartition(row), new OffsetAndMetadata(number(fields.get(2)), (String) fields.get(3)));
+            positions.put(toPartition(row), new OffsetAndMetadata(number(fields.get(2)), (String) fields.get(3)));
         }
         String group = (String) request.get("group");
         awaitOfGroup(

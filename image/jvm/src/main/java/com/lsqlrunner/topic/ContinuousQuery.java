@@ -1,6 +1,7 @@
 package com.lsqlrunner.topic;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.TargetEnds;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.expression.CurrentTime;
 import com.lsqlrunner.fs.Owner;
@@ -45,7 +46,7 @@ public final class ContinuousQuery {
     private final TransactionalOutput transactions;
 
     /** Ends of the targets, and positions that no task had read beyond when the targets had them. */
-    private Map<TopicPartition, Long> targetEnds;
+    private TargetEnds targetEnds;
 
     private Map<TopicPartition, Long> readAtTargetEnds = Map.of();
 

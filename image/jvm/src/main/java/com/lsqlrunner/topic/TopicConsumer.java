@@ -19,8 +19,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *
  * <p>Each fetch names its topic by the id in the metadata of the consumer (Kafka 3.1, KIP-516), and the brokers refuse
  * an id that is not that of the topic. So the id in the metadata is that of the records, and to compare it costs no
- * request. Without an id in the metadata, as after the deletion of the topic, the consumer fetches by name. Kafka's client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt}
- * of the tests lists, has the metadata.
+ * request. Without an id in the metadata, as after the deletion of the topic, the consumer fetches by name. Kafka's
+ * client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt} of the tests
+ * lists, has the metadata.
  */
 final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
     private final String topic;

@@ -30,8 +30,11 @@ class InsertHistoryTest {
     }
 
     private void begin(List<InsertPositions> present, long from, long end) {
-        history().begin(present, Map.of(OUT, from, OTHER, from), Map.of(OUT, end, OTHER, end));
+        history().begin(present, Map.of(OUT, from, OTHER, from), new TargetEnds(Map.of(OUT, end, OTHER, end), ids));
     }
+
+    /** The ids of the targets. */
+    private Map<String, String> ids = Map.of("out", "1", "other", "2");
 
     private Map<TopicPartition, TargetRange> returned(InsertPositions... present) {
         return history().returned(List.of(present), Map.of(OUT, 1_000L, OTHER, 1_000L));
@@ -57,6 +60,15 @@ class InsertHistoryTest {
         begin(List.of(KEPT), 90, 95);
         assertEquals(Map.of(), returned(KEPT));
         assertEquals(Map.of(OTHER, new TargetRange(20, 30)), returned(KEPT, REMOVED));
+    }
+
+    @Test
+    void aTargetThatWasCreatedAgainHasNoneOfItsRecords() {
+        begin(List.of(KEPT, REMOVED), 0, 10);
+        begin(List.of(KEPT), 20, 30);
+        ids = Map.of("out", "1", "other", "3");
+        begin(List.of(KEPT, REMOVED), 40, 45);
+        assertEquals(Map.of(), returned(KEPT, REMOVED));
     }
 
     @Test

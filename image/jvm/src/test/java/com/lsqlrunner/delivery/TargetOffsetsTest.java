@@ -35,6 +35,10 @@ class TargetOffsetsTest {
         return TargetOffsets.in(AtomicFile.at(file.toString()));
     }
 
+    private static TargetEnds ends(Map<TopicPartition, Long> offsets) {
+        return new TargetEnds(offsets, Map.of());
+    }
+
     private String content() throws IOException {
         return Files.readString(file);
     }
@@ -52,63 +56,63 @@ class TargetOffsetsTest {
 
     @Test
     void offsetsHoldForTheirBatchAndLaterOnes() {
-        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(3, ends(Map.of(A0, 10L)));
         assertNull(offsets().of(2));
-        assertEquals(Map.of(A0, 10L), offsets().of(3));
-        assertEquals(Map.of(A0, 10L), offsets().of(300));
+        assertEquals(Map.of(A0, 10L), offsets().of(3).offsets());
+        assertEquals(Map.of(A0, 10L), offsets().of(300).offsets());
     }
 
     @Test
     void theNewestOffsetsThatHoldAreUsed() {
-        offsets().save(3, Map.of(A0, 10L));
-        offsets().save(5, Map.of(A0, 20L, B0, 1L));
-        assertEquals(Map.of(A0, 10L), offsets().of(4));
-        assertEquals(Map.of(A0, 20L, B0, 1L), offsets().of(5));
+        offsets().save(3, ends(Map.of(A0, 10L)));
+        offsets().save(5, ends(Map.of(A0, 20L, B0, 1L)));
+        assertEquals(Map.of(A0, 10L), offsets().of(4).offsets());
+        assertEquals(Map.of(A0, 20L, B0, 1L), offsets().of(5).offsets());
     }
 
     @Test
     void twoEntriesAreKept() {
         TargetOffsets offsets = offsets();
         for (long batch = 1; batch <= 4; batch++) {
-            offsets.save(batch, Map.of(A0, 10 * batch));
+            offsets.save(batch, ends(Map.of(A0, 10 * batch)));
         }
         assertNull(offsets().of(2));
-        assertEquals(Map.of(A0, 30L), offsets().of(3));
-        assertEquals(Map.of(A0, 40L), offsets().of(4));
+        assertEquals(Map.of(A0, 30L), offsets().of(3).offsets());
+        assertEquals(Map.of(A0, 40L), offsets().of(4).offsets());
     }
 
     @Test
     void newOffsetsOfABatchReplaceThoseOfItAndOfLaterOnes() {
         TargetOffsets offsets = offsets();
-        offsets.save(3, Map.of(A0, 10L));
-        offsets.save(5, Map.of(A0, 20L));
-        offsets.save(4, Map.of(A0, 15L));
-        assertEquals(Map.of(A0, 15L), offsets.of(5));
-        offsets.save(4, Map.of(A0, 16L));
-        assertEquals(Map.of(A0, 16L), offsets.of(4));
-        assertEquals(Map.of(A0, 10L), offsets.of(3));
+        offsets.save(3, ends(Map.of(A0, 10L)));
+        offsets.save(5, ends(Map.of(A0, 20L)));
+        offsets.save(4, ends(Map.of(A0, 15L)));
+        assertEquals(Map.of(A0, 15L), offsets.of(5).offsets());
+        offsets.save(4, ends(Map.of(A0, 16L)));
+        assertEquals(Map.of(A0, 16L), offsets.of(4).offsets());
+        assertEquals(Map.of(A0, 10L), offsets.of(3).offsets());
     }
 
     @Test
     void offsetsOfBatchesAfterTheOneThatRunsAgainDoNotHoldAnyMore() {
-        offsets().save(3, Map.of(A0, 10L));
-        offsets().save(5, Map.of(A0, 20L));
-        assertEquals(Map.of(A0, 10L), offsets().continueAt(4));
-        assertEquals(Map.of(A0, 10L), offsets().of(5));
+        offsets().save(3, ends(Map.of(A0, 10L)));
+        offsets().save(5, ends(Map.of(A0, 20L)));
+        assertEquals(Map.of(A0, 10L), offsets().continueAt(4, Map.of()).offsets());
+        assertEquals(Map.of(A0, 10L), offsets().of(5).offsets());
     }
 
     @Test
     void offsetsOfTheBatchThatRunsAgainHold() {
-        offsets().save(3, Map.of(A0, 10L));
-        offsets().save(5, Map.of(A0, 20L));
-        assertEquals(Map.of(A0, 20L), offsets().continueAt(5));
-        assertEquals(Map.of(A0, 10L), offsets().of(4));
+        offsets().save(3, ends(Map.of(A0, 10L)));
+        offsets().save(5, ends(Map.of(A0, 20L)));
+        assertEquals(Map.of(A0, 20L), offsets().continueAt(5, Map.of()).offsets());
+        assertEquals(Map.of(A0, 10L), offsets().of(4).offsets());
     }
 
     @Test
     void theFileNamesTopicsPartitionsAndOffsets() throws IOException {
-        offsets().save(7, Map.of(A1, 2L, B0, 5_000_000_000L, A0, 1L));
-        offsets().save(8, Map.of());
+        offsets().save(7, ends(Map.of(A1, 2L, B0, 5_000_000_000L, A0, 1L)));
+        offsets().save(8, ends(Map.of()));
         assertEquals(
                 "[{\"batch\":7,\"offsets\":{\"a\":{\"0\":1,\"1\":2},\"b\":{\"0\":5000000000}}},"
                         + "{\"batch\":8,\"offsets\":{}}]",
@@ -117,12 +121,12 @@ class TargetOffsetsTest {
 
     @Test
     void anAbortBelongsToTheOffsetsBeforeIt() throws IOException {
-        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(3, ends(Map.of(A0, 10L)));
         offsets().saveAborted(5);
         assertEquals("[{\"batch\":3,\"offsets\":{\"a\":{\"0\":10}},\"aborted\":true}]", content());
-        offsets().extend(4, Map.of(A0, 10L, B0, 2L));
+        offsets().extend(4, ends(Map.of(A0, 10L, B0, 2L)));
         assertEquals(true, offsets().isAborted(5));
-        offsets().save(5, Map.of(A0, 20L));
+        offsets().save(5, ends(Map.of(A0, 20L)));
         assertEquals(false, offsets().isAborted(5));
         assertEquals(true, offsets().isAborted(4));
     }
@@ -134,14 +138,35 @@ class TargetOffsetsTest {
     }
 
     @Test
+    void inATopicThatWasCreatedAgainAllRecordsAreAfterTheOffsets() throws IOException {
+        offsets().save(3, new TargetEnds(Map.of(A0, 10L, A1, 5L, B0, 7L), Map.of("a", "old", "b", "same")));
+        Map<String, String> present = Map.of("a", "new", "b", "same");
+        assertEquals(
+                new TargetEnds(Map.of(A0, 0L, A1, 0L, B0, 7L), present),
+                offsets().continueAt(3, present));
+        assertEquals(
+                new TargetEnds(Map.of(A0, 0L, A1, 0L, B0, 7L), present),
+                offsets().of(3));
+    }
+
+    @Test
+    void withoutAnIdATopicIsTheSame() throws IOException {
+        offsets().save(3, ends(Map.of(A0, 10L)));
+        assertEquals(
+                Map.of(A0, 10L), offsets().continueAt(3, Map.of("a", "new")).offsets());
+        offsets().save(4, new TargetEnds(Map.of(A0, 10L), Map.of("a", "old")));
+        assertEquals(Map.of(A0, 10L), offsets().continueAt(4, Map.of()).offsets());
+    }
+
+    @Test
     void aTornFileOfAWriteThatDidNotEndIsReplaced() throws IOException {
-        offsets().save(3, Map.of(A0, 10L));
+        offsets().save(3, ends(Map.of(A0, 10L)));
         Path torn = file.resolveSibling("target-offsets.new");
         write(torn, "[{\"batch\":4,\"offsets\":{\"a\":{\"0\":" + "1".repeat(500));
-        assertEquals(Map.of(A0, 10L), offsets().of(4));
+        assertEquals(Map.of(A0, 10L), offsets().of(4).offsets());
 
-        offsets().save(4, Map.of(A0, 20L));
-        assertEquals(Map.of(A0, 20L), offsets().of(4));
+        offsets().save(4, ends(Map.of(A0, 20L)));
+        assertEquals(Map.of(A0, 20L), offsets().of(4).offsets());
         assertEquals(false, Files.exists(torn));
     }
 

@@ -35,6 +35,7 @@ class WorkerSenderTest {
     /** A transactional id, whose epoch grows when a producer opens, and what was found in the targets. */
     private static final class Brokers implements TaskBrokers {
         private int epoch = 3;
+        private String id = "id";
         private boolean isOpen;
         private boolean isAborted;
         private boolean isOfProcess = true;
@@ -75,8 +76,8 @@ class WorkerSenderTest {
         }
 
         @Override
-        public Map<TopicPartition, Long> ends() {
-            return Map.of(TARGET, 90L);
+        public TargetEnds ends() {
+            return new TargetEnds(Map.of(TARGET, 90L), Map.of(TARGET.topic(), id));
         }
 
         @Override
@@ -101,7 +102,7 @@ class WorkerSenderTest {
                 Map.of(),
                 Map.of(),
                 Duration.ofHours(1).toNanos(),
-                Map.of(TARGET, 50L),
+                new TargetEnds(Map.of(TARGET, 50L), Map.of(TARGET.topic(), "id")),
                 earlier,
                 known == null ? Map.of() : Map.of(NUMBER, known));
     }
@@ -174,6 +175,14 @@ class WorkerSenderTest {
         brokers.found = new long[] {1};
         assertTrue(sender(epoch(3), true).begin().take(0, 1));
         assertEquals(List.of("50-90"), brokers.searched);
+    }
+
+    @Test
+    void aSecondAttemptSearchesATargetThatWasCreatedAgainFromItsFirstRecord() {
+        brokers.epoch = 4;
+        brokers.id = "another";
+        sender(epoch(3), true).begin();
+        assertEquals(List.of("0-90"), brokers.searched);
     }
 
     @Test

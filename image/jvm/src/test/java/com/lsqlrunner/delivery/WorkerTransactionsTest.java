@@ -44,7 +44,7 @@ class WorkerTransactionsTest {
         transactions.ended(List.of(new TaskResult(1, new ProducerOwner(2, 0), 0)), Map.of(SOURCE, 9L));
         assertEquals(
                 Map.of(0, new ProducerOwner(1, 5), 1, new ProducerOwner(2, 0)),
-                transactions.tasks(Map.of()).owners());
+                transactions.tasks(new TargetEnds(Map.of(), Map.of())).owners());
     }
 
     @Test
@@ -52,7 +52,7 @@ class WorkerTransactionsTest {
         leaveOut(Map.of(), 2);
         transactions.ended(List.of(left(1)), Map.of(SOURCE, 9L));
         assertFalse(transactions.hasEarlier());
-        assertNull(transactions.tasks(Map.of()).earlier());
+        assertNull(transactions.tasks(new TargetEnds(Map.of(), Map.of())).earlier());
     }
 
     @Test
@@ -82,6 +82,9 @@ class WorkerTransactionsTest {
 
     @Test
     void tasksHaveNoCredentialsInTheirName() {
-        assertFalse(transactions.tasks(Map.of()).toString().contains("{"));
+        assertFalse(transactions
+                .tasks(new TargetEnds(Map.of(), Map.of()))
+                .toString()
+                .contains("{"));
     }
 }

@@ -1,0 +1,45 @@
+package com.lsqlrunner.delivery;
+
+import java.io.Serializable;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Offsets in the targets of a query.
+ *
+ * @param offsets the end of each partition at some moment
+ * @param ids by topic, its id at that moment; without topics of brokers that have no ids. A topic that was deleted and
+ *     created again has another one
+ */
+public record TargetEnds(Map<TopicPartition, Long> offsets, Map<String, String> ids) implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * The offsets in the topics that exist now: in one that was created again, all records are after them.
+     *
+     * @param present by topic, its id now
+     */
+    TargetEnds in(Map<String, String> present) {
+        Map<TopicPartition, Long> found = new HashMap<>(offsets);
+        found.replaceAll((partition, offset) -> isSame(partition.topic(), present) ? offset : 0);
+        Map<String, String> known = new HashMap<>(ids);
+        known.replaceAll(present::getOrDefault);
+        return new TargetEnds(found, known);
+    }
+
+    /** Whether a topic was not created again; true if an id is not known. */
+    private boolean isSame(String topic, Map<String, String> present) {
+        String id = ids.get(topic);
+        return id == null || id.equals(present.getOrDefault(topic, id));
+    }
+
+    /** The offsets in some topics. */
+    TargetEnds of(Collection<String> topics) {
+        TargetEnds found = new TargetEnds(new HashMap<>(offsets), new HashMap<>(ids));
+        found.offsets.keySet().removeIf(partition -> !topics.contains(partition.topic()));
+        found.ids.keySet().retainAll(topics);
+        return found;
+    }
+}
