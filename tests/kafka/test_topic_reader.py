@@ -287,3 +287,41 @@ def test_state_is_kept_when_a_topic_is_created_again_and_lost_records_are_allowe
         running.read_to(3)
 
     assert ids(broker, target)[-1] == 5
+
+
+def lose_records(broker: Broker, topic: str) -> None:
+    """Lose all records of a partition, as when a replica without them is elected: the id of the topic stays."""
+    broker.stop()
+    for file in (broker.process.folder / "data" / f"{topic}-0").iterdir():
+        if file.name != "partition.metadata":
+            file.unlink()
+    broker.start()
+
+
+def test_new_records_at_lost_offsets_are_not_taken_for_written_ones(
+    engine: SparkEngine, tmp_path: Path, mode: str
+) -> None:
+    sql = copy_of("source", "target", mode)
+    with Broker() as broker:
+        broker.create_topic("source")
+        broker.create_topic("target")
+        broker.produce("source", [record(number) for number in range(10)])
+        with in_process(engine, broker.bootstrap, sql, "app", tmp_path) as running:
+            running.read_to(10)
+            lose_records(broker, "source")
+            broker.produce("source", [record(number) for number in range(10, 14)])
+            failed = running.wait_for(lambda status: status.state is State.FAILED)
+        assert failed.reason is not None
+        assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
+
+        with in_process(engine, broker.bootstrap, sql, "app", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
+            running.wait_for(lambda status: status.state is State.RUNNING)
+            broker.produce("source", [record(number) for number in range(14, 20)])
+            running.read_to(10)
+            lose_records(broker, "source")
+            broker.produce("source", [record(number) for number in range(20, 24)])
+            running.wait_for(lambda status: sum(status.committed.values()) == 4 and status.state is State.RUNNING)
+            broker.produce("source", [record(number) for number in range(24, 30)])
+            running.read_to(10)
+        # The records that came before the loss was noticed were skipped.
+        assert ids(broker, "target") == [*range(10), *range(14, 20), *range(24, 30)]

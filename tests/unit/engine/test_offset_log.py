@@ -148,3 +148,16 @@ def test_a_rewound_checkpoint_continues_from_the_new_positions_of_a_topic(tmp_pa
     assert planned_batch(checkpoint, 0) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
     assert planned_batch(checkpoint, 1) == planned_batch(checkpoint, 2) == PlannedBatch(0, {A0: 0, A1: 0, B0: 1})
     assert run_id(checkpoint) != run
+
+
+def test_a_checkpoint_is_rewound_at_most_to_the_ends_of_a_shorter_topic(tmp_path: Path) -> None:
+    checkpoint = LocalFolder(tmp_path)
+    renew_identity(checkpoint)
+    append_committed(checkpoint, 0, [{A0: 5, A1: 7}, {B0: 1}], 100)
+    append_committed(checkpoint, 1, [{A0: 9, A1: 7}, {B0: 2}], 100)
+    (checkpoint / "commits").delete("1")
+
+    rewind(checkpoint, {A0: 6, A1: 8})
+
+    assert planned_batch(checkpoint, 0) == PlannedBatch(0, {A0: 5, A1: 7, B0: 1})
+    assert planned_batch(checkpoint, 1) == PlannedBatch(0, {A0: 6, A1: 7, B0: 2})

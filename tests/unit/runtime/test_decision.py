@@ -75,6 +75,7 @@ class Case:
     had_topic_id: str = ""
     topic_id: str = ""
     group_topic_id: str = ""
+    ends: Mapping[Partition, int] = field(default_factory=dict)
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -110,6 +111,7 @@ def decision_of(case: Case) -> StartDecision:
         group_ids=dict.fromkeys(case.committed, case.group_topic_id),
         schemas=schemas,
         committed=case.committed,
+        ends=case.ends,
         resets=RESETS,
         new_state_partitions=state_partitions(planned, settings).number,
         saved=saved,
@@ -531,3 +533,45 @@ def test_a_position_of_the_group_in_the_same_topic_is_continued(of_group: str, h
     decision = decision_of(replace(LOST_VOLUME, group_topic_id=of_group, topic_id=has))
 
     assert decision.start_offsets == {"stateless": {P0: 5, P1: 3}}
+
+
+SHORTER = replace(HAD_STATE, ends={P0: 4, P1: 8})
+
+
+@pytest.mark.parametrize(
+    ("case", "position"),
+    [
+        pytest.param(SHORTER, 6, id="a checkpoint"),
+        pytest.param(
+            replace(SHORTER, checkpoints={(1, "stateful-0"): SavedCheckpoint(planned={P0: 4}, ended={P0: 5})}),
+            5,
+            id="a batch that was planned to the end of the shorter topic",
+        ),
+        pytest.param(Case(FILTER, committed={P0: 5}, ends={P0: 4, P1: 8}), 5, id="the group"),
+    ],
+)
+def test_a_position_after_the_end_of_its_partition_refuses_the_start(case: Case, position: int) -> None:
+    with pytest.raises(LsqlError) as caught:
+        decision_of(case)
+
+    assert caught.value.code == "OFFSETS_OUT_OF_RANGE"
+    assert str(caught.value.params["reason"]) == (
+        f"partition 0 of the topic t ends at 4, before the saved position {position}"
+    )
+
+
+def test_a_position_after_the_end_of_its_partition_is_moved_there_with_another_run_if_records_may_be_lost() -> None:
+    decision = decision_of(replace(SHORTER, env={"LSQL_ON_DATA_LOSS": "continue"}))
+
+    assert RewindCheckpoint(1, "stateful-0", {P0: 4, P1: 8}) in decision.actions
+    assert decision.positions == {"stateful-0": {P0: 4, P1: 3}}
+    assert decision.warnings == (
+        "Partition 0 of the topic t ends at 4, before the saved position 6: it is read on from its end.",
+    )
+
+
+def test_a_position_at_the_end_of_its_partition_is_continued() -> None:
+    decision = decision_of(replace(HAD_STATE, ends={P0: 6, P1: 3}))
+
+    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
+    assert not any(isinstance(action, RewindCheckpoint) for action in decision.actions)

@@ -211,11 +211,11 @@ def first_batch(checkpoint: StateFolder) -> FirstBatch:
 def rewind(checkpoint: StateFolder, positions: Mapping[Partition, int]) -> None:
     """Change where the next batches of a checkpoint begin. Its state stays.
 
-    The run id changes: offsets of another topic with the same name identify other records.
+    The run id changes: the same offsets identify other records from now on.
 
     Args:
         checkpoint: of a query that does not run.
-        positions: the next offset of all partitions of some topics; the other topics stay as they are.
+        positions: the last possible next offset of all partitions of some topics; the other topics stay as they are.
 
     Raises:
         OSError: the volume is full or read-only.
@@ -236,7 +236,14 @@ def _rewound(source: str, moved: Mapping[str, Mapping[str, int]]) -> str:
     topics = None if source == "-" else json.loads(source)
     if not isinstance(topics, dict) or moved.keys().isdisjoint(topics):
         return source
-    return json.dumps({topic: moved.get(topic, offsets) for topic, offsets in topics.items()})
+    return json.dumps(
+        {
+            topic: {number: min(offsets.get(number, 0), most) for number, most in moved[topic].items()}
+            if topic in moved
+            else offsets
+            for topic, offsets in topics.items()
+        }
+    )
 
 
 def next_batch_id(checkpoint: StateFolder) -> int:

@@ -50,12 +50,13 @@ class BeginCheckpoints:
 
 @dataclass(frozen=True, slots=True)
 class RewindCheckpoint:
-    """Move the saved positions of a checkpoint in topics that were deleted and created again. Its state stays."""
+    """Move the saved positions of a checkpoint back, in topics that were deleted and created again, or have lost their
+    last records. Its state stays."""
 
     generation: int
     query: str
     positions: Mapping[Partition, int]
-    """By partition of these topics: the next offset to read."""
+    """By partition of these topics: the last possible next offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def describe(action: Action) -> str:
             return f"begin empty checkpoints in generation {generation}: {', '.join(queries)}"
         case RewindCheckpoint(generation, query, positions):
             topics = ", ".join(sorted({place.topic for place in positions}))
-            return f"read {topics} from its first record in the checkpoint of query {query} in generation {generation}"
+            return f"move back the positions in {topics} in the checkpoint of query {query} in generation {generation}"
         case PinProgram(pinned):
             return f"write program.json for generation {pinned.generation}"
         case DropOldGenerations(before):

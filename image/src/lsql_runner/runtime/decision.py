@@ -30,7 +30,7 @@ from lsql_runner.runtime.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.runtime.saved_state import Pinned, SavedState
 from lsql_runner.runtime.state_partitions import wanted_partitions
 from lsql_runner.runtime.targets import target_request
-from lsql_runner.runtime.topic_ids import LOSSES, foreign_positions, recreated_topics
+from lsql_runner.runtime.topic_ids import LOSSES, foreign_positions, recreated_topics, shorter_partitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,8 @@ class Situation:
     """The consumer group's positions in the source topics."""
     group_ids: Mapping[Partition, str] = field(default_factory=dict)
     """By source partition: the id of the topic that the position of the group belongs to, if it is known."""
+    ends: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the end of its records."""
     resets: Mapping[Partition, int]
     """By source partition: where `auto.offset.reset` begins."""
     saved: SavedState
@@ -109,6 +111,11 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds)
         for query in continued.plan.queries
     }
+    # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
+    saved = [offsets for each in checkpoints.values() for offsets in (each.ended, each.planned)]
+    shorter = shorter_partitions([*saved, *starts.values()], situation.ends)
+    if shorter:
+        checkpoints, starts = _within_ends(situation.ends, shorter, checkpoints, starts, settings)
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
     begun = tuple(name for name in starts if name not in checkpoints)
     return StartDecision(
@@ -121,19 +128,20 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         warnings=(
             *warnings,
             *_recreated_warnings(recreated),
-            *_restored(situation.committed, checkpoints),
+            *_shorter_warnings(shorter, situation.ends),
+            *_restored(_at_most(situation.committed, situation.ends) if shorter else situation.committed, checkpoints),
             *_memory_warnings(situation),
             *_worker_memory_warnings(continued.plan, settings, partitions),
             *_mode_warnings(situation, settings),
         ),
         actions=(
             *_missing_resources(situation),
-            *_rewinds(situation, checkpoints, generation, recreated),
+            *_rewinds(continued.plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
             *_state_changes(
                 continued,
                 begun=begun,
-                # Offsets of a topic that was created again, or is read again on purpose, identify other records.
-                runs_of={} if recreated or rebuilds else _runs(pinned, begun),
+                # Offsets that were given again, or are read again on purpose, identify other records.
+                runs_of={} if recreated or shorter or rebuilds else _runs(pinned, begun),
                 pinned=Pinned(
                     sql=settings.sql,
                     fingerprint=continued.fingerprint,
@@ -191,15 +199,59 @@ def _first_positions(situation: Situation, topics: Collection[str]) -> dict[Part
     return dict.fromkeys(partitions_of(sources), 0)
 
 
+def _within_ends(
+    ends: Mapping[Partition, int],
+    shorter: Mapping[Partition, int],
+    checkpoints: Mapping[str, SavedCheckpoint],
+    starts: Mapping[str, Mapping[Partition, int]],
+    settings: Settings,
+) -> tuple[dict[str, SavedCheckpoint], dict[str, dict[Partition, int]]]:
+    """Checkpoints and first offsets with no position after the end of its partition.
+
+    Raises:
+        LsqlError: OFFSETS_OUT_OF_RANGE, if a start must not skip lost records.
+    """
+    if settings.on_data_loss == "fail":
+        place, position = next(iter(shorter.items()))
+        lost = LOSSES("SHORTER", topic=place.topic, partition=place.partition, end=ends[place], position=position)
+        raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=lost)
+    return {
+        name: SavedCheckpoint(planned=_at_most(each.planned, ends), ended=_at_most(each.ended, ends))
+        for name, each in checkpoints.items()
+    }, {name: _at_most(first, ends) for name, first in starts.items()}
+
+
+def _at_most(positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> dict[Partition, int]:
+    return {place: min(offset, ends.get(place, offset)) for place, offset in positions.items()}
+
+
+def _last_positions(
+    situation: Situation, recreated: Collection[str], shorter: Collection[Partition]
+) -> dict[Partition, int]:
+    """The last possible positions in topics whose offsets were given again, for all their partitions."""
+    topics = {place.topic for place in shorter}
+    ends = {place: end for place, end in situation.ends.items() if place.topic in topics}
+    return {**ends, **_first_positions(situation, recreated)}
+
+
 def _rewinds(
-    situation: Situation, checkpoints: Mapping[str, SavedCheckpoint], generation: int, recreated: tuple[str, ...]
+    plan: Plan, checkpoints: Collection[str], generation: int, last: Mapping[Partition, int]
 ) -> tuple[Action, ...]:
-    """The actions that move the saved positions of checkpoints to the first records of topics that were recreated."""
-    first = _first_positions(situation, recreated)
+    """The actions that move the saved positions of checkpoints back."""
+    found = []
+    for query in plan.queries:
+        topics = {source.topic for source in query.sources}
+        of_query = {place: offset for place, offset in last.items() if place.topic in topics}
+        if of_query and query.name in checkpoints:
+            found.append(RewindCheckpoint(generation, query.name, of_query))
+    return tuple(found)
+
+
+def _shorter_warnings(shorter: Mapping[Partition, int], ends: Mapping[Partition, int]) -> tuple[str, ...]:
     return tuple(
-        RewindCheckpoint(generation, query, first)
-        for query, checkpoint in checkpoints.items()
-        if not first.keys().isdisjoint(checkpoint.planned)
+        f"Partition {place.partition} of the topic {place.topic} ends at {ends[place]}, before the saved position "
+        f"{position}: it is read on from its end."
+        for place, position in shorter.items()
     )
 
 

@@ -181,6 +181,7 @@ def find_situation(
     brokers.check_group(settings.app_id)
     if not with_positions:
         committed, group_ids, partitions = {}, {}, []
+    ends = brokers.ends(partitions)
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     return Situation(
         planned=planned,
@@ -189,7 +190,8 @@ def find_situation(
         schemas=schemas,
         committed=committed,
         group_ids=group_ids,
-        resets=brokers.ends(partitions) if from_end else brokers.begins(partitions),
+        ends=ends,
+        resets=ends if from_end else brokers.begins(partitions),
         saved=saved,
         versions=versions(),
         new_state_partitions=state_partitions(planned, settings).number,

@@ -12,7 +12,12 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import TopicReader
 from lsql_runner.runtime.saved_state import Pinned
 
-LOSSES = DetailTable({"RECREATED": "the topic {topic} was deleted and created again"})
+LOSSES = DetailTable(
+    {
+        "RECREATED": "the topic {topic} was deleted and created again",
+        "SHORTER": "partition {partition} of the topic {topic} ends at {end}, before the saved position {position}",
+    }
+)
 """Why saved positions are not those of a topic."""
 
 
@@ -34,6 +39,13 @@ def recreated_topics(
 def foreign_positions(topic_ids: Mapping[str, str], group_ids: Mapping[Partition, str]) -> set[Partition]:
     """The partitions in which the position of the group belongs to an earlier topic with the same name."""
     return {place for place, each in group_ids.items() if each and topic_ids.get(place.topic) not in (None, "", each)}
+
+
+def shorter_partitions(
+    positions: Iterable[Mapping[Partition, int]], ends: Mapping[Partition, int]
+) -> dict[Partition, int]:
+    """The positions that are after the ends of their partitions, which have lost their last records."""
+    return {place: offset for each in positions for place, offset in each.items() if offset > ends.get(place, offset)}
 
 
 def deleted_topic(pinned: Pinned | None, topics: Iterable[str], brokers: TopicReader) -> str | None:

@@ -165,13 +165,13 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         }
     }
 
-    /** Continues at the first record, if it is after the position, or else at the end, as batches do. */
+    /** Continues at the first record. */
     private void skip(Map<TopicPartition, Long> positions) {
         try {
             Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(positions.keySet());
-            Map<TopicPartition, Long> ends = consumer.endOffsets(positions.keySet());
-            positions.forEach((partition, position) -> consumer.seek(
-                    partition, Math.max(beginnings.get(partition), Math.min(position, ends.get(partition)))));
+            ShorterTopic.check(positions, consumer.endOffsets(positions.keySet()));
+            positions.forEach(
+                    (partition, position) -> consumer.seek(partition, Math.max(beginnings.get(partition), position)));
         } catch (WakeupException wake) {
             // The next poll finds the gap again.
         }

@@ -122,6 +122,9 @@ final class RangeConsumer implements AutoCloseable {
                 if (failOnDataLoss) {
                     throw missing;
                 }
+                ShorterTopic.check(
+                        missing.offsetOutOfRangePartitions(),
+                        consumer.endOffsets(missing.offsetOutOfRangePartitions().keySet()));
                 skip(missing.offsetOutOfRangePartitions().keySet());
                 hasAdvanced = true;
             }

@@ -39,6 +39,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     private final BatchTrigger trigger;
     private final String name = UUID.randomUUID().toString();
     private final RangeGroups groups;
+    private final boolean failOnDataLoss;
     private final String topicId;
     private final MarkedBatch marked;
     private final List<EventTimes> eventTimes;
@@ -47,6 +48,7 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
     TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
         this.kafka = kafka;
         this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
+        this.failOnDataLoss = options.getBoolean("failOnDataLoss", true);
         this.topicId = options.getOrDefault("topic.id", "");
         this.marked = new MarkedBatch(options.get("mark"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
@@ -61,6 +63,9 @@ final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, R
                 ? trigger.begin(this, Positions.of(start))
                 : trigger.await(this, Positions.of(start));
         Offset end = kafka.latestOffset(start, limit);
+        if (!failOnDataLoss) { // else Spark's stream fails
+            ShorterTopic.check(Positions.of(start), Positions.of(end));
+        }
         marked.planned(start, end);
         Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
         eventTimes.forEach(each -> each.planned(unread));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.errors.LsqlException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,8 +106,23 @@ class ContinuousTopicTest {
         assertThrows(OffsetOutOfRangeException.class, failing::next);
     }
 
+    @Test
+    void aPartitionThatEndsBeforeThePositionIsAnErrorAlsoIfRecordsMayBeLost() {
+        ContinuousTopic topic = topic(1, false);
+        ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());
+        MockConsumer<byte[], byte[]> consumer = consumers.get(0);
+        consumer.updateBeginningOffsets(Map.of(P1, 0L));
+        consumer.updateEndOffsets(Map.of(P1, 2L));
+        consumer.setPollException(new OffsetOutOfRangeException(Map.of(P1, 5L)));
+
+        LsqlException found = assertThrows(LsqlException.class, reader::next);
+
+        assertEquals("LSQL_TOPIC_SHORTER", found.getCondition());
+        assertEquals(Map.of("topic", "t", "partition", "1", "position", "5", "end", "2"), found.getMessageParameters());
+    }
+
     @ParameterizedTest
-    @CsvSource({"7, 9, 7", "0, 2, 2", "0, 0, 0", "0, 9, 5"})
+    @CsvSource({"7, 9, 7", "7, 7, 7", "0, 9, 5"})
     void missingRecordsAreSkippedIfTheyAreNoError(long beginning, long end, long expected) {
         ContinuousTopic topic = topic(1, false);
         ContinuousReader reader = topic.reader(topic.addScan(), 0, new ContinuousTask());

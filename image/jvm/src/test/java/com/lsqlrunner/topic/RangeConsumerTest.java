@@ -3,6 +3,7 @@ package com.lsqlrunner.topic;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.lsqlrunner.errors.LsqlException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -134,6 +135,7 @@ class RangeConsumerTest {
         consumer.begin(List.of(range(P0, 0, 4), range(P1, 0, 1)), false, Duration.ofMillis(50));
         add(P1, 0);
         kafka.updateBeginningOffsets(Map.of(P0, 2L));
+        kafka.updateEndOffsets(Map.of(P0, 4L));
         kafka.setPollException(new OffsetOutOfRangeException(Map.of(P0, 0L)));
         kafka.schedulePollTask(() -> {});
         kafka.schedulePollTask(() -> add(P0, 2, 3));
@@ -141,10 +143,20 @@ class RangeConsumerTest {
     }
 
     @Test
-    void aPartitionThatWasCreatedAgainHasNoRecordsInItsRange() {
+    void aPartitionThatBeginsAfterItsRangeHasNoRecordsThere() {
         consumer.begin(List.of(range(P0, 7, 9)), false, Duration.ofMillis(50));
-        kafka.updateBeginningOffsets(Map.of(P0, 0L));
+        kafka.updateBeginningOffsets(Map.of(P0, 9L));
+        kafka.updateEndOffsets(Map.of(P0, 9L));
         kafka.setPollException(new OffsetOutOfRangeException(Map.of(P0, 7L)));
         assertEquals(Map.of(), readAll());
+    }
+
+    @Test
+    void aPartitionThatEndsBeforeThePositionIsAnErrorAlsoIfRecordsMayBeLost() {
+        consumer.begin(List.of(range(P0, 7, 9)), false, Duration.ofMillis(50));
+        kafka.updateEndOffsets(Map.of(P0, 5L));
+        kafka.setPollException(new OffsetOutOfRangeException(Map.of(P0, 7L)));
+        LsqlException found = assertThrows(LsqlException.class, consumer::next);
+        assertEquals("LSQL_TOPIC_SHORTER", found.getCondition());
     }
 }
