@@ -1,4 +1,5 @@
-"""`lsql run` with `lsql worker` in processes of their own: schemas and dead letters. tests/faults has their kills.
+"""`lsql run` with `lsql worker` in processes of their own: schemas, dead letters, a topic that is created again.
+tests/faults has their kills.
 
 Only real executors show it: they are other JVMs, which keep their producers when the driver gives their tasks away. The
 processor is a process too, because a Python process has one session of Spark.
@@ -38,3 +39,21 @@ def test_workers_read_schemas_of_the_registry_and_write_dead_letters(
 
     assert [json.loads(record.value or b"") for record in broker.consume_all(target)] == [{"id": 8}]
     assert [record.value for record in broker.consume_all(dead)] == [malformed.value]
+
+
+def test_workers_read_no_record_at_the_position_of_a_topic_that_was_created_again(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    values = [b'{"id": %d}' % number for number in range(8)]
+    broker.produce(source, [Record(b"k", value) for value in values[:2]])
+    sql = f"INSERT INTO {target} SELECT STREAM * FROM {source}"
+
+    with with_workers(broker, sql, f"app-{source}", tmp_path) as (runner, _, _):
+        runner.read_to(2, DEADLINE_S)
+        broker.delete_topic(source)
+        broker.create_topic(source)
+        broker.produce(source, [Record(b"k", value) for value in values[2:]])
+        runner.reach("failed", DEADLINE_S)
+
+    assert [record.value for record in broker.consume_all(target)] == values[:2]
