@@ -29,7 +29,12 @@ TOPICS: Mapping[str, Any] = {
     "people": {
         "key": {"format": "LONG"},
         "value": {"format": "JSON", "schema": {"name": "string", "score": "double", "tags": "array<string>"}},
-    }
+    },
+    "numbers": {
+        "key": {"format": "STRING"},
+        "value": {"format": "JSON", "schema": {"n": "numeric", "half": "numeric"}},
+        "origin": "sampled",
+    },
 }
 
 

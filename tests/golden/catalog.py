@@ -16,6 +16,14 @@ _DECLARED = declared_topics(
             },
             "origin": "sampled",
         },
+        "counts": {
+            "key": {"format": "JSON", "schema": {"id": "numeric"}},
+            "value": {
+                "format": "JSON",
+                "schema": {"n": "numeric", "at": "numeric", "xs": "array<numeric>", "name": "string"},
+            },
+            "origin": "sampled",
+        },
         "iot_data": {
             "key": {"format": "STRING"},
             "value": {
@@ -123,4 +131,4 @@ CATALOG = Catalog(
     },
 )
 """The topic `sampled` has the fields of `readings`, but its schema comes from a sample of its records. No sampled
-record of `unknown` shows the types of some fields."""
+record of `unknown` shows the types of some fields. In all sampled records of `counts`, the numbers are whole."""

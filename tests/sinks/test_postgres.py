@@ -33,6 +33,10 @@ def batch(*keys: int, start: int = 0) -> list[TopicRecord]:
     return [person(start + n, key, ADA, partition=key % 2) for n, key in enumerate(keys)]
 
 
+def of_numbers(offset: int, value: bytes) -> TopicRecord:
+    return TopicRecord(topic="numbers", key=b"k", value=value, timestamp_ms=0, partition=0, offset=offset)
+
+
 def refusal(sink: RealSink, sql: str, records: list[TopicRecord]) -> LsqlError:
     with pytest.raises(LsqlError) as found:
         sink.write(sql, 0, records)
@@ -177,6 +181,16 @@ def test_each_type_is_written_to_its_column_type(sink: PostgresSink, postgres: P
         "time": "23:59:59.000001",
     }
     assert (empty["d"], empty["m"], empty["s"], empty["a"]) == (None, None, None, None)
+
+
+def test_a_numeric_is_exact_in_columns_of_all_types_of_numbers(sink: PostgresSink, postgres: Postgres) -> None:
+    postgres.sql("CREATE TABLE numbers (l bigint PRIMARY KEY, n numeric, d double precision)")
+    sql = "UPSERT INTO db.numbers SELECT n AS l, half AS n, half AS d FROM numbers PK l"
+    sink.write(sql, 0, [of_numbers(0, b'{"n":9007199254740993,"half":0.10}')])
+
+    assert sink.rows("numbers") == [{"l": 9007199254740993, "n": 0.1, "d": 0.1}]
+    error = refusal(sink, sql, [of_numbers(1, b'{"n":5.5,"half":1}')])
+    assert (error.code, error.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
 
 
 def test_text_is_converted_to_the_type_of_the_column(sink: PostgresSink, postgres: Postgres) -> None:

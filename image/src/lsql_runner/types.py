@@ -33,6 +33,11 @@ TIME = Scalar("time")
 TIMESTAMP = Scalar("timestamp")
 NUMBER = Scalar("number")
 """A DOUBLE as the text that it has in its JSON record. Only the planner gives columns this type: see `plan.numbers`."""
+NUMERIC = Scalar("numeric")
+"""An exact number of 38 digits, 18 of them after the point; in JSON any number, written without zeros at its end.
+Fields that are whole numbers in every record of a sample have it."""
+DIGITS = Scalar("digits")
+"""A NUMERIC as the text that it has in its JSON record, as NUMBER for DOUBLE."""
 JSON = Scalar("json")
 """Any value of JSON, as its text: of fields whose type no record of a sample shows. Expressions pass it on unchanged,
 or test it for NULL."""
@@ -93,8 +98,8 @@ class Struct:
 
 DataType = Scalar | Decimal | Array | Map | Struct
 
-_NUMERIC_RANK: dict[DataType, int] = {INT: 0, LONG: 1, FLOAT: 3, DOUBLE: 4}
-_DECIMAL_RANK = 2
+_NUMERIC_RANK: dict[DataType, int] = {INT: 0, LONG: 1, NUMERIC: 2, FLOAT: 4, DOUBLE: 5}
+_DECIMAL_RANK = 3
 
 
 def is_numeric(t: DataType) -> bool:
@@ -109,16 +114,16 @@ def _rank(t: DataType) -> int:
     return _DECIMAL_RANK if isinstance(t, Decimal) else _NUMERIC_RANK[t]
 
 
-_WHOLE_DIGITS: dict[DataType, int] = {INT: 10, LONG: 19}
+_EXACT: dict[DataType, Decimal] = {INT: Decimal(10, 0), LONG: Decimal(19, 0), NUMERIC: Decimal()}
 
 
 def _as_decimal(t: DataType, other: DataType) -> DataType:
-    """If `other` is a decimal, the decimal type that has all digits of the integer type `t`; otherwise `t`."""
-    return Decimal(_WHOLE_DIGITS[t], 0) if isinstance(other, Decimal) and t in (INT, LONG) else t
+    """If `other` is a decimal, the decimal type that has all digits of the exact type `t`; otherwise `t`."""
+    return _EXACT.get(t, t) if isinstance(other, Decimal) else t
 
 
 def wider_numeric(a: DataType, b: DataType) -> DataType:
-    """The numeric type that both operands are converted to, as in SQL: int < long < decimal < float < double."""
+    """The numeric type that both operands are converted to, int < long < numeric < decimal < float < double."""
     a, b = _as_decimal(a, b), _as_decimal(b, a)
     if isinstance(a, Decimal) and isinstance(b, Decimal):
         scale = max(a.scale, b.scale)
@@ -286,6 +291,8 @@ class _TypeWords:
         match word:
             case JSON.name:
                 return JSON
+            case NUMERIC.name:
+                return NUMERIC
             case "decimal":
                 return self._read_decimal()
             case "array":

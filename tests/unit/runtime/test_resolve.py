@@ -62,7 +62,7 @@ def resolved(
 def test_an_unknown_topic_is_sampled() -> None:
     schema = resolved(brokers_with((b"k", b'{"id": 1}')))
 
-    assert (str(schema.key.format), describe(schema.value.type)) == ("STRING", "struct<id: long>")
+    assert (str(schema.key.format), describe(schema.value.type)) == ("STRING", "struct<id: numeric>")
     assert (schema.origin, schema.partitions) == ("sampled", 3)
 
 
@@ -308,7 +308,7 @@ class TestRegistry:
 
         schema = resolved(brokers_with((b"k", record)), registry=registry)
 
-        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: long>"), has_schema_id=True)
+        assert schema.value == Serde(JSON_FORMAT, parse_type("struct<id: numeric>"), has_schema_id=True)
 
     def test_a_referenced_json_schema_gives_the_type(self) -> None:
         registry = FakeRegistry()

@@ -14,6 +14,7 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
+    NUMERIC,
     SCALARS,
     STRING,
     TIME,
@@ -46,6 +47,8 @@ def can_cast(source: DataType, target: DataType) -> bool:
     """Whether CAST converts between these types. A cast of text can still fail for the value of a record."""
     if source in (target, NULL):
         return True
+    if source == NUMERIC:  # whole numbers in a sample: what CAST does with a long
+        return can_cast(LONG, target)
     if not (_is_scalar(source) and _is_scalar(target)):
         return False
     if STRING in (source, target):
@@ -99,4 +102,4 @@ def _cast_text(chain: Sequence[DataType]) -> str:
 
 def _is_scalar(t: DataType) -> bool:
     """Whether CAST has the type; it has no arrays, maps, structs and durations."""
-    return isinstance(t, Decimal) or t in SCALARS.values()
+    return isinstance(t, Decimal) or t in SCALARS.values() or t == NUMERIC

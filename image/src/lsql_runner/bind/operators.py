@@ -18,6 +18,7 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
+    NUMERIC,
     STRING,
     TIMESTAMP,
     Array,
@@ -155,6 +156,8 @@ def _add_duration(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         left, right = right, left
     if left.type == DATE:
         left = convert(left, TIMESTAMP)
+    if left.type == NUMERIC:
+        left = convert(left, LONG)
     if left.type not in (LONG, TIMESTAMP) or right.type != DURATION or op not in ("+", "-"):
         raise _misfit(op, left, right, span)
     assert isinstance(right, Const)

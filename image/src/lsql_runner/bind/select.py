@@ -35,7 +35,7 @@ from lsql_runner.formats.catalog import Serde
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
 from lsql_runner.sql.unsupported import unsupported
-from lsql_runner.types import DATE, LONG, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
+from lsql_runner.types import DATE, LONG, NUMERIC, TIMESTAMP, Array, Decimal, Struct, describe, is_integer
 
 RECORD_TIME = ColumnRef("ts", (), LONG, nullable=False, present=True)
 
@@ -184,7 +184,7 @@ class _Context:
         binder.refuse_null(bound, "EVENTTIME BY", expr.span)
         if bound.type == DATE:
             bound = operators.convert(bound, TIMESTAMP)
-        if bound.type != TIMESTAMP and not is_integer(bound.type):
+        if bound.type not in (TIMESTAMP, NUMERIC) and not is_integer(bound.type):
             targets = (TIMESTAMP, LONG)
             raise operators.operand_type("EVENTTIME BY", bound.type, expr.span, "long, timestamp, date", targets)
         return operators.convert(bound, LONG)

@@ -13,7 +13,7 @@ from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.engine.call import call
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.jvm.java_entries import EXACT_SUM, KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION
-from lsql_runner.types import LONG, DataType, Decimal, is_integer
+from lsql_runner.types import DOUBLE, LONG, NUMERIC, DataType, Decimal, is_integer
 
 _NATIVE: dict[str, Callable[[Column], Column]] = {
     "COUNT": F.count,
@@ -40,10 +40,10 @@ def can_overflow(aggregate: AggregateCall, of_table: bool) -> bool:
         return False
     kind = aggregate.arg.type
     if of_table:
-        return is_integer(kind) or isinstance(kind, Decimal)
+        return is_integer(kind) or kind == NUMERIC or isinstance(kind, Decimal)
     if isinstance(kind, Decimal):
         return kind.precision > _SAFE_SUM_PRECISION
-    return aggregate.function == "SUM" and kind == LONG  # Spark computes AVG of integers in doubles
+    return aggregate.function == "SUM" and kind in (LONG, NUMERIC)  # Spark computes AVG of integers in doubles
 
 
 def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = None) -> Column:
@@ -81,6 +81,8 @@ def aggregated(aggregate: AggregateCall, value: Column, order: Sequence[Column])
         value: its argument in each row.
         order: the order of the rows: LONGs that are never null, the event time first.
     """
+    if aggregate.function == "AVG" and aggregate.type == DOUBLE:
+        value = value.cast(spark_type(DOUBLE))  # as Spark does with all numbers but decimals
     if aggregate.function in _NATIVE:
         return _NATIVE[aggregate.function](value)
     return call(KEEP_VALUES, F.lit(aggregate.function), F.lit(aggregate.limit or 1), value, *order)
@@ -116,7 +118,11 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
     count = _signed_count(value, sign)
     if aggregate.function == "AVG":
         total = _signed_sum(value, sign)
-        return Retracted((count, total), lambda count, total: F.when(count > 0, total / count).cast(kind))
+
+        def as_mean(total: Column) -> Column:  # a quotient of decimals would have few digits
+            return total.cast(kind) if aggregate.type == DOUBLE else total
+
+        return Retracted((count, total), lambda count, total: F.when(count > 0, as_mean(total) / count).cast(kind))
     total = _signed_sum(value.cast(kind), sign)
     return Retracted((count, total), lambda count, total: F.when(count > 0, total).cast(kind))
 

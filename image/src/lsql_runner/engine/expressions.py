@@ -24,9 +24,24 @@ from lsql_runner.bind.expr import (
 from lsql_runner.engine.call import call
 from lsql_runner.engine.identity import RECORD
 from lsql_runner.engine.lowering import to_column
+from lsql_runner.engine.schema import STRING as STRING_TYPE
 from lsql_runner.engine.schema import spark_type
-from lsql_runner.jvm.java_entries import READ_HEADER, SHOW_VALUE
-from lsql_runner.types import BYTES, DATE, INT, LONG, STRING, TIME, TIMESTAMP, DataType, Decimal, describe
+from lsql_runner.jvm.java_entries import NUMERIC_ARITHMETIC, READ_HEADER, READ_NUMERIC, SHOW_VALUE
+from lsql_runner.types import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DIGITS,
+    INT,
+    LONG,
+    NUMERIC,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    DataType,
+    Decimal,
+    describe,
+)
 
 Columns = Mapping[str, Column]
 """The columns of the input, by their names in the plan."""
@@ -92,6 +107,8 @@ def _(expr: OperatorCall, columns: Columns) -> Column:
             return args[0].isin(*args[1:])
         case "/" if expr.type in (INT, LONG):
             return call("div", *args).cast(spark_type(expr.type))
+        case "+" | "-" | "*" | "/" if expr.type == NUMERIC:
+            return call(NUMERIC_ARITHMETIC, *args, F.lit(expr.op))
         case "/":
             return _exact(args[0] / args[1], expr.type)
     return _exact(_BINARY[expr.op](*args), expr.type)
@@ -154,6 +171,15 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
     """A value of one type as another. A LONG counts milliseconds: since 1970 UTC as a timestamp, since midnight as a
     time."""
     match source, target:
+        case (s, t) if s == DIGITS and t != STRING:
+            return convert(call(READ_NUMERIC, value), NUMERIC, t)
+        case (s, t) if s == NUMERIC and t in (STRING, DIGITS):
+            # The text has 18 digits after the point.
+            return F.rtrim(F.rtrim(value.cast(STRING_TYPE), F.lit("0")), F.lit("."))
+        case (s, t) if s == NUMERIC and t in (TIMESTAMP, TIME, BOOLEAN):
+            return convert(value.cast(spark_type(LONG)), LONG, t)
+        case (_, t) if t == DIGITS:
+            return convert(convert(value, source, NUMERIC), NUMERIC, t)
         case (s, t) if s == LONG and t == TIMESTAMP:
             # `timestamp_millis` reports a number that is too large without a condition.
             return F.timestamp_micros(value * F.lit(_MICROS_PER_MS))

@@ -9,6 +9,7 @@ from lsql_runner.plan.number_types import computed
 from lsql_runner.types import Array, DataType, Decimal, Map, Struct
 
 INT, LONG, FLOAT, DOUBLE = spark.IntegerType(), spark.LongType(), spark.FloatType(), spark.DoubleType()
+NUMERIC = spark.DecimalType(38, 18)
 STRING, BINARY = spark.StringType(), spark.BinaryType()
 HEADERS = spark.ArrayType(spark.StructType([spark.StructField("key", STRING), spark.StructField("value", BINARY)]))
 """The types of columns, for casts. Their SQL names would need a parser: see `call`."""
@@ -26,6 +27,8 @@ _SCALARS: dict[DataType, spark.DataType] = {
     lsql.TIMESTAMP: spark.TimestampType(),
     lsql.NULL: spark.NullType(),
     lsql.NUMBER: STRING,
+    lsql.NUMERIC: NUMERIC,
+    lsql.DIGITS: STRING,
     lsql.JSON: STRING,
 }
 
@@ -46,10 +49,12 @@ def spark_type(kind: DataType) -> spark.DataType:
 
 def declared_type(kind: DataType) -> spark.DataType:
     """The type of the values of a record: as `spark_type`, but with fields and elements that are not nullable, which
-    decoding checks, with DOUBLE for NUMBER, and with VARIANT for JSON."""
+    decoding checks, with DOUBLE for NUMBER, LONG for NUMERIC and DIGITS, and VARIANT for JSON."""
     match kind:
         case lsql.JSON:
             return spark.VariantType()
+        case lsql.NUMERIC | lsql.DIGITS:
+            return LONG
         case Array(element, nullable):
             return spark.ArrayType(declared_type(element), nullable)
         case Map(value, nullable):

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.bound import Fields
 from lsql_runner.engine.codecs.table import encode
-from lsql_runner.engine.expressions import column
+from lsql_runner.engine.expressions import column, convert
 from lsql_runner.engine.nodes import Reader, compile_node, compile_project, source_of
 from lsql_runner.engine.relation import Relation
 from lsql_runner.engine.schema import HEADERS, INT, LONG, STRING
@@ -21,6 +21,7 @@ from lsql_runner.types import (
     DOUBLE,
     FLOAT,
     JSON,
+    NUMERIC,
     TIME,
     TIMESTAMP,
     DataType,
@@ -132,7 +133,7 @@ def _columns(write: WriteSink, values: dict[str, Column]) -> list[TableColumn]:
 
 
 def _type_name(kind: DataType) -> str:
-    if kind in _SAME_TYPE or kind in (DATE, TIME, TIMESTAMP):
+    if kind in _SAME_TYPE or kind in (DATE, TIME, TIMESTAMP, NUMERIC):
         assert isinstance(kind, Scalar)
         return kind.name
     return describe(kind) if isinstance(kind, Decimal) else "json"
@@ -147,6 +148,8 @@ def _sql_value(value: Column, kind: DataType) -> Column:
         return F.time_to_micros(value)
     if kind == TIMESTAMP:
         return F.unix_micros(value)
+    if kind == NUMERIC:
+        return convert(value, kind, LSQL_STRING)
     if kind in _SAME_TYPE or isinstance(kind, Decimal):
         return value
     return F.decode(encode(value, JSON_FORMAT, kind), "UTF-8")

@@ -23,6 +23,7 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
+    NUMERIC,
     STRING,
     TIME,
     TIMESTAMP,
@@ -251,6 +252,7 @@ def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str
 
 _WRITTEN: dict[DataType, Any] = {
     **{kind: name for name, kind in PRIMITIVES.items()},
+    NUMERIC: "long",
     DATE: {"type": "int", "logicalType": "date"},
     TIME: {"type": "long", "logicalType": "time-micros"},
     TIMESTAMP: {"type": "long", "logicalType": "timestamp-millis"},

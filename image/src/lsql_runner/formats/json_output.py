@@ -15,6 +15,7 @@ from lsql_runner.types import (
     JSON,
     LONG,
     NULL,
+    NUMERIC,
     STRING,
     TIME,
     TIMESTAMP,
@@ -36,6 +37,7 @@ _WRITTEN: dict[DataType, dict[str, Any]] = {
     DATE: {"type": "string", "format": "date"},
     TIME: {"type": "string"},  # the format "time" needs a time zone
     TIMESTAMP: {"type": "string", "format": "date-time"},
+    NUMERIC: {"type": "number"},
     NULL: {"type": "null"},
     JSON: {},
 }

@@ -8,8 +8,8 @@ from lsql_runner.types import (
     BOOLEAN,
     DOUBLE,
     JSON,
-    LONG,
     NULL,
+    NUMERIC,
     STRING,
     Array,
     DataType,
@@ -20,6 +20,8 @@ from lsql_runner.types import (
 )
 
 _MAX_DEPTH = 30
+_LEAST_TOO_LARGE = 10**20
+"""The least whole number that no NUMERIC has."""
 
 
 def type_of_json(value: Any, depth: int = 0) -> DataType:
@@ -32,7 +34,7 @@ def type_of_json(value: Any, depth: int = 0) -> DataType:
         case bool():
             return BOOLEAN
         case int():
-            return LONG if -(2**63) <= value < 2**63 else DOUBLE
+            return NUMERIC if abs(value) < _LEAST_TOO_LARGE else DOUBLE
         case float():
             return DOUBLE
         case str():

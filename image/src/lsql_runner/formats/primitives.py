@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.spec import FormatRow
-from lsql_runner.types import BYTES, INT, JSON, LONG, STRING, Array, DataType, Map, Struct
+from lsql_runner.types import BYTES, INT, JSON, LONG, NUMERIC, STRING, Array, DataType, Map, Struct
 
 
 def is_text(samples: Sequence[bytes]) -> bool:
@@ -46,6 +46,6 @@ FORMATS = (
         recognizes=is_text,
     ),
     _row("INT", "a whole number of 4 bytes, big-endian", INT, fits=lambda kind: kind == INT),
-    _row("LONG", "a whole number of 8 bytes, big-endian", LONG, fits=lambda kind: kind in (INT, LONG)),
+    _row("LONG", "a whole number of 8 bytes, big-endian", LONG, fits=lambda kind: kind in (INT, LONG, NUMERIC)),
     _row("BYTES", "any bytes", BYTES, fits=lambda kind: kind in (BYTES, STRING), recognizes=lambda _: True),
 )

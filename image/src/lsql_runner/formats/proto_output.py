@@ -17,6 +17,7 @@ from lsql_runner.types import (
     FLOAT,
     INT,
     LONG,
+    NUMERIC,
     STRING,
     TIMESTAMP,
     Array,
@@ -31,6 +32,7 @@ _TIMESTAMP = "google.protobuf.Timestamp"
 _TYPES: dict[DataType, str] = {
     INT: "int32",
     LONG: "int64",
+    NUMERIC: "int64",
     FLOAT: "float",
     DOUBLE: "double",
     BOOLEAN: "bool",

@@ -9,7 +9,7 @@ from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.declared_types import declared_type, described_type
 from lsql_runner.formats.spec import Declaration, DeclarationError, FormatError, FormatRow
-from lsql_runner.types import BYTES, JSON, NULL, Array, DataType, Map, Struct, describe
+from lsql_runner.types import BYTES, JSON, NULL, NUMERIC, Array, DataType, Map, Struct, describe
 
 OPTIONS: dict[str, dict[str, str]] = {
     "CSV": {"delimiter": ",", "quote": '"', "null": ""},
@@ -88,7 +88,7 @@ def _check_element(kind: Struct, place: str) -> None:
 
 
 def _is_text(kind: DataType) -> bool:
-    return not isinstance(kind, Struct | Array | Map) and kind not in (BYTES, JSON, NULL)
+    return not isinstance(kind, Struct | Array | Map) and kind not in (BYTES, JSON, NULL, NUMERIC)
 
 
 def _declare(form: Format, declaration: Declaration) -> Serde:

@@ -48,6 +48,8 @@ UTF16_DROP: Final = "lsql_utf16_drop"
 CALL_CLASS: Final = "lsql_call_class"
 ADVANCED_TIME: Final = "lsql_advanced_time"
 LATE_WATERMARK: Final = "lsql_late_watermark"
+READ_NUMERIC: Final = "lsql_read_numeric"
+NUMERIC_ARITHMETIC: Final = "lsql_numeric_arithmetic"
 
 FUNCTIONS: Final = frozenset(
     {
@@ -57,7 +59,7 @@ FUNCTIONS: Final = frozenset(
         *(ATTEMPT, FIRST_OF_RECORD, ACCEPTED_TIME, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
         *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),
-        *(CALL_CLASS, ADVANCED_TIME, LATE_WATERMARK),
+        *(CALL_CLASS, ADVANCED_TIME, LATE_WATERMARK, READ_NUMERIC, NUMERIC_ARITHMETIC),
     }
 )
 

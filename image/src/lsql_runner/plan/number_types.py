@@ -1,45 +1,68 @@
-"""The type NUMBER in the place of DOUBLE, in the types of columns."""
+"""The types NUMBER and DIGITS in the place of DOUBLE and NUMERIC, in the types of columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from lsql_runner.types import DOUBLE, JSON, NULL, NUMBER, Array, DataType, Field, Map, Struct
+from lsql_runner.types import (
+    DIGITS,
+    DOUBLE,
+    JSON,
+    NUMBER,
+    NUMERIC,
+    STRING,
+    Array,
+    DataType,
+    Decimal,
+    Field,
+    Map,
+    Struct,
+)
+
+_AS_WRITTEN: dict[DataType, DataType] = {DOUBLE: NUMBER, NUMERIC: DIGITS}
+_COMPUTED: dict[DataType, DataType] = {text: kind for kind, text in _AS_WRITTEN.items()}
+_IN_SPARK: dict[DataType, DataType] = {**dict.fromkeys((NUMBER, DIGITS, JSON), STRING), NUMERIC: Decimal()}
 
 
 def as_written(kind: DataType) -> DataType:
-    """The type with NUMBER in the place of every DOUBLE."""
-    return _replaced(kind, DOUBLE, NUMBER)
+    """The type with NUMBER and DIGITS in the place of every DOUBLE and NUMERIC."""
+    return _replaced(kind, _AS_WRITTEN)
 
 
 def computed(kind: DataType) -> DataType:
-    """The type with DOUBLE in the place of every NUMBER."""
-    return _replaced(kind, NUMBER, DOUBLE)
+    """The type with DOUBLE and NUMERIC in the place of every NUMBER and DIGITS."""
+    return _replaced(kind, _COMPUTED)
 
 
 def has_numbers(kind: DataType) -> bool:
-    """Whether a NUMBER is in the type."""
+    """Whether a NUMBER or DIGITS is in the type."""
     return computed(kind) != kind
 
 
-def is_kept_as_text(kind: DataType) -> bool:
-    """Whether a NUMBER or JSON is in the type: Spark has their text, which is not a text in JSON."""
-    return has_numbers(kind) or _replaced(kind, JSON, NULL) != kind
+def differs_in_json(kind: DataType) -> bool:
+    """Whether values of the type have another type in Spark than in JSON: the text of numbers, NUMERIC, JSON."""
+    return _replaced(kind, _IN_SPARK) != kind
 
 
-def _replaced(kind: DataType, old: DataType, new: DataType) -> DataType:
+def has_numeric(kind: DataType) -> bool:
+    """Whether a NUMERIC is in the type."""
+    return _replaced(kind, {NUMERIC: STRING}) != kind
+
+
+def _replaced(kind: DataType, others: Mapping[DataType, DataType]) -> DataType:
     match kind:
         case Struct(fields):
-            return Struct(tuple(Field(f.name, _replaced(f.type, old, new), f.nullable) for f in fields))
+            return Struct(tuple(Field(f.name, _replaced(f.type, others), f.nullable) for f in fields))
         case Array(element, nullable):
-            return Array(_replaced(element, old, new), nullable)
+            return Array(_replaced(element, others), nullable)
         case Map(value, nullable):
-            return Map(_replaced(value, old, new), nullable)
-    return new if kind == old else kind
+            return Map(_replaced(value, others), nullable)
+    return others.get(kind, kind)
 
 
 def with_numbers(kind: DataType, numbers: DataType, path: tuple[str | int, ...] = ()) -> DataType:
-    """The type with NUMBER also where `numbers`, the type of what is at the path, has it."""
+    """The type with NUMBER and DIGITS also where `numbers`, the type of what is at the path, has them."""
     if path:
         step, rest = path[0], path[1:]
         match kind:
@@ -60,4 +83,4 @@ def with_numbers(kind: DataType, numbers: DataType, path: tuple[str | int, ...] 
             return replace(array, element=with_numbers(inner, other_inner))
         case Map(inner) as values, Map(other_inner):
             return replace(values, value=with_numbers(inner, other_inner))
-    return numbers if (kind, numbers) == (DOUBLE, NUMBER) else kind
+    return numbers if _AS_WRITTEN.get(kind) == numbers else kind

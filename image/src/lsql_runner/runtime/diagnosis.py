@@ -13,6 +13,7 @@ from lsql_runner.types import (
     FLOAT,
     INT,
     LONG,
+    NUMERIC,
     STRING,
     TIMESTAMP,
     Array,
@@ -107,6 +108,8 @@ def _matches(value: Any, kind: DataType) -> bool:
         case Decimal(precision, scale):
             fits = _is_number(value) and _places(value) <= scale and abs(value) < 10 ** (precision - scale)
             return isinstance(value, str) or fits
+    if kind == NUMERIC:
+        return _is_number(value) and _matches(value, Decimal())
     if kind in (DOUBLE, FLOAT):
         return str(value) in _NOT_FINITE if isinstance(value, str) else _is_number(value)
     if kind in (INT, LONG):

@@ -15,6 +15,7 @@ from lsql_runner.types import (
     INT,
     LONG,
     NULL,
+    NUMERIC,
     SCALARS,
     STRING,
     TIME,
@@ -178,6 +179,8 @@ def _converted(kind: str, argument: DataType) -> DataType | None:
             return INT if argument == NULL else argument
         case "integer" if is_integer(argument) or argument == NULL:
             return INT if argument == NULL else argument
+        case "integer" if argument == NUMERIC:
+            return LONG
         case "array" if isinstance(argument, Array) or argument == NULL:
             return Array(STRING) if argument == NULL else argument
         case "struct" if isinstance(argument, Struct):
@@ -186,14 +189,18 @@ def _converted(kind: str, argument: DataType) -> DataType | None:
             return STRING
         case "header" if argument in (STRING, NULL):
             return STRING
-        case "instant" if argument in (TIMESTAMP, DATE, LONG, NULL):
+        case "instant" if argument in (TIMESTAMP, DATE, LONG, NUMERIC, NULL):
             return TIMESTAMP
     return None
 
 
 def _widens(argument: DataType, target: DataType) -> bool:
-    """Whether a value is converted to `target` without a CAST: int < long < decimal < float < double."""
+    """Whether a value is converted to `target` without a CAST: int < long < decimal < float < double.
+
+    A numeric is also converted as a long: it is a whole number in every sampled record."""
     if argument in (target, NULL):
+        return True
+    if argument == NUMERIC and target == LONG:
         return True
     if is_numeric(argument) and is_numeric(target):
         return wider_numeric(argument, target) == target
@@ -260,7 +267,7 @@ def _total(t: DataType) -> DataType:
     """The type of a sum. Spark adds ten digits to a decimal, up to 38."""
     if isinstance(t, Decimal):
         return Decimal(min(38, t.precision + 10), t.scale)
-    return LONG if is_integer(t) else DOUBLE
+    return LONG if is_integer(t) else t if t == NUMERIC else DOUBLE
 
 
 def _mean(t: DataType) -> DataType:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lsql_runner.engine.call import call, java_class
+from lsql_runner.engine.codecs.longs import with_longs
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.formats.avro_text import narrowed_avro
@@ -78,9 +79,9 @@ def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     return value.cast(spark_type(kind)) if "local-timestamp" in serde.schema else value
 
 
-def _encode(value: Column, _: DataType, output: SchemaOutput | None) -> Column:
+def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Column:
     assert output is not None
-    return encode_avro(value, output.schema, output.id)
+    return encode_avro(with_longs(value, kind), output.schema, output.id)
 
 
 CODECS = {"AVRO": Codec(decode=_decode, encode=_encode)}

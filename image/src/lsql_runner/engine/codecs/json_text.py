@@ -11,7 +11,7 @@ from lsql_runner.engine.schema import BINARY, declared_type, spark_type
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.formats.schema_id import MAGIC, SCHEMA_ID_BYTES, schema_id_prefix
 from lsql_runner.jvm.java_entries import CANONICAL_JSON, DECODE_JSON, ENCODE_JSON, EXTEND_JSON
-from lsql_runner.plan.number_types import is_kept_as_text
+from lsql_runner.plan.number_types import differs_in_json
 from lsql_runner.types import DataType, Field, Struct
 
 _ALL = 2**31 - 1
@@ -28,8 +28,8 @@ def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
 
 
 def _types(kind: DataType) -> list[Column]:
-    """The type of the values of JSON, and, if values of it are kept as text, the type of these values in Spark."""
-    types = [declared_type(kind), *([spark_type(kind)] if is_kept_as_text(kind) else [])]
+    """The type of the values of JSON, and, if it is another one, their type in Spark."""
+    types = [declared_type(kind), *([spark_type(kind)] if differs_in_json(kind) else [])]
     return [F.lit(each.json()) for each in types]
 
 
@@ -40,7 +40,7 @@ def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Colum
 
 def _encode_text(value: Column, kind: DataType) -> Column:
     if isinstance(kind, Struct):
-        return call(ENCODE_JSON, value, *_types(kind)[:1] if is_kept_as_text(kind) else ())
+        return call(ENCODE_JSON, value, *_types(kind)[:1] if differs_in_json(kind) else ())
     wrapped = _encode_text(F.struct(value.alias("v")), Struct((Field("v", kind),)))
     bare = F.substring(wrapped, F.lit(6), F.length(wrapped) - F.lit(6))  # without {"v": and }
     return F.when(value.isNull(), F.lit(None).cast(BINARY)).otherwise(bare)

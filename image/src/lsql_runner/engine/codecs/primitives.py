@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lsql_runner.engine.codecs.longs import with_longs
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.codecs.wire import be_int, be_long, int_be, long_be
 from lsql_runner.engine.expressions import convert
@@ -33,6 +34,6 @@ CODECS = {
         lambda raw: F.decode(raw, "UTF-8"), lambda value, kind: F.encode(convert(value, kind, STRING), "UTF-8")
     ),
     "INT": _codec(be_int, lambda value, _: int_be(value)),
-    "LONG": _codec(be_long, lambda value, _: long_be(value)),
+    "LONG": _codec(be_long, lambda value, kind: long_be(with_longs(value, kind))),
     "BYTES": _codec(lambda raw: raw, lambda value, kind: value if kind == BYTES else F.encode(value, "UTF-8")),
 }

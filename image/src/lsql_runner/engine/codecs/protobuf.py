@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from lsql_runner.engine.call import call
 from lsql_runner.engine.codecs.avro import REGISTRY
+from lsql_runner.engine.codecs.longs import with_longs
 from lsql_runner.engine.codecs.spec import Codec, SchemaOutput
 from lsql_runner.engine.schema import spark_type
 from lsql_runner.formats.catalog import Serde
@@ -41,9 +42,9 @@ def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     return decode_protobuf(raw, kind, descriptor(serde.schema, dict(serde.options).get("message")))
 
 
-def _encode(value: Column, _: DataType, output: SchemaOutput | None) -> Column:
+def _encode(value: Column, kind: DataType, output: SchemaOutput | None) -> Column:
     assert output is not None
-    return encode_protobuf(value, descriptor(output.schema), output.id)
+    return encode_protobuf(with_longs(value, kind), descriptor(output.schema), output.id)
 
 
 CODECS = {"PROTOBUF": Codec(decode=_decode, encode=_encode)}

@@ -16,6 +16,7 @@ import com.lsqlrunner.json.CanonicalJson;
 import com.lsqlrunner.json.DecodeJson;
 import com.lsqlrunner.json.EncodeJson;
 import com.lsqlrunner.json.ExtendJson;
+import com.lsqlrunner.json.ReadNumeric;
 import com.lsqlrunner.policies.AcceptedTime;
 import com.lsqlrunner.policies.Attempt;
 import com.lsqlrunner.policies.FirstOfRecord;
@@ -30,6 +31,7 @@ import com.lsqlrunner.tick.LateWatermarkRule;
 import com.lsqlrunner.utf16.Utf16IndexOf;
 import com.lsqlrunner.utf16.Utf16Length;
 import com.lsqlrunner.utf16.Utf16Part;
+import com.lsqlrunner.value.NumericArithmetic;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -100,6 +102,8 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
         FUNCTIONS.put("lsql_utf16_take", all -> Utf16Part.take(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_utf16_drop", all -> Utf16Part.drop(all.first(), all.at(1)));
         FUNCTIONS.put("lsql_call_class", CallClass::of);
+        FUNCTIONS.put("lsql_read_numeric", all -> new ReadNumeric(all.first()));
+        FUNCTIONS.put("lsql_numeric_arithmetic", all -> new NumericArithmetic(all.first(), all.at(1), all.string(2)));
         FUNCTIONS.put("lsql_advanced_time", all -> AdvancedTime.of(all.first(), all.at(1), all.string(2)));
         FUNCTIONS.put("lsql_late_watermark", all -> new LateWatermark());
     }

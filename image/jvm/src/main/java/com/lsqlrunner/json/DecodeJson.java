@@ -29,7 +29,8 @@ public final class DecodeJson extends DecodingFunction {
      * Creates the function.
      *
      * @param declared the type of the records, in which fields may be not nullable
-     * @param type that of the struct: with STRING in the place of DOUBLE for numbers whose text is kept
+     * @param type that of the struct: with STRING in the place of DOUBLE or LONG for numbers whose text is kept, and
+     *     DECIMAL in the place of LONG for numbers that need not be whole
      */
     public DecodeJson(Expression child, StructType declared, StructType type) {
         super(child, declared, type.json());

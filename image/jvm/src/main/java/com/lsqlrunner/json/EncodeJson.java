@@ -43,8 +43,9 @@ public final class EncodeJson extends UnaryFunction {
     /**
      * Creates the function.
      *
-     * @param declared the type of the struct in JSON: where it has DOUBLE and the argument STRING, the text is a
-     *     number, and where it has VARIANT, the text is JSON
+     * @param declared the type of the struct in JSON: where it has DOUBLE or LONG and the argument STRING, the text is
+     *     a number; where it has LONG and the argument DECIMAL, the number is written without zeros at its end; where
+     *     it has VARIANT, the text is JSON
      */
     public EncodeJson(Expression child, StructType declared) {
         super(child, declared);
@@ -78,10 +79,11 @@ public final class EncodeJson extends UnaryFunction {
 
     private byte[] generated(InternalRow row) {
         if (generator == null) {
-            generator = new SparkJsonGenerator(written());
-            variants = JsonVariants.converter(written(), type());
-            Expression struct = new BoundReference(0, JsonVariants.type(written(), type()), true);
-            values = declared == null ? null : new Cast(struct, declared, Option.apply("UTC"), EvalMode.ANSI());
+            StructType generated = (StructType) JsonVariants.generated(written(), type());
+            generator = new SparkJsonGenerator(generated);
+            variants = JsonVariants.converter(generated, type());
+            Expression struct = new BoundReference(0, JsonVariants.type(generated, type()), true);
+            values = declared == null ? null : new Cast(struct, generated, Option.apply("UTC"), EvalMode.ANSI());
         }
         return generator.write(
                 values == null

@@ -88,8 +88,12 @@ final class JsonNumbers {
             return NOT_READ;
         }
         int zeros = scale - Math.max(fraction, 0);
-        if (zeros < 0 || count + zeros > Math.min(MOST_INTEGER_DIGITS, precision)) {
+        if (zeros < 0 || count + zeros > precision) {
             return NOT_READ;
+        }
+        if (count + zeros > MOST_INTEGER_DIGITS) {
+            BigDecimal number = BigDecimal.valueOf(negative ? -digits : digits, scale - zeros);
+            return Decimal.apply(number.setScale(scale), precision, scale);
         }
         for (; zeros > 0; zeros--) {
             digits *= 10;

@@ -31,7 +31,7 @@ final class JsonObjectReader {
      * Creates a reader.
      *
      * @param declared the type of the records, for which {@link #canRead} is true
-     * @param type that of the structs: with STRING in the place of DOUBLE for numbers whose text is kept
+     * @param type that of the structs, as {@link DecodeJson} has it
      */
     JsonObjectReader(StructType declared, StructType type, JsonScanner scanner) {
         int count = declared.length();

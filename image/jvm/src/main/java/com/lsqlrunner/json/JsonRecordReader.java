@@ -67,7 +67,8 @@ final class JsonRecordReader {
      * Creates a reader.
      *
      * @param declared the type of the records, with nullable fields
-     * @param type that of the structs: with STRING in the place of DOUBLE for numbers whose text is kept
+     * @param type that of the structs: with STRING in the place of DOUBLE or LONG for numbers whose text is kept, and
+     *     DECIMAL in the place of LONG for numbers that need not be whole
      */
     JsonRecordReader(StructType declared, StructType type) {
         this.declared = declared;
@@ -150,6 +151,12 @@ final class JsonRecordReader {
         }
         if (kind instanceof IntegerType) {
             return json -> (int) whole(json, Integer.MIN_VALUE, Integer.MAX_VALUE, "int");
+        }
+        if (JsonValueReader.isNumeric(kind, type)) {
+            return json -> readDecimal(json, (DecimalType) type);
+        }
+        if (kind instanceof LongType && type instanceof StringType) {
+            return json -> textOf(expectNumber(json));
         }
         if (kind instanceof LongType) {
             return json -> whole(json, Long.MIN_VALUE, Long.MAX_VALUE, "long");
@@ -277,13 +284,13 @@ final class JsonRecordReader {
         if (kind instanceof FloatType) {
             float value = json.getFloatValue();
             if (Float.isInfinite(value)) {
-                throw doesNotFit(json, "float");
+                throw doesNotFit(json.getText(), "float");
             }
             return value;
         }
         double value = json.getDoubleValue();
         if (Double.isInfinite(value)) {
-            throw doesNotFit(json, "double");
+            throw doesNotFit(json.getText(), "double");
         }
         return value;
     }
@@ -294,38 +301,40 @@ final class JsonRecordReader {
     }
 
     private static long whole(JsonParser json, long least, long most, String name) throws IOException {
-        if (!json.currentToken().isNumeric()) {
-            throw JsonTokens.mismatch(json, "a number");
-        }
-        BigDecimal value = exact(json, name);
+        BigDecimal value = exact(expectNumber(json).getText(), name);
         if (value.scale() > 0
                 || value.compareTo(BigDecimal.valueOf(least)) < 0
                 || value.compareTo(BigDecimal.valueOf(most)) > 0) {
-            throw doesNotFit(json, name);
+            throw doesNotFit(json.getText(), name);
         }
         return value.longValueExact();
     }
 
     private static Decimal readDecimal(JsonParser json, DecimalType type) throws IOException {
-        if (!json.currentToken().isNumeric()) {
-            throw JsonTokens.mismatch(json, "a number");
-        }
-        BigDecimal value = exact(json, type.simpleString());
+        return decimal(expectNumber(json).getText(), type);
+    }
+
+    /**
+     * The number of a JSON text as a decimal.
+     *
+     * @throws MalformedRecordException it does not fit the type
+     */
+    static Decimal decimal(String number, DecimalType type) {
+        BigDecimal value = exact(number, type.simpleString());
         if (value.scale() > type.scale()
                 || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
-            throw doesNotFit(json, type.simpleString());
+            throw doesNotFit(number, type.simpleString());
         }
         return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
     }
 
     /** The number without zeros at its end. Its exponent is limited: a short text may stand for millions of digits. */
-    private static BigDecimal exact(JsonParser json, String name) throws IOException {
-        String digits = json.getText();
+    private static BigDecimal exact(String digits, String name) {
         if (hasLargeExponent(digits)) {
             throw new MalformedRecordException("a number has more than %d digits".formatted(RecordBudget.MAX_DIGITS));
         }
         if (digits.length() > RecordBudget.MAX_DIGITS) {
-            throw doesNotFit(json, name);
+            throw doesNotFit(digits, name);
         }
         return new BigDecimal(digits).stripTrailingZeros();
     }
@@ -341,7 +350,14 @@ final class JsonRecordReader {
         return json;
     }
 
-    private static MalformedRecordException doesNotFit(JsonParser json, String name) throws IOException {
-        return new MalformedRecordException(ShownValue.ofNumber(json.getText()) + " does not fit the type " + name);
+    private static JsonParser expectNumber(JsonParser json) {
+        if (!json.currentToken().isNumeric()) {
+            throw JsonTokens.mismatch(json, "a number");
+        }
+        return json;
+    }
+
+    private static MalformedRecordException doesNotFit(String number, String name) {
+        return new MalformedRecordException(ShownValue.ofNumber(number) + " does not fit the type " + name);
     }
 }

@@ -53,23 +53,30 @@ final class JsonValueReader {
      * Creates a reader.
      *
      * @param declared the type of the values in records, for which {@link #canRead} is true
-     * @param type that of the result: STRING instead of DOUBLE for the text of a number, and instead of VARIANT
+     * @param type that of the result: STRING instead of DOUBLE or LONG for the text of a number, and instead of
+     *     VARIANT; DECIMAL instead of LONG for numbers that need not be whole
      */
     JsonValueReader(DataType declared, DataType type, JsonScanner scanner) {
         this.scanner = scanner;
         numbers = new JsonNumbers(scanner);
-        kind = isNumberAsText(declared, type) ? Kind.NUMBER : kind(declared);
+        kind = isNumberAsText(declared, type) ? Kind.NUMBER : kind(isNumeric(declared, type) ? type : declared);
         struct =
                 declared instanceof StructType fields ? new JsonObjectReader(fields, (StructType) type, scanner) : null;
         DataType item = itemType(declared);
         items = item == null ? null : new JsonValueReader(item, itemType(type), scanner);
-        precision = declared instanceof DecimalType decimal ? decimal.precision() : 0;
-        scale = declared instanceof DecimalType decimal ? decimal.scale() : 0;
+        precision = type instanceof DecimalType decimal ? decimal.precision() : 0;
+        scale = type instanceof DecimalType decimal ? decimal.scale() : 0;
     }
 
     /** Whether values of a type in JSON, of another type in Spark, are numbers as text. */
     static boolean isNumberAsText(DataType declared, DataType type) {
-        return DataTypes.DoubleType.equals(declared) && DataTypes.StringType.equals(type);
+        boolean isNumber = DataTypes.DoubleType.equals(declared) || DataTypes.LongType.equals(declared);
+        return isNumber && DataTypes.StringType.equals(type);
+    }
+
+    /** Whether values of a type in JSON, of another type in Spark, are numbers that need not be whole. */
+    static boolean isNumeric(DataType declared, DataType type) {
+        return DataTypes.LongType.equals(declared) && type instanceof DecimalType;
     }
 
     private static DataType itemType(DataType type) {

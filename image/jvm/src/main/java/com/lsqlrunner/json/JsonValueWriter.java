@@ -1,5 +1,7 @@
 package com.lsqlrunner.json;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
@@ -30,8 +32,8 @@ interface JsonValueWriter {
      * A writer of values of a type; null for a type that only Spark's generator writes.
      *
      * @param declared the type of the values in JSON
-     * @param type that of the values: STRING instead of DOUBLE for numbers that are text, and instead of VARIANT for
-     *     JSON
+     * @param type that of the values: STRING instead of DOUBLE or LONG for numbers that are text, and instead of
+     *     VARIANT for JSON; DECIMAL instead of LONG for numbers without zeros at their end
      */
     static JsonValueWriter of(DataType declared, DataType type) {
         if (JsonValueReader.isNumberAsText(declared, type)) {
@@ -39,6 +41,9 @@ interface JsonValueWriter {
                 out.writeNumber(from.getUTF8String(index));
                 return true;
             };
+        }
+        if (JsonValueReader.isNumeric(declared, type)) {
+            return numericWriter((DecimalType) type);
         }
         if (declared instanceof VariantType) {
             return (out, from, index) -> {
@@ -82,6 +87,22 @@ interface JsonValueWriter {
             };
         }
         return ofPlain(type);
+    }
+
+    private static JsonValueWriter numericWriter(DecimalType type) {
+        int precision = type.precision();
+        int scale = type.scale();
+        BigInteger one = BigInteger.TEN.pow(scale);
+        return (out, from, index) -> {
+            BigDecimal value = from.getDecimal(index, precision, scale).toJavaBigDecimal();
+            BigInteger[] parts = value.unscaledValue().divideAndRemainder(one);
+            if (parts[1].signum() == 0 && parts[0].bitLength() < Long.SIZE) {
+                out.writeLong(parts[0].longValue());
+            } else {
+                out.write(JsonOutput.utf8(value.stripTrailingZeros().toPlainString()));
+            }
+            return true;
+        };
     }
 
     private static JsonValueWriter ofPlain(DataType type) {

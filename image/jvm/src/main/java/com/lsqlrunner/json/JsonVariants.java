@@ -1,6 +1,7 @@
 package com.lsqlrunner.json;
 
 import java.util.Arrays;
+import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -12,18 +13,35 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Values with VARIANT in the place of the text of JSON, which Spark's generator would write in quotes. */
+/** Values with VARIANT in the place of JSON as text, and of exact numbers, which Spark's generator would change. */
 final class JsonVariants {
     private JsonVariants() {}
 
+    /** The type in JSON with VARIANT also for numbers that need not be whole. */
+    static DataType generated(DataType declared, DataType type) {
+        return replaced(
+                declared,
+                type,
+                (kind, inSpark) -> DataTypes.LongType.equals(kind) && !DataTypes.LongType.equals(inSpark)
+                        ? DataTypes.VariantType
+                        : kind);
+    }
+
     /** The type of the values of {@link #converter}. */
     static DataType type(DataType declared, DataType type) {
+        return replaced(declared, type, (kind, inSpark) -> kind instanceof VariantType ? kind : inSpark);
+    }
+
+    /** The type whose scalars are these of both types. */
+    private static DataType replaced(DataType declared, DataType type, BinaryOperator<DataType> scalar) {
         if (declared instanceof VariantType) {
             return declared;
         }
@@ -32,26 +50,27 @@ final class JsonVariants {
             return new StructType(IntStream.range(0, fields.length)
                     .mapToObj(i -> new StructField(
                             fields[i].name(),
-                            type(((StructType) declared).fields()[i].dataType(), fields[i].dataType()),
+                            replaced(((StructType) declared).fields()[i].dataType(), fields[i].dataType(), scalar),
                             fields[i].nullable(),
                             fields[i].metadata()))
                     .toArray(StructField[]::new));
         }
         if (type instanceof ArrayType array) {
-            return new ArrayType(type(((ArrayType) declared).elementType(), array.elementType()), array.containsNull());
+            DataType element = replaced(((ArrayType) declared).elementType(), array.elementType(), scalar);
+            return new ArrayType(element, array.containsNull());
         }
         if (type instanceof MapType map) {
-            DataType value = type(((MapType) declared).valueType(), map.valueType());
+            DataType value = replaced(((MapType) declared).valueType(), map.valueType(), scalar);
             return new MapType(map.keyType(), value, map.valueContainsNull());
         }
-        return type;
+        return scalar.apply(declared, type);
     }
 
     /**
      * Converts values, which may be null.
      *
      * @param declared the type of the values in JSON
-     * @param type that of the values: STRING instead of VARIANT
+     * @param type that of the values: STRING or DECIMAL instead of VARIANT
      */
     static UnaryOperator<Object> converter(DataType declared, DataType type) {
         if (type(declared, type).equals(type)) {
@@ -73,7 +92,14 @@ final class JsonVariants {
             return entries -> new ArrayBasedMapData(
                     ((MapData) entries).keyArray(), (ArrayData) values.apply(((MapData) entries).valueArray()));
         }
-        return text -> VariantExpressionEvalUtils.parseJson((UTF8String) text, true, true, true);
+        return value -> VariantExpressionEvalUtils.parseJson(jsonOf(value), true, true, true);
+    }
+
+    private static UTF8String jsonOf(Object value) {
+        return value instanceof Decimal number
+                ? UTF8String.fromString(
+                        number.toJavaBigDecimal().stripTrailingZeros().toPlainString())
+                : (UTF8String) value;
     }
 
     private static UnaryOperator<Object> ofStruct(StructType declared, StructType type) {

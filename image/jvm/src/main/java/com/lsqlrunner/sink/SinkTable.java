@@ -8,7 +8,8 @@ import java.util.List;
  *
  * @param name of the table, or the prefix of all keys
  * @param columns names, in the order of a row's values
- * @param types of the columns: int, long, float, double, decimal(p,s), string, boolean, bytes, date, timestamp, json
+ * @param types of the columns: int, long, float, double, numeric, decimal(p,s), string, boolean, bytes, date,
+ *     timestamp, json
  * @param key names of the columns that identify a row; empty for none
  * @param upsert whether a row replaces the row with the same key
  * @param creates whether a missing table is created

@@ -165,6 +165,8 @@ final class TableWriter implements AutoCloseable {
     private static void bind(PreparedStatement statement, int index, Object value, String type) throws SQLException {
         if (value == null) {
             statement.setNull(index, sqlType(type));
+        } else if (type.equals("numeric")) { // the server reads the text: it would round a number to a whole column
+            statement.setObject(index, value, Types.OTHER);
         } else {
             statement.setObject(index, value);
         }
