@@ -22,9 +22,10 @@ def _decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     text = without_schema_id(raw) if serde.has_schema_id else raw
     if isinstance(kind, Struct):
         return call(DECODE_JSON, text, *_types(kind))
-    # A value that is not an object is decoded as the only field of an object. Its name is empty: errors name fields.
-    wrapped = F.concat(F.lit(b'{"":'), text, F.lit(b"}"))
-    return call(DECODE_JSON, wrapped, *_types(Struct((Field("", kind),))))[""]
+    # A value that is not an object becomes the only field of a struct. Its name is empty: errors name fields.
+    bare = Struct((Field("", kind),))
+    types = [F.lit(each.json()) for each in (declared_type(bare), spark_type(bare))]
+    return call(DECODE_JSON, text, *types, F.lit(True))[""]
 
 
 def _types(kind: DataType) -> list[Column]:

@@ -64,7 +64,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
                 "lsql_decode_json",
                 all -> all.count() == 2
                         ? new DecodeJson(all.first(), all.type(1))
-                        : new DecodeJson(all.first(), all.type(1), all.type(2)));
+                        : new DecodeJson(all.first(), all.type(1), all.type(2), all.count() > 3));
         FUNCTIONS.put(
                 "lsql_encode_json",
                 all -> all.count() == 1 ? new EncodeJson(all.first()) : new EncodeJson(all.first(), all.type(1)));

@@ -16,13 +16,16 @@ public final class DecodeJson extends DecodingFunction {
     @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
     private final StructType type;
 
+    /** Whether records are values of the only field, not objects. */
+    private final boolean isBare;
+
     private transient JsonRecordReader reader;
     /** Reads most records; null if the type has values that it does not read. */
     private transient JsonObjectReader fastReader;
 
     /** @param declared the type of the struct, in which fields may be not nullable */
     public DecodeJson(Expression child, StructType declared) {
-        this(child, declared, declared.asNullable());
+        this(child, declared, declared.asNullable(), false);
     }
 
     /**
@@ -31,10 +34,12 @@ public final class DecodeJson extends DecodingFunction {
      * @param declared the type of the records, in which fields may be not nullable
      * @param type that of the struct: with STRING in the place of DOUBLE or LONG for numbers whose text is kept, and
      *     DECIMAL in the place of LONG for numbers that need not be whole
+     * @param isBare whether a record is any JSON value, which becomes the only field of the struct
      */
-    public DecodeJson(Expression child, StructType declared, StructType type) {
-        super(child, declared, type.json());
+    public DecodeJson(Expression child, StructType declared, StructType type, boolean isBare) {
+        super(child, declared, type.json(), Boolean.toString(isBare));
         this.type = type;
+        this.isBare = isBare;
     }
 
     @Override
@@ -43,6 +48,10 @@ public final class DecodeJson extends DecodingFunction {
             StructType values = ((StructType) declared()).asNullable();
             fastReader = JsonObjectReader.of(values, type);
             reader = new JsonRecordReader(values, type);
+        }
+        if (isBare) {
+            InternalRow row = fastReader == null ? null : fastReader.readBare(record);
+            return row == null ? reader.readBare(record) : row;
         }
         InternalRow row = fastReader == null ? null : fastReader.read(record);
         return row == null ? reader.read(record) : row;
@@ -55,7 +64,7 @@ public final class DecodeJson extends DecodingFunction {
 
     @Override
     protected DecodeJson withChild(Expression other) {
-        return new DecodeJson(other, (StructType) declared(), type);
+        return new DecodeJson(other, (StructType) declared(), type, isBare);
     }
 
     @Override

@@ -66,14 +66,28 @@ final class JsonObjectReader {
      * @throws MalformedRecordException the record exceeds its budget
      */
     InternalRow read(byte[] record) {
+        return read(record, false);
+    }
+
+    /** The struct whose only field is the value that a record is; null like that of {@link #read}. */
+    InternalRow readBare(byte[] record) {
+        return read(record, true);
+    }
+
+    private InternalRow read(byte[] record, boolean isBare) {
         scanner.open(record);
         Object row;
         try {
-            row = scanner.peek() == '{' ? readObject(record) : NOT_READ;
+            row = isBare ? readOnlyField(record) : scanner.peek() == '{' ? readObject(record) : NOT_READ;
         } catch (MalformedRecordException exceeded) { // the budget: everything before is valid
             throw exceeded.inField(JsonFieldPath.at(scanner.position(), record, type));
         }
         return row != NOT_READ && scanner.isAtEnd() ? (InternalRow) row : null;
+    }
+
+    private Object readOnlyField(byte[] record) {
+        Object value = fields[0].read(record);
+        return value == NOT_READ ? NOT_READ : new GenericInternalRow(new Object[] {value});
     }
 
     /** The struct at the position of the scanner; NOT_READ if only JsonRecordReader can decide what it is. */

@@ -53,6 +53,7 @@ final class JsonRecordReader {
     private static final long MICROS_PER_MILLI = 1_000;
 
     private final StructType declared;
+    private final StructType type;
     private final ValueReader struct;
     private final RecordBudget budget = new RecordBudget();
     private byte[] record;
@@ -72,6 +73,7 @@ final class JsonRecordReader {
      */
     JsonRecordReader(StructType declared, StructType type) {
         this.declared = declared;
+        this.type = type;
         struct = structReader(declared, type);
     }
 
@@ -84,6 +86,22 @@ final class JsonRecordReader {
         record = text;
         budget.start(text.length);
         return parse(text, declared, this::readObject);
+    }
+
+    /**
+     * The struct whose only field is the value that a record is.
+     *
+     * @throws MalformedRecordException it is not one JSON value of the type
+     */
+    InternalRow readBare(byte[] text) {
+        record = text;
+        budget.start(text.length);
+        ValueReader value = reader(declared.fields()[0].dataType(), type.fields()[0].dataType());
+        return parse(text, declared, json -> {
+            Object found = readNullable(json, value);
+            JsonTokens.readEnd(json);
+            return new GenericInternalRow(new Object[] {found});
+        });
     }
 
     /** Reads a JSON text with a parser at its first token. */

@@ -65,7 +65,7 @@ final class JsonSpeed {
         StructType doubles = numbers(DataTypes.DoubleType);
         StructType texts = numbers(DataTypes.StringType);
         BoundReference bytes = new BoundReference(0, DataTypes.BinaryType, true);
-        DecodeJson readText = new DecodeJson(bytes, doubles, texts);
+        DecodeJson readText = new DecodeJson(bytes, doubles, texts, false);
         DecodeJson readDouble = new DecodeJson(bytes, doubles);
         SpeedComparison.compare(
                 "four numbers, read", () -> readText.call(NUMBERS_RECORD), () -> readDouble.call(NUMBERS_RECORD));
