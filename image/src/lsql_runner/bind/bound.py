@@ -9,7 +9,7 @@ from lsql_runner.bind.expr import AggregateCall, ColumnRef, Expr, StructValue
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.formats.catalog import Serde, TopicSchema
 from lsql_runner.formats.table import row_of
-from lsql_runner.types import DataType, Field, Struct
+from lsql_runner.types import DataType, Field, Map, Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class UnnamedValue:
 @dataclass(frozen=True, slots=True)
 class Fields:
     """A struct. With `extends`, it has all fields of the source, and `fields` replaces some or adds more. The fields of
-    a StructValue in `fields` do so in the struct that the source has there; a field of another type is replaced."""
+    a StructValue in `fields` do so in the struct or map that the source has there; another field is replaced."""
 
     fields: tuple[tuple[str, Expr], ...]
     extends: bool = False
@@ -50,6 +50,8 @@ def extended_type(source: Struct, fields: tuple[tuple[str, Expr], ...]) -> Struc
 
 def _set_field(name: str, expr: Expr, source: Field | None) -> Field:
     match expr, source:
+        case StructValue(), Field(type=Map()):
+            return replace(source, nullable=False)  # with entries of the type that the others have
         case StructValue(fields), Field(type=Struct(kept), nullable=nullable):
             # A struct that was NULL has only the new fields.
             struct = Struct(tuple(replace(f, nullable=f.nullable or nullable) for f in kept))
@@ -57,16 +59,26 @@ def _set_field(name: str, expr: Expr, source: Field | None) -> Field:
     return Field(name, expr.type, expr.nullable)
 
 
-def extended_structs(source: Struct, fields: tuple[tuple[str, Expr], ...]) -> Struct:
-    """The structs of the source of which a Fields sets fields, each with such structs inside.
+def type_inside(kind: DataType, name: str) -> DataType | None:
+    """The type of a field of a struct, or of the entries of a map; None if there is none."""
+    match kind:
+        case Struct():
+            field = kind.field(name)
+            return None if field is None else field.type
+        case Map(value):
+            return value
+    return None
+
+
+def extended_structs(source: Struct | Map, fields: tuple[tuple[str, Expr], ...]) -> Struct:
+    """The structs and maps of the source of which a Fields sets fields or entries, each with such structs inside.
 
     Structs that the type of the source does not declare are among them.
     """
     found = []
     for name, expr in fields:
-        field = source.field(name)
-        inside = Struct(()) if field is None else field.type
-        if isinstance(expr, StructValue) and isinstance(inside, Struct):
+        inside = type_inside(source, name) or Struct(())
+        if isinstance(expr, StructValue) and isinstance(inside, Struct | Map):
             found.append(Field(name, extended_structs(inside, expr.fields)))
     return Struct(tuple(found))
 

@@ -167,6 +167,8 @@ def _output_type(expr: Expr, kind: DataType) -> DataType:
                 for name, value in fields
             }
             return Struct(tuple(new.get(f.name, f) for f in all_fields))
+        case StructValue(), Map():  # entries of a map
+            return kind
     return expr.type
 
 

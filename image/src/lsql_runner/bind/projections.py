@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extended_type
+from lsql_runner.bind.bound import Fields, Part, Unchanged, UnnamedValue, extended_type, type_inside
+from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.join_scope import JoinScope
@@ -13,7 +14,7 @@ from lsql_runner.bind.scope import RESERVED_NAMES, Scope, steps_of
 from lsql_runner.errors import LsqlError
 from lsql_runner.spans import Span
 from lsql_runner.sql import ast
-from lsql_runner.types import LONG, NULL, STRING, DataType, Struct, describe
+from lsql_runner.types import LONG, NULL, STRING, DataType, Map, Struct, common_type, describe
 
 FieldTree = dict[str, "FieldTree | Expr"]
 """Fields by name. A nested struct is a FieldTree."""
@@ -59,29 +60,54 @@ class _PartBuilder:
             raise LsqlError("PROJECTION_CONFLICT", span, name=self.name)
         self.has_star = True
 
-    def build(self) -> Part | None:
-        """The part; None if the SELECT list does not mention it."""
+    def build(self, source: DataType) -> Part | None:
+        """The part; None if the SELECT list does not mention it.
+
+        Args:
+            source: the type of what a star names.
+
+        Raises:
+            LsqlError: ENTRY_TYPE.
+        """
         if self.unnamed is not None:
             return UnnamedValue(self.unnamed)
         if self.fields:
-            return Fields(
-                tuple((name, _expression(value)) for name, value in self.fields.items()), extends=self.has_star
-            )
+            whole = self._expression(self.fields, source if self.has_star else None, ())
+            assert isinstance(whole, StructValue)
+            return Fields(whole.fields, extends=self.has_star)
         return Unchanged() if self.has_star else None
 
+    def _expression(self, value: FieldTree | Expr, known: DataType | None, path: tuple[str, ...]) -> Expr:
+        """The expression of a field, whose type in the source is `known`, with the types of the entries of maps."""
+        if not isinstance(value, dict):
+            return value
+        return StructValue(tuple((name, self._member(name, inner, known, path)) for name, inner in value.items()))
 
-def _expression(value: FieldTree | Expr) -> Expr:
-    if isinstance(value, dict):
-        return StructValue(tuple((name, _expression(inner)) for name, inner in value.items()))
-    return value
+    def _member(self, name: str, value: FieldTree | Expr, outer: DataType | None, path: tuple[str, ...]) -> Expr:
+        known = None if outer is None else type_inside(outer, name)
+        expr = self._expression(value, known, (*path, name))
+        if not isinstance(outer, Map) or known is None:
+            return expr
+        if common_type(known, expr.type) != known:
+            place = next(span for at, span in self.spans.items() if at[: len(path) + 1] == (*path, name))
+            instead = instead_of(expr.type, (known,))
+            raise LsqlError(
+                "ENTRY_TYPE",
+                place,
+                name=".".join(path),
+                found=describe(expr.type),
+                expected=describe(known),
+                instead=instead,
+            )
+        return convert(expr, known)
 
 
 def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple[Part | None, Part | None]:
     """The key and the value as the SELECT list sets them; None for a part that it does not set.
 
     Raises:
-        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, and what Binder
-            raises.
+        LsqlError: PROJECTION_DUPLICATE, PROJECTION_CONFLICT, PROJECTION_TARGET_INVALID, STAR_OF_SCALAR, ENTRY_TYPE, and
+            what Binder raises.
     """
     key, value = _PartBuilder("_key"), _PartBuilder("_value")
     for item in items:
@@ -95,7 +121,9 @@ def bind_projections(binder: Binder, items: tuple[ast.Projection, ...]) -> tuple
             part.set_unnamed(expr, item.span)
         else:
             part.set_field(path[1:] if path[0] in ("_key", "_value") else path, expr, item.span)
-    return key.build(), value.build()
+    scope = binder.scope
+    source = NULL if isinstance(scope, JoinScope) else scope.shape.value.type
+    return key.build(NULL), value.build(source)
 
 
 def _with_writable_type(expr: Expr) -> Expr:

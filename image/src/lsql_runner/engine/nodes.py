@@ -29,7 +29,7 @@ from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
 from lsql_runner.plan.queries import Write, WriteSink
 from lsql_runner.plan.usage import node_exprs, parts_read
-from lsql_runner.types import Struct
+from lsql_runner.types import Map, Struct
 
 Reader = Callable[[TopicSchema], DataFrame]
 """Returns the records of a topic with the columns of TOPIC_SOURCE: key, value (binary), topic, partition, offset,
@@ -300,6 +300,17 @@ def _with_part(
             return result.with_column(name, F.get(merged, F.when(whole.isNotNull(), F.lit(0))))
 
 
+def _merged_map(
+    whole: Column, kind: Map, entries: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
+) -> Column:
+    """A map of type `kind` with entries added or replaced; NULL has only these."""
+    names = [name for name, _ in entries]
+    values = [column(value, columns) for _, value in entries]
+    kept = F.map_filter(whole, lambda key, _: ~key.isin(names))
+    added = F.map_from_arrays(F.array(*map(F.lit, names)), F.array(*values)).cast(spark_type(kind))
+    return F.coalesce(F.map_concat(kept, added), added)
+
+
 def _merged_struct(
     whole: Column, kind: Struct, fields: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
 ) -> Column:
@@ -310,6 +321,8 @@ def _merged_struct(
         match expr, None if was is None else was.type:
             case StructValue(inner), Struct() as inside:
                 new[name] = _merged_struct(whole.getField(name), inside, inner, columns)
+            case StructValue(inner), Map() as inside:
+                new[name] = _merged_map(whole.getField(name), inside, inner, columns)
             case _:
                 new[name] = column(expr, columns)
     kept = {name: whole.getField(name) for name in kind.names if name not in new}

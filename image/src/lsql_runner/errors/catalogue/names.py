@@ -73,6 +73,10 @@ NAMES: dict[str, ErrorKind] = {
     "CONDITION_TYPE": ErrorKind(
         "The condition of {clause} has the type {found}; expected boolean.", "Compare it with a value, as in x = 1."
     ),
+    "ENTRY_TYPE": ErrorKind(
+        "The map {name} has values of the type {expected}; an entry cannot be set to {found}.",
+        "Write {instead}, or another name after AS.",
+    ),
     "TYPE_UNKNOWN": ErrorKind("The type {name} does not exist.", "The types are {known}."),
     "CAST_IMPOSSIBLE": ErrorKind(
         "A value of the type {source} cannot be cast to {target}.",

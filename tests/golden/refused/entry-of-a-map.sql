@@ -1,0 +1,1 @@
+INSERT INTO t SELECT STREAM *, 1.5 AS labels.v FROM readings
