@@ -11,7 +11,18 @@ import pytest
 
 from devkit.broker import Broker
 from tests.faults.points import CRASHES, POINTS, Guarantee
-from tests.faults.programs import FILTER, TWO_INSERTS, TWO_SOURCES, Program, Sources, Suite, Target, key_of, result
+from tests.faults.programs import (
+    FILTER,
+    TUMBLING,
+    TWO_INSERTS,
+    TWO_SOURCES,
+    Program,
+    Sources,
+    Suite,
+    Target,
+    key_of,
+    result,
+)
 from tests.faults.results import Group, every_one_of
 from tests.faults.scenario import REQUIRED, Scenario
 
@@ -108,21 +119,34 @@ def test_inserts_with_one_target_that_are_reordered_between_the_kill_and_the_rep
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
 
 
-@pytest.mark.parametrize("mode", ["batch", "continuous"])
-def test_an_insert_that_is_removed_after_a_kill_and_comes_back(broker: Broker, tmp_path: Path, mode: str) -> None:
-    """The other INSERT writes to the same target while it is away, and passes the offsets where its records are."""
-    kept = TWO_SOURCES.statements.split(";")[0]
-    without = replace(TWO_SOURCES, statements=kept, sources={"a": TWO_SOURCES.sources["a"]})
-    with Scenario(broker, Suite(TWO_SOURCES.name, (TWO_SOURCES,), mode), tmp_path) as scenario:
+# The other INSERT writes to the same target while it is away, and passes the offsets where its records are.
+ONE_SOURCE = replace(
+    TWO_SOURCES, statements=TWO_SOURCES.statements.split(";")[0], sources={"a": TWO_SOURCES.sources["a"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "programs", "without"),
+    [
+        pytest.param("batch", (TWO_SOURCES,), ONE_SOURCE, id="one of two, in batches"),
+        pytest.param("continuous", (TWO_SOURCES,), ONE_SOURCE, id="one of two"),
+        pytest.param("continuous", (FILTER, TUMBLING), TUMBLING, id="the last one without state"),
+    ],
+)
+def test_an_insert_that_is_removed_after_a_kill_and_comes_back(
+    broker: Broker, tmp_path: Path, mode: str, programs: tuple[Program, ...], without: Program
+) -> None:
+    suite = Suite("removed", programs, mode)
+    with Scenario(broker, suite, tmp_path) as scenario:
         run_until_killed(scenario, mode)
-        scenario.suite = Suite(TWO_SOURCES.name, (without,), mode)
+        scenario.suite = Suite(suite.name, (without,), mode)
         runner = scenario.start()
         scenario.catch_up()
         with scenario.light_load():
             scenario.live_for(TARGET_OFFSETS_S)
         scenario.catch_up()
         runner.stop()
-        scenario.suite = Suite(TWO_SOURCES.name, (TWO_SOURCES,), mode)
+        scenario.suite = suite
         scenario.start()
         scenario.catch_up()
 

@@ -250,7 +250,7 @@ def test_two_inserts_into_one_topic_have_their_own_schemas(tmp_path: Path) -> No
     assert [write.value_id for write in runtime.engine.jobs[0].plan.topic_writes] == [1, 2]
 
 
-def test_the_checkpoint_of_dead_letters_is_deleted_if_the_program_writes_none(tmp_path: Path) -> None:
+def test_the_checkpoint_of_dead_letters_stays_while_the_program_writes_none(tmp_path: Path) -> None:
     runtime = runtime_with(tmp_path, f"{DEAD_LETTERS} {COUNT}")
     with runtime.process() as running:
         running.run()
@@ -260,4 +260,4 @@ def test_the_checkpoint_of_dead_letters_is_deleted_if_the_program_writes_none(tm
     with runtime.process() as running:
         running.turn()
 
-    assert set(running.state_dir.saved().checkpoints) == {(1, "stateful-0")}
+    assert set(running.state_dir.saved().checkpoints) == {(1, "stateful-0"), (1, "dead-letters")}

@@ -413,10 +413,9 @@ def _missing_resources(situation: Situation) -> tuple[Action, ...]:
 
 
 def _runs(pinned: Pinned | None, begun: Iterable[str]) -> dict[str, int]:
-    """By shared query that begins again, because it reads other topics: the generation with its last checkpoint."""
-    if pinned is None:
-        return {}
-    return {name: pinned.generation for name in begun if name in SHARED_NAMES and pinned.fingerprint.query(name)}
+    """By shared query that begins again, because it reads other topics or is back: the generation in which its last
+    checkpoint may be."""
+    return {} if pinned is None else {name: pinned.generation for name in begun if name in SHARED_NAMES}
 
 
 def _state_changes(
@@ -424,9 +423,13 @@ def _state_changes(
 ) -> tuple[Action, ...]:
     """The actions on the state directory: delete and begin checkpoints, save the program.
 
+    The checkpoint of a shared query stays while the program has no such INSERTs: when one comes back, it does not write
+    again what it has written.
+
     The program is saved last. After a crash before that, the next start begins the checkpoints again.
     """
-    drops = (DropCheckpoint(pinned.generation, query) for query in continued.dropped if query not in begun)
+    dropped = (query for query in continued.dropped if query not in (*begun, *SHARED_NAMES))
+    drops = (DropCheckpoint(pinned.generation, query) for query in dropped)
     begins = (BeginCheckpoints(pinned.generation, begun, runs_of),) if begun else ()
     return (*drops, *begins, PinProgram(pinned))
 
