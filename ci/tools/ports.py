@@ -4,9 +4,9 @@ import fcntl
 import os
 import random
 import socket
-import tempfile
 from functools import cache
-from pathlib import Path
+
+from ci.tools.cache import CACHE
 
 PORTS = range(12_000, 32_000)
 TRIES = 100
@@ -40,8 +40,8 @@ def _reserve(port: int) -> bool:
 
 @cache
 def _reservations() -> int:
-    file = Path(tempfile.gettempdir()) / f"lsql-runner-ports-{os.getuid()}"
-    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    return os.open(CACHE / "ports.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _is_free(port: int) -> bool:
