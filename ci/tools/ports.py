@@ -5,8 +5,7 @@ import os
 import random
 import socket
 from functools import cache
-
-from ci.tools.cache import CACHE
+from pathlib import Path
 
 PORTS = range(12_000, 32_000)
 TRIES = 100
@@ -40,8 +39,9 @@ def _reserve(port: int) -> bool:
 
 @cache
 def _reservations() -> int:
-    CACHE.mkdir(parents=True, exist_ok=True)
-    return os.open(CACHE / "ports.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lsql-runner"
+    folder.mkdir(parents=True, exist_ok=True)
+    return os.open(folder / "ports.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _is_free(port: int) -> bool:
