@@ -33,8 +33,15 @@ public final class LateWatermarkRule extends Rule<SparkPlan> {
 
     @Override
     public SparkPlan apply(SparkPlan plan) {
+        if (!reads(plan)) {
+            return plan; // as nearly all programs: their plans are not copied
+        }
         OptionalLong watermark = watermarks(plan).max();
         return watermark.isEmpty() ? plan : replaced(plan, new Literal(watermark.getAsLong(), DataTypes.LongType));
+    }
+
+    private static boolean reads(SparkPlan plan) {
+        return plan.exists(node -> node.expressions().exists(each -> each.exists(LateWatermark.class::isInstance)));
     }
 
     private static LongStream watermarks(SparkPlan plan) {
