@@ -41,6 +41,13 @@ def ids(broker: Broker, topic: str) -> list[int]:
     return sorted(json.loads(each.value or b"")["id"] for each in broker.consume_all(topic))
 
 
+def recreate(broker: Broker, source: str, numbers: range) -> None:
+    """Delete a topic, create it again, and write records to it."""
+    broker.delete_topic(source)
+    broker.create_topic(source)
+    broker.produce(source, [record(number) for number in numbers])
+
+
 def write_transaction(broker: Broker, topic: str, name: str, numbers: range, commit: bool) -> None:
     producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": name})
     producer.init_transactions(30)
@@ -96,9 +103,7 @@ def test_a_topic_that_was_created_again_is_an_error(
     broker.produce(source, [record(1), record(2)])
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(2)
-    broker.delete_topic(source)
-    broker.create_topic(source)
-    broker.produce(source, [record(3)])
+    recreate(broker, source, range(3, 4))
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         failed = running.wait_for(lambda status: status.reason is not None)
@@ -115,9 +120,7 @@ def test_a_topic_that_was_created_again_with_more_records_is_an_error_or_read_fr
     broker.produce(source, [record(1), record(2)])
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(2)
-    broker.delete_topic(source)
-    broker.create_topic(source)
-    broker.produce(source, [record(number) for number in (3, 4, 5)])
+    recreate(broker, source, range(3, 6))
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         failed = running.wait_for(lambda status: status.reason is not None)
@@ -149,13 +152,6 @@ def test_a_topic_that_is_deleted_while_it_is_read_is_named(
         assert recreated.reason is not None
         assert recreated.reason.code == "OFFSETS_OUT_OF_RANGE"
     assert ids(broker, target) == [1, 2]
-
-
-def recreate(broker: Broker, source: str, numbers: range) -> None:
-    """Delete a topic, create it again, and write records to it."""
-    broker.delete_topic(source)
-    broker.create_topic(source)
-    broker.produce(source, [record(number) for number in numbers])
 
 
 @pytest.fixture
@@ -279,9 +275,7 @@ def test_state_is_kept_when_a_topic_is_created_again_and_lost_records_are_allowe
     broker.produce(source, [record(1), record(2)])
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(2)
-    broker.delete_topic(source)
-    broker.create_topic(source)
-    broker.produce(source, [record(number) for number in (3, 4, 5)])
+    recreate(broker, source, range(3, 6))
 
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, LSQL_ON_DATA_LOSS="continue") as running:
         running.read_to(3)
