@@ -28,6 +28,7 @@ from lsql_runner.engine.attempts import (
     rules,
 )
 from lsql_runner.engine.codecs.table import encode
+from lsql_runner.engine.expressions import convert
 from lsql_runner.engine.identity import RowIdentity, identity_columns
 from lsql_runner.engine.late_rows import LATE_FOR, LATE_RECORD
 from lsql_runner.engine.packed import packed
@@ -40,6 +41,8 @@ from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.plan.nodes import ReadTopic
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
+from lsql_runner.types import STRING as LSQL_STRING
+from lsql_runner.types import TIMESTAMP as LSQL_TIMESTAMP
 
 HEADER_PREFIX = "lsql.error."
 """Prefix of the headers of a dead letter."""
@@ -189,7 +192,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
             ~origin.record["ts"].eqNullSafe(_dead_letter_time(policies, origin, context)), origin.record["ts"]
         ).cast(STRING),
         "processor": F.lit(context.app_id),
-        "time": F.date_format(F.current_timestamp(), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"),
+        "time": convert(F.current_timestamp(), LSQL_TIMESTAMP, LSQL_STRING),
     }
     headers = F.array(
         *(

@@ -6,6 +6,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lsql_runner.engine.attempts import ORIGIN
+from lsql_runner.engine.expressions import convert
+from lsql_runner.types import STRING, TIMESTAMP
 
 LATE_RECORD = "late_record"
 """The column with the record of a row: a struct of the columns in ORIGIN."""
@@ -20,8 +22,5 @@ def source_record() -> Column:
 
 def interval(start: Column, end: Column) -> Column:
     """A time interval in ISO 8601, from times in milliseconds since 1970 UTC."""
-    return F.concat(_time(start), F.lit("/"), _time(end))
-
-
-def _time(ms: Column) -> Column:
-    return F.date_format(F.timestamp_millis(ms), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
+    first, last = (convert(F.timestamp_millis(ms), TIMESTAMP, STRING) for ms in (start, end))
+    return F.concat(first, F.lit("/"), last)
