@@ -6,6 +6,7 @@ The transactions of the killed process are those of a producer of librdkafka, wh
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -249,27 +250,29 @@ def test_the_start_waits_for_another_producer_if_the_brokers_have_aborted_a_tran
 
 
 def test_an_abort_is_remembered_if_the_start_that_has_found_it_is_killed(
-    broker: Broker, target: str, query: Query
+    engine: SparkEngine, broker: Broker, target: str, query: Query, tmp_path: Path
 ) -> None:
     """A start opens producers with the ids, and then the brokers do not tell it any more."""
     other = abort_beside_another(broker, target, query)
 
-    def start() -> None:
-        with query.opened():
+    def start(opening: Query) -> None:
+        with opening.opened():
             pass
 
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(start)
+        first = threads.submit(start, query)
         with pytest.raises(NotInTime):
             first.result(3)
-        second = threads.submit(start)
+        folder = Path(shutil.copytree(tmp_path, tmp_path.with_suffix(".after-kill")))
+        after_kill = Query(engine, broker.bootstrap, target, folder)
+        second = threads.submit(start, after_kill)
         with pytest.raises(NotInTime):
             second.result(3)
         other.commit_transaction(30)
         first.result(20)
         second.result(20)
-    with query.opened():
-        query.write([10])
+    with after_kill.opened():
+        after_kill.write([10])
 
     assert values(broker, target) == [b"other", b"again 10"]
 
