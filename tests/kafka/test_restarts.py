@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from pyspark import SparkContext
 
 from devkit.broker import Broker
@@ -34,11 +33,14 @@ OF_A_RUN = {"StreamingQueryWrapper", "TopicOutput", "BatchListener"}
 
 
 def referred() -> list[str]:
-    """The simple names of the classes of the objects that the JVM keeps because Python refers to them."""
+    """The simple names of the classes of a run whose objects the JVM keeps because Python refers to them.
+
+    They are read from a text: an object that Python looked at would have a reference more, until Python collects it.
+    """
     gateway = SparkContext._gateway
     assert gateway is not None
-    kept = java_class("java.util.ArrayList")(gateway.java_gateway_server.getGateway().getBindings().values())
-    return [each.getClass().getSimpleName() for each in kept if isinstance(each, JavaObject)]
+    kept = gateway.java_gateway_server.getGateway().getBindings().toString()
+    return re.findall(rf"\b({'|'.join(sorted(OF_A_RUN))})@", kept)
 
 
 def threads() -> Counter[str]:
@@ -58,6 +60,7 @@ def test_plans_that_were_stopped_leave_no_queries_and_no_threads(
         broker.produce(source, [Record(b"k", json.dumps({"user": "u", "n": number}).encode())])
         with in_process(engine, broker.bootstrap, sql, f"app-{source}", tmp_path / "state") as running:
             running.read_to(number + 1)
+            assert set(referred()) == OF_A_RUN
         engine.stop()
 
         if number == 0:
@@ -66,6 +69,6 @@ def test_plans_that_were_stopped_leave_no_queries_and_no_threads(
     assert not threads() - first
     assert threading.active_count() <= first_of_python
     deadline = time.monotonic() + RELEASED_S
-    while found := [name for name in referred() if name in OF_A_RUN]:
+    while found := referred():
         assert time.monotonic() < deadline, found
         time.sleep(0.5)
