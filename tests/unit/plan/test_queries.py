@@ -1,7 +1,6 @@
-"""The topics that a query writes, and its tasks."""
+"""The topics that a query writes."""
 
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.queries import most_tasks
 from tests.golden.catalog import CATALOG
 
 COPY = "INSERT INTO {} SELECT STREAM * FROM payments"
@@ -27,13 +26,3 @@ def test_queries_have_their_own_targets() -> None:
     grouped = "INSERT INTO sums SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
 
     assert sorted(targets(f"{COPY.format('a')}; {grouped}")) == [("a",), ("sums",)]
-
-
-def test_a_batch_has_a_task_for_each_partition_that_it_reads_or_of_its_state() -> None:
-    read = COPY.format("a")
-    grouped = "INSERT INTO sums SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
-    partitions = sum(source.partitions or 1 for source in plan_text(read, CATALOG).plan.sources)
-
-    assert most_tasks(plan_text(read, CATALOG).plan, 100) == partitions
-    assert most_tasks(plan_text(grouped, CATALOG).plan, 100) == 100
-    assert most_tasks(plan_text(f"{read}; {grouped}", CATALOG).plan, partitions + 3) == 2 * partitions + 3

@@ -32,7 +32,7 @@ from lsql_runner.engine.tables import drop_rows_without_key
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.formats.table import row_of
 from lsql_runner.kafka.ports import TopicLimits
-from lsql_runner.plan.late_records import late_nodes
+from lsql_runner.plan.late_records import compared_nodes
 from lsql_runner.plan.nodes import Join
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.types import DataType
@@ -73,18 +73,17 @@ def _compile_dead_letters(write: WriteTopic, read: Reader, context: OutputContex
 
 
 def _compile_late_records(write: WriteTopic, read: Reader, context: OutputContext) -> list[DataFrame]:
-    """The dead letters of records that are late for windows and joins of streams, with error columns. Those of sessions
-    are among the results of their operator.
+    """The dead letters of records that are late for windows and joins of streams, with error columns.
 
     Spark drops late records within its operators. So the records of a batch are compared with its watermark a second
     time.
     """
     source = source_of(write, read, ignore_failed_rows, run=context.run)
     late: list[DataFrame] = []
-    for node in late_nodes(write):
+    for node in compared_nodes(write):
         if isinstance(node, Join):
             late += records_late_for_join(node, *(compile_node(side.input, source) for side in (node.left, node.right)))
-        elif node.window is not None and not node.window.is_session:
+        else:
             late.append(records_late_for_windows(node, compile_node(node.input, source)))
     return [late_dead_letters(rows, write, context) for rows in late]
 

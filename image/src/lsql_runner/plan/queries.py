@@ -200,29 +200,6 @@ class Plan:
         return any(query.continuous for query in self.queries)
 
 
-def most_tasks(plan: Plan, state_partitions: int) -> int:
-    """How many tasks the batches of a plan have at most at the same time: more task slots than that are never used.
-
-    A batch has a task for each partition that it reads, then one for each partition of its state. All queries may have
-    a batch at the same time.
-
-    Args:
-        plan: with the partitions of its sources; an unknown number counts as one.
-        state_partitions: into how many partitions the state of each operator is divided.
-    """
-    return sum(_most_tasks(query, state_partitions) for query in plan.queries)
-
-
-def _most_tasks(query: Query, state_partitions: int) -> int:
-    reads = (
-        node.schema.partitions or 1
-        for write in (*query.writes, *query.dead_letters_of)
-        for node in nodes(write.input)
-        if isinstance(node, ReadTopic)
-    )
-    return max(sum(reads), state_partitions if query.stateful else 0)
-
-
 def with_dead_letters(plan: Plan) -> Plan:
     """The plan with a query that writes the dead letters of its stateful INSERTs, if any has the read policy `dlq`.
 

@@ -15,7 +15,7 @@ from lsql_runner.events.batches import BatchEnded
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied, WarningRaised
 from lsql_runner.events.state import State
 from lsql_runner.jvm.java import was_replaced
-from lsql_runner.plan.queries import most_tasks
+from lsql_runner.plan.tasks import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
 from lsql_runner.runtime.group_claims import GroupClaims
