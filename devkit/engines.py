@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyspark import SparkContext
 
 from devkit.jars import jar_folder
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.jvm.java import CLASS_ARCHIVE
 from lsql_runner.jvm.java_entries import INCLUDE_VALUES
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm, short_lived

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from devkit.fake_brokers import FakeBrokers
-from lsql_runner.engine.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
@@ -17,6 +16,7 @@ from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.queries import Query
+from lsql_runner.state.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
 
 MEMORY = JvmMemory(
     heap_used_bytes=100 << 20,

@@ -31,12 +31,12 @@ from lsql_runner.events.processor import (
     VolumeMeasured,
 )
 from lsql_runner.events.state import State
-from lsql_runner.runtime.current_status import CurrentStatus
-from lsql_runner.runtime.health import Health, assess
-from lsql_runner.runtime.last_hour import LastHour, Sample
-from lsql_runner.runtime.lifecycle import Cause, move
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.current import CurrentStatus
+from lsql_runner.status.health import Health, assess
+from lsql_runner.status.last_hour import LastHour, Sample
+from lsql_runner.status.lifecycle import Cause, move
+from lsql_runner.status.model import Status
 
 BEGIN_MS = 1_795_252_980_000
 """The initial time of the fake clock: 2026-11-21T09:23:00Z."""

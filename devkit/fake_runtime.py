@@ -19,14 +19,14 @@ from lsql_runner.events.state import State
 from lsql_runner.lease.ports import Leadership
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.health import assess
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.runtime.state_at_uri import StateAtUri
-from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.status import Status
 from lsql_runner.sql.parser import parse
+from lsql_runner.state.at_uri import StateAtUri
+from lsql_runner.state.directory import StateDir
+from lsql_runner.status.health import assess
+from lsql_runner.status.lifecycle import Cause
+from lsql_runner.status.model import Status
 
 E = TypeVar("E", bound=Event)
 APP_ID = "app"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devkit.engines import memory_engine
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text

@@ -13,9 +13,9 @@ from threading import Event as Flag
 
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_without_api
+from lsql_runner.status.model import Status
 
 POLL_S = 0.02
 REQUEST_TIMEOUT_S = 3.0

@@ -10,19 +10,19 @@ from devkit import postgres, redis
 from devkit.jars import jar_folder
 from devkit.postgres import Postgres
 from devkit.redis import Redis
+from lsql_runner.compile.sink_rows import row_records, sink_rows
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.port import Sinks
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
-from lsql_runner.engine.sink_rows import row_records, sink_rows
 from lsql_runner.engine.sink_writer import continue_marks, sink_writer
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
+from lsql_runner.jvm.java_errors import errors_of
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import WriteSink
+from lsql_runner.state.folder import StateFolder
 
 Row = dict[str, Any]
 TOPICS: Mapping[str, Any] = {

@@ -18,8 +18,8 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import MemoryMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.spans import Span
+from lsql_runner.status.lifecycle import Cause
 from tests.browser.conftest import Open
 
 TOKEN = "0123456789abcdef"

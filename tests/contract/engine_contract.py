@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from lsql_runner.engine.offset_log import begin_checkpoint, run_id, saved_checkpoint
 from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.pipeline import plan_text
+from lsql_runner.state.folder import LocalFolder
+from lsql_runner.state.offset_log import begin_checkpoint, run_id, saved_checkpoint
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.state.folder import StateFolder
 
 CREATORS = 8
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devkit.memory_store import MemoryStore
-from lsql_runner.engine.state_folder import LocalFolder, StateFolder
+from lsql_runner.state.folder import LocalFolder, StateFolder
 from tests.contract.state_folder_contract import StateFolderContract
 
 

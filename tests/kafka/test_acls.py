@@ -20,7 +20,7 @@ from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.rights import Acl
-from lsql_runner.runtime.dry_run import acls_from_environment, validate
+from lsql_runner.start.dry_run import acls_from_environment, validate
 
 pytestmark = pytest.mark.timeout(300)
 

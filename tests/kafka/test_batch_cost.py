@@ -16,8 +16,8 @@ import pytest
 from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
-from lsql_runner.engine.call import java_class
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.jvm.call import java_class
 from tests.conftest import TopicFactory
 
 WARM_UP = 4

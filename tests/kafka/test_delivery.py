@@ -23,11 +23,11 @@ from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.process import Process
 from devkit.records import Record
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.identity import HIGH, LOW
+from lsql_runner.compile.identity import HIGH, LOW
+from lsql_runner.compile.schema import HEADERS
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.engine.schema import HEADERS
 from lsql_runner.engine.topic_writer import BATCH_HEADER, IDENTITY_HEADER
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import TOPIC_OUTPUT, TOPIC_SINK
 from lsql_runner.kafka.connection import KafkaConnection
 from tests.conftest import TopicFactory

@@ -14,8 +14,8 @@ from pyspark import SparkContext
 from devkit.broker import Broker
 from devkit.in_process import in_process
 from devkit.records import Record
-from lsql_runner.engine.call import java_class
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.jvm.call import java_class
 from tests.conftest import TopicFactory
 
 RUNS = 3

@@ -21,7 +21,7 @@ from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.model import Status
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(400)

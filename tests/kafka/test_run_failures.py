@@ -20,7 +20,7 @@ from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.model import Status
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -20,8 +20,8 @@ from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.repartition import repartition
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.repartition import repartition_state
-from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.state.directory import StateDir
+from lsql_runner.state.repartition import repartition_state
 
 pytestmark = pytest.mark.timeout(180)
 

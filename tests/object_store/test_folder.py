@@ -15,16 +15,16 @@ from devkit.hdfs import Hdfs
 from devkit.jars import jar_folder
 from devkit.object_store import ObjectStore
 from lsql_runner.config.state_store import UriStore
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.owner import newest_number
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
-from lsql_runner.engine.state_folder import StateFolder
-from lsql_runner.engine.uri_folder import UriFolder
 from lsql_runner.engine.warm_up import checkpoints_on_disk
 from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import STATE_FILES
 from lsql_runner.jvm.spark_jvm import SparkJvm
-from lsql_runner.runtime.state_at_uri import check_store
+from lsql_runner.state.at_uri import check_store
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.owner import newest_number
+from lsql_runner.state.uri_folder import UriFolder
 from tests.contract.state_folder_contract import StateFolderContract
 
 pytestmark = pytest.mark.timeout(300)

@@ -21,9 +21,9 @@ from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.table import FORMATS
 from lsql_runner.observe.metric_table import CONSOLE_METRICS, METRICS
 from lsql_runner.pipeline import plan_parsed
-from lsql_runner.runtime.memory_parts import memory_parts
-from lsql_runner.runtime.status import Status
 from lsql_runner.sql.parser import parse
+from lsql_runner.status.memory_parts import memory_parts
+from lsql_runner.status.model import Status
 
 HIDDEN = {".venv", ".git", "node_modules", "build", "target"}
 PAGES_OF_TEXT = sorted(

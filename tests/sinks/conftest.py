@@ -10,7 +10,7 @@ from devkit.engines import memory_engine
 from devkit.postgres import Postgres
 from devkit.redis import Redis
 from devkit.temporary import keep_temporary_files_in_memory
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 
 keep_temporary_files_in_memory()
 

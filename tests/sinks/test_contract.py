@@ -7,7 +7,7 @@ import pytest
 from devkit.postgres import Postgres
 from devkit.redis import Redis
 from devkit.sinks import EmptySink, MemorySink, PostgresSink, RedisSink, person
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -11,11 +11,11 @@ from devkit.engines import hidden_values
 from devkit.postgres import PASSWORD, USER, Postgres
 from devkit.sinks import PostgresSink, RealSink, person
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.offset_log import open_checkpoint
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
+from lsql_runner.state.folder import LocalFolder
+from lsql_runner.state.offset_log import open_checkpoint
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -8,7 +8,7 @@ from ci.tools.ports import free_port
 from devkit.redis import Redis
 from devkit.sinks import RealSink, RedisSink, person
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.errors import LsqlError
 
 pytestmark = pytest.mark.timeout(180)

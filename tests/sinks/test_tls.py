@@ -12,7 +12,7 @@ from devkit.postgres import Postgres
 from devkit.redis import Redis
 from devkit.sinks import RealSink, person
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.errors import LsqlError
 
 pytestmark = pytest.mark.timeout(180)

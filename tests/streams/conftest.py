@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from devkit.engines import memory_engine
 from devkit.spark_rows import conf
 from devkit.temporary import keep_temporary_files_in_memory
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 
 keep_temporary_files_in_memory()
 

@@ -13,9 +13,9 @@ from lsql_runner.bind.expr import AggregateCall, Const
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.scope import Scope
-from lsql_runner.engine.aggregates import aggregated
-from lsql_runner.engine.expressions import column
-from lsql_runner.engine.schema import spark_type
+from lsql_runner.compile.aggregates import aggregated
+from lsql_runner.compile.expressions import column
+from lsql_runner.compile.schema import spark_type
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from devkit.aggregate_model import AGGREGATES, Row, aggregates_of
 from devkit.window_model import ModelWindow, WindowKey, model_output_with
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics

@@ -29,11 +29,11 @@ from devkit.avro_schemas import REFUSED, TYPED
 from devkit.column_evaluator import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
-from lsql_runner.engine.codecs.avro import avro_type, decode_avro, encode_avro, register_registry
-from lsql_runner.engine.failures import classify
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.schema import spark_type
+from lsql_runner.compile.codecs.avro import avro_type, decode_avro, encode_avro, register_registry
+from lsql_runner.compile.schema import spark_type
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.formats.avro_schema import read_avro
+from lsql_runner.jvm.failures import classify
 
 REGISTRY = "avro-test"
 FAILURES = (PySparkException, Py4JError)

@@ -14,15 +14,15 @@ from devkit.column_evaluator import evaluator
 from devkit.mutations import bytes_near
 from devkit.spark_rows import records
 from lsql_runner.cases.proto_values import proto_schema
-from lsql_runner.engine.codecs.avro import REGISTRY, register_schemas
-from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.failures import classify
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.compile.codecs.avro import REGISTRY, register_schemas
+from lsql_runner.compile.codecs.table import decode
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.protobuf import PROTOBUF_FORMAT
 from lsql_runner.formats.table import parse_format
 from lsql_runner.formats.text_formats import text_serde
+from lsql_runner.jvm.failures import classify
 from lsql_runner.types import BYTES, INT, LONG, STRING, parse_type
 
 pytestmark = pytest.mark.timeout(600)

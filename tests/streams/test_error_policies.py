@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from ci.tools.ports import free_port
-from lsql_runner.engine.attempts import attempt, is_first, limit_size, rules, size_limits
-from lsql_runner.engine.codecs.avro import decode_avro, register_registry
-from lsql_runner.engine.memory import MemoryEngine, MemoryRun
+from lsql_runner.compile.attempts import attempt, is_first, limit_size, rules, size_limits
+from lsql_runner.compile.codecs.avro import decode_avro, register_registry
+from lsql_runner.compile.schema import HEADERS
+from lsql_runner.engine.in_memory.engine import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
-from lsql_runner.engine.schema import HEADERS
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan, WriteTopic

@@ -25,10 +25,10 @@ from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
 from lsql_runner.bind.functions.table import FUNCTIONS, ROWS, SPECIAL_FORMS
 from lsql_runner.bind.scope import Scope
-from lsql_runner.engine.expressions import column
-from lsql_runner.engine.failures import classify
-from lsql_runner.engine.schema import spark_type
+from lsql_runner.compile.expressions import column
+from lsql_runner.compile.schema import spark_type
 from lsql_runner.formats.catalog import STRING_FORMAT, Serde
+from lsql_runner.jvm.failures import classify
 from lsql_runner.sql import ast
 from lsql_runner.sql.cursor import Cursor
 from lsql_runner.sql.expressions import read_expression

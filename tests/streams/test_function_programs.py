@@ -19,7 +19,7 @@ from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, ROWS, SPECIA
 from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_memory import MemoryCases
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from tests.streams.test_aggregate_examples import AGGREGATED
 
 pytestmark = pytest.mark.timeout(300)

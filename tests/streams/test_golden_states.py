@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from devkit.golden_states import FOLDER, STATES, GoldenState, unpack
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.memory_queries import OutputRecord
+from lsql_runner.engine.in_memory.engine import MemoryEngine
+from lsql_runner.engine.in_memory.queries import OutputRecord
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.fingerprint import LAYOUTS, Fingerprint, fingerprint, operators
 

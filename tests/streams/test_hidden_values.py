@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 
 from devkit.engines import hidden_values
 from devkit.spark_rows import records
-from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.failures import Failure, classify
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.compile.codecs.table import decode
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from lsql_runner.jvm.failures import Failure, classify
 from lsql_runner.pipeline import plan_text
 from lsql_runner.types import STRING, parse_type
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from lsql_runner.engine.memory import MemoryEngine, MemoryRun
+from lsql_runner.engine.in_memory.engine import MemoryEngine, MemoryRun
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.avro_schema import avro_serde
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Format, Serde, TopicSchema

@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.identity import HIGH, LOW, RowIdentity, identity_columns
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.packed import packed
+from lsql_runner.compile.identity import HIGH, LOW, RowIdentity, identity_columns
+from lsql_runner.compile.packed import packed
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
 

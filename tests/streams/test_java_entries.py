@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.jvm import java_entries as entries
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lsql_runner.engine.dead_letters import OutputContext
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.memory_queries import MemoryQueries
+from lsql_runner.compile.dead_letters import OutputContext
+from lsql_runner.compile.ticks import reset
+from lsql_runner.engine.in_memory.engine import MemoryEngine
+from lsql_runner.engine.in_memory.queries import MemoryQueries
 from lsql_runner.engine.rows import TopicRecord
-from lsql_runner.engine.ticks import reset
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text

@@ -14,7 +14,7 @@ from lsql_runner.bind.kafka_settings import (
     expected_value,
 )
 from lsql_runner.container.budget import StoreMemory
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.state_options import tune_state
 from lsql_runner.sql.unsupported import KEYS_OF_ENGINE
 

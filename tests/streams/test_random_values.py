@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lsql_runner.engine.compile import compile_query
-from lsql_runner.engine.dead_letters import OutputContext
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.compile.dead_letters import OutputContext
+from lsql_runner.compile.queries import compile_query
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics

@@ -20,11 +20,10 @@ import pytest
 from devkit.golden_states import STATES, GoldenState, unpack
 from devkit.jars import jar_folder
 from devkit.spark_rows import conf
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.memory_queries import OutputRecord
+from lsql_runner.engine.in_memory.engine import MemoryEngine
+from lsql_runner.engine.in_memory.queries import OutputRecord
 from lsql_runner.engine.repartition import repartition
 from lsql_runner.engine.rows import TopicRecord
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.jvm.java import CLASS_ARCHIVE
@@ -33,9 +32,10 @@ from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.fingerprint import Fingerprint, fingerprint
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.repartitioning import fixed_operator
-from lsql_runner.runtime.repartition import repartition_state
-from lsql_runner.runtime.saved_state import Pinned, saved_state
-from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.state.directory import StateDir
+from lsql_runner.state.folder import LocalFolder
+from lsql_runner.state.repartition import repartition_state
+from lsql_runner.state.saved_state import Pinned, saved_state
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 pytestmark = pytest.mark.timeout(300)

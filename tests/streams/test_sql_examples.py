@@ -12,7 +12,7 @@ from lsql_runner.cases.case_run import run_case
 from lsql_runner.cases.load import load_case
 from lsql_runner.cases.on_memory import MemoryCases
 from lsql_runner.cases.run import find_cases
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.sql.parser import parse
 
 ROOT = Path(__file__).parents[2]

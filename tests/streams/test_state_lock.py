@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.state.directory import StateDir
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from devkit.engines import quick_jvm
 from lsql_runner.jvm.spark_jvm import SparkJvm
-from lsql_runner.runtime.statedir import StateDir
+from lsql_runner.state.directory import StateDir
 
 state = StateDir(Path(sys.argv[1]), "app")
 jvm = SparkJvm(quick_jvm(), (state.lock_file,))

@@ -12,10 +12,10 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from devkit.spark_rows import records
-from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.failures import classify
+from lsql_runner.compile.codecs.table import decode
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.text_formats import text_serde
+from lsql_runner.jvm.failures import classify
 from lsql_runner.types import parse_type
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM

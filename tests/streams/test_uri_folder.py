@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lsql_runner.engine.state_folder import StateFolder
-from lsql_runner.engine.uri_folder import UriFolder
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.state_at_uri import check_store
+from lsql_runner.state.at_uri import check_store
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.uri_folder import UriFolder
 from tests.contract.state_folder_contract import StateFolderContract
 
 

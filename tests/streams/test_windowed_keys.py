@@ -10,10 +10,10 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.codecs.table import Window, decode, encode
-from lsql_runner.engine.failures import classify
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.compile.codecs.table import Window, decode, encode
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.formats.catalog import Format, Serde
+from lsql_runner.jvm.failures import classify
 from lsql_runner.types import STRING
 
 VECTORS = Path(__file__).parents[2] / "image/jvm/src/test/resources/windowed-keys.csv"

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from devkit.window_model import Event, ModelWindow, Value, WindowKey, model_output
-from lsql_runner.engine.memory import MemoryEngine
-from lsql_runner.engine.memory_queries import OutputRecord
+from lsql_runner.engine.in_memory.engine import MemoryEngine
+from lsql_runner.engine.in_memory.queries import OutputRecord
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics

@@ -8,12 +8,12 @@ from functools import partial
 
 from lsql_runner.config.settings import read_settings
 from lsql_runner.config.state_store import UriStore
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
-from lsql_runner.runtime.repartition import Repartitioned, repartition_state
-from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.service import jvm_options
+from lsql_runner.state.directory import StateDir
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.repartition import Repartitioned, repartition_state
 
 
 def repartition(environment: Mapping[str, str], partitions: int, options: JvmOptions | None = None) -> Repartitioned:
@@ -49,8 +49,8 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
 
 def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partitions: int) -> Repartitioned:
     from lsql_runner.engine.repartition import repartition, repartition_session
-    from lsql_runner.engine.uri_folder import UriFolder
-    from lsql_runner.runtime.state_at_uri import StateAtUri
+    from lsql_runner.state.at_uri import StateAtUri
+    from lsql_runner.state.uri_folder import UriFolder
 
     folder = UriFolder(store.uri) / state.path.name
 

@@ -30,9 +30,9 @@ from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.runtime.memory_need import second_jvm_mib
-from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.sql.parser import parse
+from lsql_runner.start.memory_need import second_jvm_mib
+from lsql_runner.state.directory import StateDir
 from lsql_runner.web.server import serve
 
 if TYPE_CHECKING:
@@ -124,9 +124,9 @@ def processor(
         )
         from lsql_runner.observe.event_log import EventLog
         from lsql_runner.observe.metrics import Metrics
-        from lsql_runner.runtime.connections import connections
         from lsql_runner.runtime.dependencies import RunDependencies
         from lsql_runner.runtime.supervisor import Supervisor
+        from lsql_runner.start.connections import connections
 
         with (
             closing(engine),
@@ -176,9 +176,9 @@ def processor_without_api(
     Raises:
         LsqlError: see `processor`.
     """
-    from lsql_runner.runtime.connections import connections
     from lsql_runner.runtime.dependencies import RunDependencies
     from lsql_runner.runtime.supervisor import Supervisor
+    from lsql_runner.start.connections import connections
 
     program = parse(settings.sql)
     bind_settings(program.settings)
@@ -223,8 +223,8 @@ def _stored_state(
     if store is None:
         yield lambda: None
         return
-    from lsql_runner.engine.uri_folder import UriFolder
-    from lsql_runner.runtime.state_at_uri import StateAtUri
+    from lsql_runner.state.at_uri import StateAtUri
+    from lsql_runner.state.uri_folder import UriFolder
 
     place = UriFolder(store.uri) / settings.app_id
 

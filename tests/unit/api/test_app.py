@@ -19,7 +19,7 @@ from lsql_runner.container.budget import budget
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.processor import BrokerLost, LagMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.workers import JoinedWorker
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 
 TOKEN = "0123456789abcdef"
 OPEN = ApiAccess("open")

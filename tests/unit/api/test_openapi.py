@@ -22,7 +22,7 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
 from lsql_runner.observe.metrics import Metrics
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 
 TOKEN = "0123456789abcdef"
 WITH_TOKEN = ApiAccess("token", TOKEN)

@@ -11,7 +11,7 @@ from devkit.fake_processor import FakeProcessor, running
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.model import Status
 
 FIELDS = {"type", "title", "status", "code", "detail", "wayOut", "instance"}
 

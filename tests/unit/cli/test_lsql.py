@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from devkit.fake_brokers import FakeBrokers
 from lsql_runner.cli.lsql import cli
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime import dry_run
+from lsql_runner.start import dry_run
 
 LSQL = Path(sys.prefix, "bin", "lsql")
 TOPICS = {
@@ -243,7 +243,7 @@ def test_functions_are_listed_or_described() -> None:
 def test_an_internal_error_is_printed_without_its_trace() -> None:
     source = """
 from unittest import mock
-import lsql_runner.runtime.dry_run as dry_run
+import lsql_runner.start.dry_run as dry_run
 from lsql_runner.cli.lsql import main
 import logging, sys
 sys.argv = ["lsql", "validate"]

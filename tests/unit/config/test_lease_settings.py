@@ -4,7 +4,7 @@ import pytest
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.lease.connection import SERVICE_ACCOUNT, LeaseConnection
-from lsql_runner.runtime.dry_run import validate
+from lsql_runner.start.dry_run import validate
 from tests.unit.config.environment import SQL, refused, settings
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lsql_runner.engine.offset_log import append_committed
 from lsql_runner.engine.retention import kept_batches, kept_by
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.events.batches import Partition
+from lsql_runner.state.folder import LocalFolder
+from lsql_runner.state.offset_log import append_committed
 from tests.unit.plan.test_fingerprint import planned
 
 COUNT = "INSERT INTO counts SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"

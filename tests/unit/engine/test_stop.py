@@ -15,9 +15,9 @@ from lsql_runner.engine.port import Job, OutputOptions, SourceOptions
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.run_all import run_all
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.pipeline import plan_text
+from lsql_runner.state.folder import LocalFolder
 from tests.golden.catalog import CATALOG
 
 PROGRAM = """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.cases.codecs import PLAIN, WITH_SCHEMA
-from lsql_runner.engine.codecs.table import CODECS
+from lsql_runner.compile.codecs.table import CODECS
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.declared import as_declaration, declared_topics
 from lsql_runner.formats.infer import infer_serde

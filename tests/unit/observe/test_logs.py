@@ -27,7 +27,7 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.event_log import LATE_EVERY_MS, EventLog
 from lsql_runner.observe.logs import configure
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 
 
 class Terminal(io.StringIO):

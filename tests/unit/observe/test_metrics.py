@@ -14,7 +14,7 @@ from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.metric_table import METRICS
 from lsql_runner.observe.metrics import Metrics
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

@@ -11,7 +11,7 @@ from devkit.fake_runtime import APP_ID, FakeRuntime
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import JvmGone, LateRecordsDropped
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 from tests.unit.runtime.conftest import P0, RECORD
 
 COUNT = "SET emit='final'; INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 10s GROUP BY g"

@@ -12,11 +12,11 @@ import pytest
 
 from devkit.fake_runtime import APP_ID, FakeProcess, FakeRuntime
 from devkit.memory_store import MemoryStore, unreachable
-from lsql_runner.engine.state_folder import LocalFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import BrokerFound, BrokerLost
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.state.folder import LocalFolder
+from lsql_runner.status.lifecycle import Cause
 from tests.unit.runtime.conftest import P0, RECORD
 
 TEMPORARY = LsqlError("QUERY_FAILED", reason="a target refused a record")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from devkit.fake_runtime import APP_ID, FakeRuntime
 from lsql_runner.events.state import State
-from lsql_runner.runtime.group_claims import EXPIRES_MS, GroupClaims, claim_of, metadata_of, topic_id_of
+from lsql_runner.state.group_claims import EXPIRES_MS, GroupClaims, claim_of, metadata_of, topic_id_of
 from tests.unit.runtime.conftest import P0
 
 

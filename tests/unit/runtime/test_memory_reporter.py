@@ -9,8 +9,8 @@ from devkit.fake_engine import MEMORY
 from devkit.fake_runtime import FakeProcess, FakeRuntime
 from lsql_runner.events.processor import MemoryMeasured
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.memory_reporter import HEAP_GROWTH_BYTES
+from lsql_runner.status.lifecycle import Cause
 
 FIRST_SECONDS = 5
 SECONDS = 30

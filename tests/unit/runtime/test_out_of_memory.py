@@ -16,8 +16,8 @@ from lsql_runner.engine.port import Marking
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.out_of_memory import MARKED_OFFSETS, OutOfMemory, ReadMode, decide_reading, out_of_memory
+from lsql_runner.status.lifecycle import Cause
 from tests.unit.runtime.conftest import P0, RECORD
 
 ONCE = OutOfMemory(heap_mib=256)

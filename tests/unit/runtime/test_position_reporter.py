@@ -10,9 +10,9 @@ import pytest
 from devkit.fake_runtime import APP_ID, BEGIN_MS, FakeRuntime
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, LagMeasured, WarningRaised
-from lsql_runner.runtime.group_claims import RENEWED_MS, GroupClaims, claim_of, metadata_of, topic_id_of
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.state.group_claims import RENEWED_MS, GroupClaims, claim_of, metadata_of, topic_id_of
+from lsql_runner.status.state_machine import StateMachine
 
 P0 = Partition("t", 0)
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"

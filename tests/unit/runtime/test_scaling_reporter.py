@@ -13,7 +13,7 @@ from devkit.fake_runtime import FakeProcess, FakeRuntime
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import LagMeasured, ScalingDecided, WarningRaised
 from lsql_runner.events.workers import JoinedWorker
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.status.lifecycle import Cause
 
 ENABLED = {
     "LSQL_WORKERS_SECRET": "0123456789abcdef",

@@ -9,7 +9,6 @@ import pytest
 from devkit.fake_leadership import FakeLeadership
 from devkit.fake_runtime import FakeRuntime
 from devkit.memory_store import MemoryStore, unreachable
-from lsql_runner.engine.owner import OwnerNumber
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.leadership import LeadershipChanged
@@ -17,7 +16,8 @@ from lsql_runner.events.processor import StateChanged
 from lsql_runner.events.state import State
 from lsql_runner.jvm.java import DEATHS
 from lsql_runner.lease.election import Term
-from lsql_runner.runtime.lifecycle import Cause
+from lsql_runner.state.owner import OwnerNumber
+from lsql_runner.status.lifecycle import Cause
 
 FILTER = "SET defaults.topic.autocreate=true; INSERT INTO o SELECT STREAM * FROM t"
 

@@ -21,9 +21,9 @@ from lsql_runner.events.state import State
 from lsql_runner.lease.election import Term
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
-from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.sql.parser import parse
+from lsql_runner.state.directory import StateDir
 
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
 P0 = Partition("t", 0)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from devkit.java_compiler import build_jar
 from lsql_runner.cli.lsql import cli
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.dry_run import explain_from_environment, validate
+from lsql_runner.start.dry_run import explain_from_environment, validate
 
 SOURCE = """
 package com.example;

@@ -36,11 +36,11 @@ from lsql_runner.errors import ErrorReport, LsqlError
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.processor import SinkUse, TopicUse
 from lsql_runner.events.state import State
-from lsql_runner.runtime.health import Health, Reason
-from lsql_runner.runtime.last_hour import INTERVAL_MS
-from lsql_runner.runtime.memory_parts import memory_parts, private_total_bytes
 from lsql_runner.runtime.port import Identity, Processor
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.health import Health, Reason
+from lsql_runner.status.last_hour import INTERVAL_MS
+from lsql_runner.status.memory_parts import memory_parts, private_total_bytes
+from lsql_runner.status.model import Status
 
 
 def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsql_runner.api.worker_models import ScalingReport, WorkerReport
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.model import Status
 
 
 def worker_reports(status: Status) -> list[WorkerReport] | None:

@@ -32,10 +32,10 @@ from lsql_runner.jvm.spark_jvm import SparkJvm, short_lived
 from lsql_runner.kafka.ports import Brokers, TopicRequest
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.plan.clocks import clock_of
-from lsql_runner.runtime.connections import brokers_of, registry_of
-from lsql_runner.runtime.preparation import source_partitions
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_without_api
+from lsql_runner.start.connections import brokers_of, registry_of
+from lsql_runner.start.preparation import source_partitions
 
 _READY_S = 30.0
 _POLL_S = 0.05

@@ -6,9 +6,9 @@ from lsql_runner.cases.case_run import CaseRun
 from lsql_runner.cases.compare import ActualRecord
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import EncodedRecord, PreparedCase
-from lsql_runner.engine.memory import MemoryEngine
+from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
-from lsql_runner.runtime.targets import compacted_targets
+from lsql_runner.start.targets import compacted_targets
 
 
 class MemoryCases:

@@ -21,10 +21,10 @@ from lsql_runner.kafka.ports import RawRecord, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
-from lsql_runner.runtime.registry_schemas import register_output_schemas, subject_of
-from lsql_runner.runtime.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.sql import ast
 from lsql_runner.sql.parser import parse
+from lsql_runner.start.registry_schemas import register_output_schemas, subject_of
+from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
 
 _REASONS = DetailTable({"FORMAT_UNKNOWN": "this may be text or a binary number: declare the format of the topic"})
 

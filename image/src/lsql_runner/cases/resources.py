@@ -8,8 +8,8 @@ from lsql_runner.cases.model import Case
 from lsql_runner.cases.prepare import PreparedCase, declared_schemas
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.ports import TopicRequest
-from lsql_runner.runtime.registry_schemas import subject_of
-from lsql_runner.runtime.targets import target_request
+from lsql_runner.start.registry_schemas import subject_of
+from lsql_runner.start.targets import target_request
 
 _KEEP = {"retention.ms": "-1"}
 """Without a retention time, because records of a case may have old timestamps."""

@@ -71,7 +71,7 @@ def run_cases(
 @contextmanager
 def _in_memory(jvm: SparkJvm) -> Iterator[CaseEngine]:
     from lsql_runner.cases.on_memory import MemoryCases
-    from lsql_runner.engine.memory import MemoryEngine
+    from lsql_runner.engine.in_memory.engine import MemoryEngine
 
     with MemoryEngine(jvm, small_batches=True) as engine:
         yield MemoryCases(engine)

@@ -11,8 +11,8 @@ from lsql_runner.errors import DetailTable, ErrorReport, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.state import State
 from lsql_runner.plan.clocks import QueryClock
-from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.supervisor import Supervisor
+from lsql_runner.status.model import Status
 
 DEADLINE_S = 60.0
 """For one micro-batch, including the start of its query."""

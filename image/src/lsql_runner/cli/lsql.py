@@ -107,8 +107,8 @@ def validate(path: str | None) -> int:
 
     Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else from LSQL_TOPICS.
     """
-    from lsql_runner.runtime.actions import describe
-    from lsql_runner.runtime.dry_run import validate as validate_program
+    from lsql_runner.start.actions import describe
+    from lsql_runner.start.dry_run import validate as validate_program
 
     found = validate_program(_environment(path))
     planned = found.planned
@@ -140,7 +140,7 @@ def explain(path: str | None, acls: bool, as_json: bool, principal: str) -> int:
     With --acls, print the least rights on topics, consumer group and transactional ids instead. Without
     SQL_BOOTSTRAP_SERVERS they include those to create all targets.
     """
-    from lsql_runner.runtime.dry_run import explain_from_environment
+    from lsql_runner.start.dry_run import explain_from_environment
 
     if acls:
         return _explain_acls(_environment(path), principal, as_json)
@@ -152,7 +152,7 @@ def explain(path: str | None, acls: bool, as_json: bool, principal: str) -> int:
 
 def _explain_acls(environment: Mapping[str, str], principal: str, as_json: bool) -> int:
     from lsql_runner.kafka.rights import acl_commands
-    from lsql_runner.runtime.dry_run import acls_from_environment
+    from lsql_runner.start.dry_run import acls_from_environment
 
     found = acls_from_environment(environment)
     user = principal or found.principal
@@ -169,7 +169,7 @@ def _explain_acls(environment: Mapping[str, str], principal: str, as_json: bool)
 def topology(path: str | None) -> int:
     """Print the plan as a graph, in JSON."""
     from lsql_runner.plan.topology import topology as topology_of
-    from lsql_runner.runtime.dry_run import plan_from_environment
+    from lsql_runner.start.dry_run import plan_from_environment
 
     _echo_json(topology_of(plan_from_environment(_environment(path)).plan))
     return 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lsql_runner.engine.failures import classify
 from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.failures import classify
 from lsql_runner.kafka.connection import KafkaConnection
 
 _REFUSALS = ("AuthorizationException", "AuthenticationException")

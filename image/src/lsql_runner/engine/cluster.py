@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 from pyspark import SparkContext
 
-from lsql_runner.engine.call import java_class
 from lsql_runner.events.workers import JoinedWorker, RefusedWorker
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import CLUSTER
 from lsql_runner.jvm.workers import Workers, master_settings
 

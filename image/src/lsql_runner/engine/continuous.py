@@ -20,32 +20,32 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.compile import compile_with_errors
-from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.nodes import Reader
-from lsql_runner.engine.offset_log import (
-    append_committed,
-    delete_old_batches,
-    first_batch,
-    next_batch_id,
-    run_id,
-)
+from lsql_runner.compile.nodes import Reader
+from lsql_runner.compile.queries import compile_with_errors
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.progress import failure_counts
 from lsql_runner.engine.retention import KEPT_MS
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import continuous_writer_options, output_context
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import CONTINUOUS_QUERY, TOPIC_SOURCE
 from lsql_runner.jvm.java_error import JavaErrors
+from lsql_runner.jvm.java_errors import errors_of
 from lsql_runner.plan.queries import Query
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.offset_log import (
+    append_committed,
+    delete_old_batches,
+    first_batch,
+    next_batch_id,
+    run_id,
+)
 
 SAVE_S = 1.0
 """How often progress is saved. After a kill, at most the records of this time are written again."""

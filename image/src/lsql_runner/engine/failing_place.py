@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from lsql_runner.bind.bound import Fields, Part, UnnamedValue
 from lsql_runner.bind.expr import Expr
-from lsql_runner.engine.expressions import column
+from lsql_runner.compile.expressions import column
+from lsql_runner.compile.nodes import Reader, Source, compile_node
 from lsql_runner.engine.locate import failure_of
-from lsql_runner.engine.nodes import Reader, Source, compile_node
 from lsql_runner.plan.nodes import Aggregate, Filter, PlanNode, Project, ReadTopic, Unnest
 from lsql_runner.plan.queries import Write
 from lsql_runner.plan.tree import keeps_state, nodes

@@ -13,8 +13,8 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from lsql_runner.engine.failures import Failure, classify
 from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.failures import Failure, classify
 
 
 @dataclass(frozen=True, slots=True)

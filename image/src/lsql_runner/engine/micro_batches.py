@@ -17,26 +17,27 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.compile import compile_query, shared
+from lsql_runner.compile.metric_names import OUTPUT_METRIC
+from lsql_runner.compile.queries import compile_query, shared
+from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.emission import output_mode, tune_emission
-from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.offset_log import run_id
 from lsql_runner.engine.port import Job, Sinks, qualified_name
-from lsql_runner.engine.progress import OUTPUT_METRIC, batch_ended
+from lsql_runner.engine.progress import batch_ended
 from lsql_runner.engine.retention import tune_retention
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
-from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.source import stream_reader
 from lsql_runner.engine.topic_output import open_output
 from lsql_runner.engine.topic_writer import output_context, writer_options
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import BATCH_LISTENER, BATCH_TRIGGER, ERROR_CHAIN, TOPIC_SINK
 from lsql_runner.jvm.java_error import JavaError, JavaErrors
+from lsql_runner.jvm.java_errors import errors_of
 from lsql_runner.plan.queries import Query, WriteSink
 from lsql_runner.plan.stores import query_stores
+from lsql_runner.state.offset_log import run_id
 
 LOG = logging.getLogger(__name__)
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Protocol
 
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.owner import Owner
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.memory import JvmMemory
@@ -22,6 +20,8 @@ from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.queries import Plan
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.owner import Owner
 
 
 def qualified_name(app_id: str, query: str) -> str:

@@ -20,14 +20,31 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lsql_runner.compile.codecs.avro import REGISTRY, register_registry
+from lsql_runner.compile.event_time import WINDOW_END
+from lsql_runner.compile.groups import aggregate_input
+from lsql_runner.compile.nodes import Source, compile_node, source_of
+from lsql_runner.compile.ticks import advance
+from lsql_runner.compile.ticks import reset as reset_ticks
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
-from lsql_runner.engine.call import java_class
 from lsql_runner.engine.cluster import read_cluster
-from lsql_runner.engine.codecs.avro import REGISTRY, register_registry
-from lsql_runner.engine.event_time import WINDOW_END
-from lsql_runner.engine.failures import (
+from lsql_runner.engine.port import Job
+from lsql_runner.engine.query import RunningPlan
+from lsql_runner.engine.record_error import record_error
+from lsql_runner.engine.run_all import run_all
+from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
+from lsql_runner.engine.source import range_reader
+from lsql_runner.engine.state_options import tune_state
+from lsql_runner.engine.topic_writer import output_context
+from lsql_runner.engine.warm_up import warm_up
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.memory import GarbageCollector, JvmMemory
+from lsql_runner.events.workers import JoinedWorker, RefusedWorker
+from lsql_runner.jvm.call import java_class
+from lsql_runner.jvm.failures import (
     OF_A_RECORD,
     TIMESTAMP_TYPES,
     Failure,
@@ -36,25 +53,6 @@ from lsql_runner.engine.failures import (
     query_error,
     store_error,
 )
-from lsql_runner.engine.groups import aggregate_input
-from lsql_runner.engine.nodes import Source, compile_node, source_of
-from lsql_runner.engine.offset_log import newest_batch, planned_batch
-from lsql_runner.engine.owner import OwnerFile, OwnerNumber
-from lsql_runner.engine.port import Job
-from lsql_runner.engine.query import RunningPlan
-from lsql_runner.engine.record_error import record_error
-from lsql_runner.engine.run_all import run_all
-from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
-from lsql_runner.engine.source import range_reader
-from lsql_runner.engine.state_options import tune_state
-from lsql_runner.engine.ticks import advance
-from lsql_runner.engine.ticks import reset as reset_ticks
-from lsql_runner.engine.topic_writer import output_context
-from lsql_runner.engine.warm_up import warm_up
-from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import BatchEnded, Partition
-from lsql_runner.events.memory import GarbageCollector, JvmMemory
-from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY, OWNER
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.jvm.workers import Workers
@@ -62,6 +60,8 @@ from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.stores import store_count
 from lsql_runner.plan.tree import keeps_state, nodes
+from lsql_runner.state.offset_log import newest_batch, planned_batch
+from lsql_runner.state.owner import OwnerFile, OwnerNumber
 
 LOG = logging.getLogger("lsql_runner.engine")
 

@@ -10,7 +10,6 @@ from pyspark.sql import SparkSession
 
 from lsql_runner.engine.continuous import ContinuousQuery
 from lsql_runner.engine.micro_batches import BatchReports, start_for_sink, start_for_topics
-from lsql_runner.engine.offset_log import open_checkpoint
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
@@ -18,6 +17,7 @@ from lsql_runner.engine.sink_writer import continue_marks, sink_writer
 from lsql_runner.engine.topic_output import commit_abandoned
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
+from lsql_runner.state.offset_log import open_checkpoint
 
 _STOP_DEADLINE_S = 30.0
 

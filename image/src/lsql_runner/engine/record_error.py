@@ -8,14 +8,14 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lsql_runner.engine.codecs.table import decode
-from lsql_runner.engine.compile import compile_write
-from lsql_runner.engine.dead_letters import OutputContext
+from lsql_runner.compile.codecs.table import decode
+from lsql_runner.compile.dead_letters import OutputContext
+from lsql_runner.compile.groups import aggregate_input
+from lsql_runner.compile.nodes import Reader, compile_node, source_of
+from lsql_runner.compile.queries import compile_write
+from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.failing_place import failing_place
-from lsql_runner.engine.groups import aggregate_input
 from lsql_runner.engine.locate import BadRecord, Compute, OffsetRange, failure_of, locate
-from lsql_runner.engine.nodes import Reader, compile_node, source_of
-from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import Format, TopicSchema

@@ -11,11 +11,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lsql_runner.config.state_store import UriStore
-from lsql_runner.engine.failures import classify
 from lsql_runner.engine.session import SessionOptions, forget_jvm, open_session
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.failures import classify
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.state.folder import StateFolder
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from lsql_runner.engine.offset_log import batch_count
 from lsql_runner.engine.port import Job
-from lsql_runner.engine.state_folder import StateFolder
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.stores import query_stores
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.offset_log import batch_count
 
 KEPT_MS = 600_000
 LEAST_BATCHES = 100

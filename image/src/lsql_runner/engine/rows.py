@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from lsql_runner.engine.call import call
-from lsql_runner.engine.schema import BINARY, HEADERS, INT, LONG, STRING
+from lsql_runner.compile.schema import BINARY, HEADERS, INT, LONG, STRING
+from lsql_runner.jvm.call import call
 from lsql_runner.jvm.java_entries import DECODE_JSON
 
 Headers = tuple[tuple[str, bytes | None], ...]

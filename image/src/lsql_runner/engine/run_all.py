@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 
-from lsql_runner.engine.failures import classify
+from lsql_runner.jvm.failures import classify
 
 LOG = logging.getLogger("lsql_runner.engine")
 

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.limits import cores
 from lsql_runner.engine.cluster import start_master
-from lsql_runner.engine.java_names import remember_java_names
 from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
+from lsql_runner.jvm.java_names import remember_java_names
 from lsql_runner.jvm.workers import Workers, driver_settings
 from lsql_runner.plan.queries import MAX_CONTINUOUS_READS
 
@@ -141,7 +141,7 @@ def session_settings(options: SessionOptions) -> dict[str, str]:
         }
     )
     if options.store is not None:
-        from lsql_runner.engine.uri_folder import store_settings  # only for processors that need it
+        from lsql_runner.state.uri_folder import store_settings  # only for processors that need it
 
         settings |= store_settings(options.store, options.scratch)
     if options.workers is None:

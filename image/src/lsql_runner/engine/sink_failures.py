@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lsql_runner.config.sink_connection import SinkConnection
-from lsql_runner.engine.failures import innermost
 from lsql_runner.errors import LsqlError
+from lsql_runner.jvm.failures import innermost
 from lsql_runner.jvm.java_entries import (
     SINK_CERTIFICATE_UNTRUSTED,
     SINK_FAILED,

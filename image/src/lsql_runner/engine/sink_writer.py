@@ -10,15 +10,15 @@ from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.java_errors import errors_of
-from lsql_runner.engine.offset_log import next_batch_id, renew_identity, run_id
+from lsql_runner.compile.sink_rows import row_columns
 from lsql_runner.engine.port import Sinks, qualified_name
 from lsql_runner.engine.sink_failures import sink_error
-from lsql_runner.engine.sink_rows import row_columns
-from lsql_runner.engine.state_folder import StateFolder
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import SINK_WRITER
+from lsql_runner.jvm.java_errors import errors_of
 from lsql_runner.plan.queries import WriteSink
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.offset_log import next_batch_id, renew_identity, run_id
 
 _IDLE_TRANSACTION_S = 15
 """With a standby: a server ends a transaction whose client has sent nothing for so long. The client is suspended or its

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.engine.nodes import Reader
+from lsql_runner.compile.nodes import Reader
 from lsql_runner.engine.port import SourceOptions, qualified_name
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema

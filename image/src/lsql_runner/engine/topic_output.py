@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
+from lsql_runner.compile.dead_letters import identified, identified_dead_letters, source_topics
+from lsql_runner.compile.identity import signed_tag
 from lsql_runner.engine.broker_errors import broker_error
-from lsql_runner.engine.call import java_class
-from lsql_runner.engine.dead_letters import identified, identified_dead_letters, source_topics
-from lsql_runner.engine.identity import signed_tag
-from lsql_runner.engine.offset_log import by_topic, first_batch, run_id
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.topic_writer import writer_name
 from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import TOPIC_OUTPUT
 from lsql_runner.plan.late_records import late_nodes
 from lsql_runner.plan.nodes import Unnest
 from lsql_runner.plan.queries import Query, WriteTopic
 from lsql_runner.plan.tree import nodes
+from lsql_runner.state.offset_log import by_topic, first_batch, run_id
 
 
 def commit_abandoned(job: Job) -> None:

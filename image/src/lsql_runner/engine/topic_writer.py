@@ -6,14 +6,14 @@ that runs again leaves out the records that it has already written.
 
 from __future__ import annotations
 
-from lsql_runner.engine.attempts import size_limits
-from lsql_runner.engine.dead_letters import OutputContext
+from lsql_runner.compile.attempts import size_limits
+from lsql_runner.compile.dead_letters import OutputContext
 from lsql_runner.engine.port import OutputOptions, qualified_name
 
 BATCH_HEADER = "lsql.batch"
 """`<app id>/<run>/<query>/<batch id>`, UTF-8. The run is the beginning of the checkpoint's id."""
 IDENTITY_HEADER = "lsql.id"
-"""The identity of a record among those of its query, 16 bytes (`engine.identity`)."""
+"""The identity of a record among those of its query, 16 bytes (`compile.identity`)."""
 
 _BATCH_BYTES = 131_072
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.engine.compile import compile_query, shared
+from lsql_runner.compile.queries import compile_query, shared
+from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.port import Job
-from lsql_runner.engine.sink_rows import sink_rows
 from lsql_runner.engine.source import stream_reader
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.plan.queries import Query

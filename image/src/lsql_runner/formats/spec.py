@@ -1,7 +1,7 @@
 """The row of a format in the table of formats: the functions and properties in which formats differ.
 
 Other packages use only the row: nothing outside of `formats` compares a format's name. Two tables with the
-same keys read and write the bytes: `engine.codecs` in Spark, `cases.codecs` in Python.
+same keys read and write the bytes: `compile.codecs` in Spark, `cases.codecs` in Python.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """All names of the Java module `image/jvm` that Python uses.
 
-Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `engine.call.call`
-returns columns of them. The classes in CALLED are called through py4j (`engine.call.java_class`). The classes in
+Python uses the module in four ways. The class EXTENSIONS registers FUNCTIONS in each session; `jvm.call.call`
+returns columns of them. The classes in CALLED are called through py4j (`jvm.call.java_class`). The classes in
 SETTING_VALUES are values of settings of Spark, Hadoop and Kafka, which load them. PROGRAMS are started with `java`. In
 Java these classes have the annotation `@PythonEntry`; `tests/repo/test_java_entries.py`
 compares both lists.

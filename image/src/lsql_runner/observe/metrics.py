@@ -20,9 +20,9 @@ from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone,
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_registry import MetricRegistry, MetricSample, family_of
 from lsql_runner.observe.metric_table import METRICS, as_markdown
-from lsql_runner.runtime.memory_parts import memory_parts
 from lsql_runner.runtime.port import Identity
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.memory_parts import memory_parts
+from lsql_runner.status.model import Status
 
 _FAILED_RECORDS: dict[FailureAction, str] = {
     "dead_letter": "lsql_dead_letters_total",

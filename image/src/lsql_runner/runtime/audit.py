@@ -11,7 +11,7 @@ from lsql_runner.events.processor import AuditRecorded
 from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.deployment import changed_values, deployment_of
-from lsql_runner.runtime.state_machine import StateMachine
+from lsql_runner.status.state_machine import StateMachine
 
 
 class AuditTrail:

@@ -18,19 +18,19 @@ from lsql_runner.jvm.java import was_replaced
 from lsql_runner.plan.tasks import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
-from lsql_runner.runtime.group_claims import GroupClaims
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
-from lsql_runner.runtime.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
 from lsql_runner.runtime.standby import Standby
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
+from lsql_runner.start.preparation import PreparedProgram, carry_out, prepare
+from lsql_runner.state.group_claims import GroupClaims
+from lsql_runner.status.lifecycle import Cause
+from lsql_runner.status.state_machine import StateMachine
 
 if TYPE_CHECKING:
     from lsql_runner.runtime.scaling_reporter import ScalingReporter

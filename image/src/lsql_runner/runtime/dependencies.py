@@ -13,8 +13,8 @@ from lsql_runner.lease.ports import Leadership
 from lsql_runner.runtime.clock import monotonic_ms, now_ms
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter, Reporting, ReportingThread
-from lsql_runner.runtime.statedir import StateDir
 from lsql_runner.sql import ast
+from lsql_runner.state.directory import StateDir
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

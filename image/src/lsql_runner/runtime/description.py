@@ -11,7 +11,7 @@ from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime.port import ProgramDescription, StoreInfo
-from lsql_runner.runtime.preparation import PreparedProgram
+from lsql_runner.start.preparation import PreparedProgram
 from lsql_runner.types import describe
 
 

@@ -6,8 +6,8 @@ from lsql_runner.container.limits import kernel_memory_bytes
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.events.memory import MemoryMeasured
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
+from lsql_runner.status.state_machine import StateMachine
 
 PERIOD_MS = 30_000
 """The time between two measurements. A measurement takes 14 ms of processor time if the processes have 560 MiB: the

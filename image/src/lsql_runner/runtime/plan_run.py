@@ -13,18 +13,18 @@ from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOp
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
-from lsql_runner.runtime.actions import Action
+from lsql_runner.formats.json_diagnosis import diagnose_json
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.diagnosis import diagnose_json
-from lsql_runner.runtime.group_claims import GroupClaims
 from lsql_runner.runtime.idle import IdleClocks
-from lsql_runner.runtime.memory_need import buffers_of
-from lsql_runner.runtime.needed_acls import delivers_exactly_once
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.runtime.preparation import PreparedProgram
-from lsql_runner.runtime.state_machine import StateMachine
-from lsql_runner.runtime.statedir import StateDir
-from lsql_runner.runtime.status import Status
+from lsql_runner.start.actions import Action
+from lsql_runner.start.memory_need import buffers_of
+from lsql_runner.start.needed_acls import delivers_exactly_once
+from lsql_runner.start.preparation import PreparedProgram
+from lsql_runner.state.directory import StateDir
+from lsql_runner.state.group_claims import GroupClaims
+from lsql_runner.status.model import Status
+from lsql_runner.status.state_machine import StateMachine
 
 _LATE = (
     "query {query} left out records that arrived after their window and its grace: lsql_late_records_dropped_total "

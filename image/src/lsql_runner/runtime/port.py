@@ -7,9 +7,9 @@ from typing import Any, Literal, Protocol
 
 from lsql_runner.container.budget import MemoryBudget
 from lsql_runner.errors import LsqlError
-from lsql_runner.runtime.health import Health
-from lsql_runner.runtime.last_hour import Sample
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.health import Health
+from lsql_runner.status.last_hour import Sample
+from lsql_runner.status.model import Status
 
 Action = Literal["stop", "start"]
 

@@ -12,10 +12,10 @@ from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import BrokerFound, BrokerLost, LagMeasured, WarningRaised
 from lsql_runner.kafka.ports import GroupPositions, TopicReader
-from lsql_runner.runtime.group_claims import RENEWED_MS, Claim, GroupClaims, metadata_of
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
-from lsql_runner.runtime.topic_ids import check_unchanged
+from lsql_runner.state.group_claims import RENEWED_MS, Claim, GroupClaims, metadata_of
+from lsql_runner.state.topic_ids import check_unchanged
+from lsql_runner.status.state_machine import StateMachine
 
 _JOIN_S = 30.0
 _CHECK_MS = 5_000

@@ -9,11 +9,11 @@ from math import ceil
 from lsql_runner.config.scaling_settings import Autoscaling
 from lsql_runner.events.processor import Event, LagMeasured, ScalingDecided, WarningRaised
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.state_machine import StateMachine
-from lsql_runner.runtime.status import Status
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.scaling.policy import Lag, Policy, ScalingHistory, decide, needed
 from lsql_runner.scaling.window import Proposal, WorkerLimits
+from lsql_runner.status.model import Status
+from lsql_runner.status.state_machine import StateMachine
 
 INTERVAL_MS = 15_000
 """The time between two decisions: that of a HorizontalPodAutoscaler."""

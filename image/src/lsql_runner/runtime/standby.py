@@ -11,15 +11,15 @@ from lsql_runner.container.budget import budget
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 from lsql_runner.lease.ports import Leadership
-from lsql_runner.runtime.decision import partitions_of
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of
-from lsql_runner.runtime.memory_need import buffers_of
 from lsql_runner.runtime.plan_run import job_of
 from lsql_runner.runtime.port import ProgramDescription
-from lsql_runner.runtime.preparation import PreparedProgram, prepare_without_changes, source_partitions
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
+from lsql_runner.start.decision import partitions_of
+from lsql_runner.start.memory_need import buffers_of
+from lsql_runner.start.preparation import PreparedProgram, prepare_without_changes, source_partitions
+from lsql_runner.status.state_machine import StateMachine
 
 LOG = logging.getLogger("lsql_runner.standby")
 

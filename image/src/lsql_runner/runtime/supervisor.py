@@ -12,11 +12,11 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.health import Health, assess
-from lsql_runner.runtime.last_hour import LastHour, Sample
-from lsql_runner.runtime.lifecycle import Cause
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
-from lsql_runner.runtime.status import Status
+from lsql_runner.status.health import Health, assess
+from lsql_runner.status.last_hour import LastHour, Sample
+from lsql_runner.status.lifecycle import Cause
+from lsql_runner.status.model import Status
 
 _TURN_S = 0.1
 _END_S = 60.0

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from lsql_runner.events.processor import VolumeMeasured
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
+from lsql_runner.status.state_machine import StateMachine
 
 PERIOD_MS = 30_000
 """The time between two measurements: one system call each, which reads no file."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lsql_runner.events.processor import WarningRaised
 from lsql_runner.events.workers import JoinedWorker, WorkersChanged
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.runtime.state_machine import StateMachine
 from lsql_runner.runtime.timer import Timer
+from lsql_runner.status.state_machine import StateMachine
 
 PERIOD_MS = 2_000
 """The time between two requests: one message within the JVM."""

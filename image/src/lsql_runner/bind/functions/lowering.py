@@ -1,7 +1,7 @@
 """How a function is computed: a tree of functions of Spark and of the Java module over the arguments of the call.
 
-A lowering is data, so the function table can be tested and documented without Spark. `engine.lowering` compiles it to a
-Spark column; records are processed only in the JVM.
+A lowering is data, so the function table can be tested and documented without Spark. `compile.lowering` makes a column
+of Spark from it; records are processed only in the JVM.
 """
 
 from __future__ import annotations

@@ -1,0 +1,440 @@
+"""Decides what a start does. Pure. A start is refused here or while its situation is read, before any change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lsql_runner.config.settings import Settings
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.pipeline import PlannedProgram
+from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
+from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query
+from lsql_runner.plan.state_changes import STATE_CHANGES
+from lsql_runner.start.actions import (
+    Action,
+    BeginCheckpoints,
+    CreateTopic,
+    DropCheckpoint,
+    DropOldGenerations,
+    PinProgram,
+    RegisterSchema,
+    RewindCheckpoint,
+)
+from lsql_runner.start.memory_need import needed_worker_mib
+from lsql_runner.start.registry_schemas import TargetSchema, check_schemas
+from lsql_runner.start.state_partitions import wanted_partitions
+from lsql_runner.start.targets import target_request
+from lsql_runner.state.offset_log import SavedCheckpoint
+from lsql_runner.state.saved_state import Pinned, SavedState
+from lsql_runner.state.topic_ids import LOSSES, foreign_positions, recreated_topics, shorter_partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The program, and everything outside it that determines how it starts."""
+
+    planned: PlannedProgram
+    topics: frozenset[str]
+    """The names of all topics on the brokers."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """By source topic: its id; empty if the brokers have none."""
+    schemas: tuple[TargetSchema, ...]
+    """The program's output schemas, with their ids in the registry."""
+    committed: Mapping[Partition, int]
+    """The consumer group's positions in the source topics."""
+    group_ids: Mapping[Partition, str] = field(default_factory=dict)
+    """By source partition: the id of the topic that the position of the group belongs to, if it is known."""
+    ends: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the end of its records."""
+    resets: Mapping[Partition, int]
+    """By source partition: where `auto.offset.reset` begins."""
+    saved: SavedState
+    """The content of the state directory."""
+    new_state_partitions: int
+    """Into how many partitions new state is divided: see `start.state_partitions`."""
+    versions: Mapping[str, str]
+    """Versions of the software, by package."""
+    needed_mib: int
+    """The memory that the program needs (`start.memory_need`)."""
+    memory_limit_mib: int | None = None
+    """The memory limit of this container; None if it has none, or if the program is only validated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartDecision:
+    """How the program starts."""
+
+    plan: Plan
+    """The plan, with the names of the checkpoints that its queries continue."""
+    generation: int
+    state_partitions: int
+    """Into how many partitions the state of each operator is divided."""
+    start_offsets: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the first offset for an empty checkpoint."""
+    positions: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the next offset to read."""
+    first_batches: frozenset[str]
+    """The queries that have not ended a batch yet."""
+    warnings: tuple[str, ...]
+    actions: tuple[Action, ...]
+    """The changes before the program runs, in this order."""
+    later: tuple[Action, ...]
+    """The changes when each query in `first_batches` has ended a batch. A later start decides them again."""
+
+
+def decide(situation: Situation, settings: Settings) -> StartDecision:
+    """Decide how to start.
+
+    Raises:
+        LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_LOST, OFFSETS_OUT_OF_RANGE.
+    """
+    check_schemas(situation.schemas)
+    recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
+    situation = _without_old_positions(situation, recreated, settings)
+    pinned = situation.saved.pinned
+    plan = situation.planned.plan
+    continued = (
+        Continuation(plan=plan, fingerprint=fingerprint(plan))
+        if pinned is None
+        else _continuation(situation.planned, pinned, settings)
+    )
+    keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.changes
+    partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
+    generation, warnings = _generation(situation, continued, settings)
+    checkpoints = _checkpoints(situation.saved, continued, generation)
+    rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
+    starts = {
+        query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds)
+        for query in continued.plan.queries
+    }
+    # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
+    saved = [offsets for each in checkpoints.values() for offsets in (each.ended, each.planned)]
+    shorter = shorter_partitions([*saved, *starts.values()], situation.ends)
+    if shorter:
+        checkpoints, starts = _within_ends(situation.ends, shorter, checkpoints, starts, settings)
+    ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
+    begun = tuple(name for name in starts if name not in checkpoints)
+    return StartDecision(
+        plan=continued.plan,
+        generation=generation,
+        state_partitions=partitions,
+        start_offsets=starts,
+        positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
+        first_batches=frozenset(name for name in starts if not ended.get(name)),
+        warnings=(
+            *warnings,
+            *_recreated_warnings(recreated),
+            *_shorter_warnings(shorter, situation.ends),
+            *_restored(_at_most(situation.committed, situation.ends) if shorter else situation.committed, checkpoints),
+            *_memory_warnings(situation),
+            *_worker_memory_warnings(continued.plan, settings, partitions),
+            *_mode_warnings(situation, settings),
+        ),
+        actions=(
+            *_missing_resources(situation),
+            *_rewinds(continued.plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
+            *_state_changes(
+                continued,
+                begun=begun,
+                # Offsets that were given again, or are read again on purpose, identify other records.
+                runs_of={} if recreated or shorter or rebuilds else _runs(pinned, begun),
+                pinned=Pinned(
+                    sql=settings.sql,
+                    fingerprint=continued.fingerprint,
+                    schemas={source.topic: source for source in continued.plan.sources},
+                    generation=generation,
+                    state_partitions=partitions,
+                    versions=dict(situation.versions),
+                    starts=starts,
+                    topic_ids=situation.topic_ids,
+                ),
+            ),
+        ),
+        later=_later(situation.saved, generation),
+    )
+
+
+def _without_old_positions(situation: Situation, recreated: tuple[str, ...], settings: Settings) -> Situation:
+    """The situation in which every saved position in a topic that was created again is its first offset.
+
+    If only the group has positions in an earlier topic, because its checkpoint has read the new one, it has none.
+
+    Raises:
+        LsqlError: OFFSETS_OUT_OF_RANGE, if a start must not skip the records that were deleted with the topic.
+    """
+    foreign = foreign_positions(situation.topic_ids, situation.group_ids)
+    passed = {place for place in foreign if place.topic not in recreated}
+    committed = {place: offset for place, offset in situation.committed.items() if place not in passed}
+    if not recreated:
+        return replace(situation, committed=committed)
+    if settings.on_data_loss == "fail":
+        raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=LOSSES("RECREATED", topic=recreated[0]))
+    saved, first = situation.saved, _first_positions(situation, recreated)
+
+    def rewound(positions: Mapping[Partition, int]) -> dict[Partition, int]:
+        kept = {place: offset for place, offset in positions.items() if place.topic not in recreated}
+        return {**kept, **first} if len(kept) < len(positions) else kept
+
+    pinned = saved.pinned
+    return replace(
+        situation,
+        committed=rewound(committed),
+        saved=replace(
+            saved,
+            pinned=pinned and replace(pinned, starts={q: rewound(starts) for q, starts in pinned.starts.items()}),
+            checkpoints={
+                place: SavedCheckpoint(planned=rewound(each.planned), ended=rewound(each.ended))
+                for place, each in saved.checkpoints.items()
+            },
+        ),
+    )
+
+
+def _first_positions(situation: Situation, topics: Collection[str]) -> dict[Partition, int]:
+    sources = [source for source in situation.planned.plan.sources if source.topic in topics]
+    return dict.fromkeys(partitions_of(sources), 0)
+
+
+def _within_ends(
+    ends: Mapping[Partition, int],
+    shorter: Mapping[Partition, int],
+    checkpoints: Mapping[str, SavedCheckpoint],
+    starts: Mapping[str, Mapping[Partition, int]],
+    settings: Settings,
+) -> tuple[dict[str, SavedCheckpoint], dict[str, dict[Partition, int]]]:
+    """Checkpoints and first offsets with no position after the end of its partition.
+
+    Raises:
+        LsqlError: OFFSETS_OUT_OF_RANGE, if a start must not skip lost records.
+    """
+    if settings.on_data_loss == "fail":
+        place, position = next(iter(shorter.items()))
+        lost = LOSSES("SHORTER", topic=place.topic, partition=place.partition, end=ends[place], position=position)
+        raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=lost)
+    return {
+        name: SavedCheckpoint(planned=_at_most(each.planned, ends), ended=_at_most(each.ended, ends))
+        for name, each in checkpoints.items()
+    }, {name: _at_most(first, ends) for name, first in starts.items()}
+
+
+def _at_most(positions: Mapping[Partition, int], ends: Mapping[Partition, int]) -> dict[Partition, int]:
+    return {place: min(offset, ends.get(place, offset)) for place, offset in positions.items()}
+
+
+def _last_positions(
+    situation: Situation, recreated: Collection[str], shorter: Collection[Partition]
+) -> dict[Partition, int]:
+    """The last possible positions in topics whose offsets were given again, for all their partitions."""
+    topics = {place.topic for place in shorter}
+    ends = {place: end for place, end in situation.ends.items() if place.topic in topics}
+    return {**ends, **_first_positions(situation, recreated)}
+
+
+def _rewinds(
+    plan: Plan, checkpoints: Collection[str], generation: int, last: Mapping[Partition, int]
+) -> tuple[Action, ...]:
+    """The actions that move the saved positions of checkpoints back."""
+    found = []
+    for query in plan.queries:
+        topics = {source.topic for source in query.sources}
+        of_query = {place: offset for place, offset in last.items() if place.topic in topics}
+        if of_query and query.name in checkpoints:
+            found.append(RewindCheckpoint(generation, query.name, of_query))
+    return tuple(found)
+
+
+def _shorter_warnings(shorter: Mapping[Partition, int], ends: Mapping[Partition, int]) -> tuple[str, ...]:
+    return tuple(
+        f"Partition {place.partition} of the topic {place.topic} ends at {ends[place]}, before the saved position "
+        f"{position}: it is read on from its end."
+        for place, position in shorter.items()
+    )
+
+
+def _recreated_warnings(recreated: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"The topic {topic} was deleted and created again: it is read from its first record." for topic in recreated
+    )
+
+
+def _continuation(planned: PlannedProgram, pinned: Pinned, settings: Settings) -> Continuation:
+    """How the program continues the state of a pinned one."""
+    continued = continue_from(planned.plan, pinned.fingerprint)
+    wanted = wanted_partitions(planned.bound.settings, settings)
+    if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:
+        return continued
+    change = STATE_CHANGES("STATE_PARTITIONS", was=pinned.state_partitions, now=wanted)
+    return discontinued(planned.plan, *continued.changes, change)
+
+
+def _restored(committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]) -> tuple[str, ...]:
+    """A warning for each checkpoint that is older than the position of the group.
+
+    The group gets a position after the batch has ended in all checkpoints.
+    """
+    older = (
+        name
+        for name, checkpoint in checkpoints.items()
+        if any(committed.get(partition, 0) > offset for partition, offset in checkpoint.planned.items())
+    )
+    return tuple(
+        f"The checkpoint of the query {name} is older than the position of the consumer group: the volume was restored "
+        "from a snapshot, or the position was moved. The results since then are written again."
+        for name in older
+    )
+
+
+def _memory_warnings(situation: Situation) -> tuple[str, ...]:
+    """A warning if the container is too small for the program. The start goes on: at a low rate the program may run."""
+    if situation.memory_limit_mib is None or situation.memory_limit_mib >= situation.needed_mib:
+        return ()
+    need = f"The program needs about {situation.needed_mib} MiB of memory"
+    return (f"{need}; the container has {situation.memory_limit_mib} MiB. Raise resources.limits.memory.",)
+
+
+def _worker_memory_warnings(plan: Plan, settings: Settings, partitions: int) -> tuple[str, ...]:
+    """A warning if the smallest worker is too small for the program, as if it had all its state."""
+    limit_mib = settings.workers_memory_mib
+    needed = needed_worker_mib(plan, settings, partitions)
+    if limit_mib is None or limit_mib >= needed:
+        return ()
+    need = f"A worker needs about {needed} MiB of memory for this program"
+    return (f"{need}; its container has {limit_mib} MiB. Raise workers.resources.limits.memory.",)
+
+
+def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
+    """A warning if the program sets the continuous mode, which workers do not support."""
+    if not settings.has_workers or situation.planned.bound.settings.mode != "continuous":
+        return ()
+    return ("processing.mode is continuous, which workers do not support: all queries process batches.",)
+
+
+def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
+    """The generation to run with, a new one if the state does not fit the program; and warnings."""
+    pinned = situation.saved.pinned
+    newest = max(situation.saved.generations, default=0)
+    if pinned is None:
+        return newest + 1, ()
+    if not continued.changes:
+        added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
+        return pinned.generation, tuple(
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of this "
+            "target, or of the group."
+            for query in added
+        )
+    change = "; ".join(str(each) for each in continued.changes)
+    if settings.state_on_change == "fail":
+        raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
+    warning = (
+        f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
+    )
+    return max(newest, pinned.generation) + 1, (warning,)
+
+
+def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:
+    """By query: the checkpoint that it continues. Without program.json, nothing tells whose checkpoints they are."""
+    if saved.pinned is None:
+        return {}
+    names = [query.name for query in continued.plan.queries if query.name not in continued.added]
+    return {name: saved.checkpoints[generation, name] for name in names if (generation, name) in saved.checkpoints}
+
+
+def _rebuilds(
+    situation: Situation, continued: Continuation, generation: int, checkpoints: Collection[str], settings: Settings
+) -> bool:
+    """Whether queries without a checkpoint read all records again, because state is lost."""
+    saved = situation.saved
+    expected = [query.name for query in continued.plan.queries if query.stateful and query.name not in continued.added]
+    if not situation.committed or all(name in checkpoints for name in expected):
+        return False
+    if settings.state_on_loss == "fail":
+        folder = saved.folder if saved.pinned is None else saved.folder / str(generation)
+        raise LsqlError("STATE_LOST", group=settings.app_id, path=str(folder))
+    return settings.state_on_loss == "rebuild"
+
+
+def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, rebuilds: bool) -> dict[Partition, int]:
+    """The first offset of each source partition.
+
+    A checkpoint without a batch begins where the start that began it has decided, also after a restart. An empty
+    checkpoint begins where the queries that wrote its targets before have ended, else at the positions of the group; or
+    at the first records if lost state is rebuilt. Partitions without a position begin at `auto.offset.reset`.
+    """
+    saved = situation.saved
+    known: Mapping[Partition, int] = {}
+    if has_checkpoint and saved.pinned is not None:
+        known = saved.pinned.starts.get(query.name, {})
+    elif not rebuilds:
+        known = {**situation.committed, **_positions_of_predecessors(saved, query)}
+    found = {}
+    for partition in partitions_of(query.sources):
+        offset = known.get(partition, situation.resets.get(partition))
+        if offset is not None:
+            found[partition] = offset
+    return found
+
+
+def _positions_of_predecessors(saved: SavedState, query: Query) -> dict[Partition, int]:
+    """The positions of the queries that wrote the targets of a query before, the least if there are several.
+
+    The group has only the least positions of all queries: a query that begins there repeats records that were ahead.
+    Without the checkpoint of one of them, nothing is known.
+    """
+    if saved.pinned is None:
+        return {}
+    targets = {write.name for write in query.writes}
+    least: dict[Partition, int] = {}
+    for old in saved.pinned.fingerprint.queries:
+        # The query of dead letters has no INSERT.
+        if targets.isdisjoint(old.targets) if targets else old.name != query.name:
+            continue
+        checkpoint = saved.checkpoints.get((saved.pinned.generation, old.name))
+        if checkpoint is None:
+            return {}
+        for partition, offset in {**saved.pinned.starts.get(old.name, {}), **checkpoint.ended}.items():
+            least[partition] = min(offset, least.get(partition, offset))
+    return least
+
+
+def partitions_of(sources: Iterable[TopicSchema]) -> list[Partition]:
+    """All partitions of topics."""
+    return [Partition(source.topic, number) for source in sources for number in range(source.partitions or 0)]
+
+
+def _missing_resources(situation: Situation) -> tuple[Action, ...]:
+    """The actions that register missing schemas and create missing target topics."""
+    registrations = (RegisterSchema(schema) for schema in situation.schemas if schema.id is None)
+    missing = (topic for topic in situation.planned.plan.targets if topic not in situation.topics)
+    return (*registrations, *(CreateTopic(target_request(situation.planned, topic)) for topic in missing))
+
+
+def _runs(pinned: Pinned | None, begun: Iterable[str]) -> dict[str, int]:
+    """By shared query that begins again, because it reads other topics or is back: the generation in which its last
+    checkpoint may be."""
+    return {} if pinned is None else {name: pinned.generation for name in begun if name in SHARED_NAMES}
+
+
+def _state_changes(
+    continued: Continuation, *, begun: tuple[str, ...], runs_of: Mapping[str, int], pinned: Pinned
+) -> tuple[Action, ...]:
+    """The actions on the state directory: delete and begin checkpoints, save the program.
+
+    The checkpoint of a shared query stays while the program has no such INSERTs: when one comes back, it does not write
+    again what it has written.
+
+    The program is saved last. After a crash before that, the next start begins the checkpoints again.
+    """
+    dropped = (query for query in continued.dropped if query not in (*begun, *SHARED_NAMES))
+    drops = (DropCheckpoint(pinned.generation, query) for query in dropped)
+    begins = (BeginCheckpoints(pinned.generation, begun, runs_of),) if begun else ()
+    return (*drops, *begins, PinProgram(pinned))
+
+
+def _later(saved: SavedState, generation: int) -> tuple[Action, ...]:
+    """Delete old generations: not before the queries have shown that they run on the new one."""
+    has_older = any(number < generation for number in saved.generations)
+    return (DropOldGenerations(generation),) if has_older else ()

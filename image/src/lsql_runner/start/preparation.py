@@ -1,0 +1,262 @@
+"""The stages of a start: find the situation, decide, carry out. They use no thread and never wait.
+
+Only the last stage makes changes. A start is refused before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+
+from lsql_runner.bind.source_formats import source_topics
+from lsql_runner.config.settings import Settings
+from lsql_runner.container.limits import memory_limit_mib
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
+from lsql_runner.kafka.registry import SchemaRegistry
+from lsql_runner.pipeline import PlannedProgram, plan_parsed
+from lsql_runner.plan.queries import Plan
+from lsql_runner.sql import ast
+from lsql_runner.start.actions import (
+    Action,
+    BeginCheckpoints,
+    CreateTopic,
+    DropCheckpoint,
+    DropOldGenerations,
+    PinProgram,
+    RegisterSchema,
+    RewindCheckpoint,
+)
+from lsql_runner.start.decision import Situation, StartDecision, decide, partitions_of
+from lsql_runner.start.memory_need import needed_mib
+from lsql_runner.start.needed_acls import check_acls, needed_acls
+from lsql_runner.start.policies import check_topic_policies
+from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
+from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
+from lsql_runner.start.state_partitions import state_partitions
+from lsql_runner.start.targets import target_request
+from lsql_runner.state.directory import StateDir
+from lsql_runner.state.group_claims import GroupClaims, topic_id_of
+from lsql_runner.state.saved_state import Pinned, SavedState
+from lsql_runner.state.topic_ids import deleted_topic, ids_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedProgram:
+    """A program that is ready to run: its topics and schemas exist."""
+
+    planned: PlannedProgram
+    generation: int
+    state_partitions: int
+    start_offsets: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the first offset for an empty checkpoint."""
+    positions: Mapping[str, Mapping[Partition, int]]
+    """By query and source partition: the next offset to read."""
+    first_batches: frozenset[str]
+    """The queries that have not ended a batch yet."""
+    later: tuple[Action, ...]
+    """What is carried out when each of them has ended its first batch."""
+    topic_ids: Mapping[str, str]
+    """By source topic: its id; empty if the brokers have none."""
+    limits: Mapping[str, TopicLimits]
+    """By target topic: which records it accepts, if the brokers report it."""
+    warnings: tuple[str, ...]
+
+    @property
+    def plan(self) -> Plan:
+        return self.planned.plan
+
+    @property
+    def partitions(self) -> dict[str, int]:
+        """The number of partitions by source topic."""
+        return {source.topic: source.partitions or 0 for source in self.plan.sources}
+
+    @property
+    def reset(self) -> str:
+        """Where partitions without a position begin: `earliest` or `latest`."""
+        return self.planned.bound.settings.auto_offset_reset
+
+
+def prepare(
+    program: ast.Program,
+    settings: Settings,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    claims: GroupClaims,
+) -> PreparedProgram:
+    """Run all stages of a start.
+
+    Raises:
+        LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
+    """
+    found = find_situation(program, settings, brokers, registry, state.saved())
+    situation = replace(found, memory_limit_mib=memory_limit_mib())
+    claims.check_start(source_partitions(found.planned.plan))
+    decision = decide(situation, settings)
+    registered = carry_out(decision.actions, brokers, registry, state)
+    return _prepared(situation, decision, registered, brokers)
+
+
+def prepare_without_changes(
+    program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState
+) -> PreparedProgram:
+    """Run the stages of a start that change nothing, while another process runs the program.
+
+    Positions of the group are not used: the other process commits them, and `saved` may be older.
+
+    Raises:
+        LsqlError: as `find_situation` and `decide`.
+    """
+    situation = find_situation(program, settings, brokers, registry, saved, with_positions=False)
+    return _prepared(situation, decide(situation, settings), (), brokers)
+
+
+def plan_on_brokers(
+    program: ast.Program,
+    settings: Settings,
+    brokers: TopicReader,
+    registry: SchemaRegistry | None,
+    pinned: Pinned | None,
+) -> PlannedProgram:
+    """Bind the program to the current topics, and plan it.
+
+    Raises:
+        LsqlError: TOPIC_NOT_ALLOWED, an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
+    """
+    check_topic_policies(program, settings)
+    schemas = {} if pinned is None else pinned.schemas
+    known = KnownSchemas(
+        declared=settings.declared,
+        pinned=schemas,
+        sample_records=settings.sample_records,
+        registry=registry,
+        sinks=settings.sink_kinds,
+        functions=settings.functions,
+    )
+    catalog = resolve_catalog(program, brokers, known)
+    return plan_parsed(program, catalog, only_batches=settings.has_workers)
+
+
+def find_situation(
+    program: ast.Program,
+    settings: Settings,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    saved: SavedState,
+    *,
+    with_positions: bool = True,
+) -> Situation:
+    """Read everything that the decision needs from brokers and registry; changes nothing.
+
+    Args:
+        program: the program's syntax tree.
+        settings: the settings of the processor.
+        brokers: the brokers.
+        registry: the schema registry, if there is one.
+        saved: the content of the state directory.
+        with_positions: whether to use the positions of the consumer group.
+
+    Raises:
+        LsqlError: as `plan_on_brokers`; TOPIC_DELETED if saved positions are in a topic that does not exist;
+            REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers would not create a target;
+            BROKER_REFUSED, also if a right is missing that only the running program needs.
+    """
+    if (deleted := deleted_topic(saved.pinned, source_topics(program), brokers)) is not None:
+        raise LsqlError("TOPIC_DELETED", topic=deleted)
+    planned = plan_on_brokers(program, settings, brokers, registry, saved.pinned)
+    schemas = output_schemas(planned.plan, registry)
+    topics = frozenset(brokers.topics())
+    for topic in planned.plan.targets:
+        if topic not in topics:
+            brokers.check_create(target_request(planned, topic))
+    check_acls(needed_acls(planned, settings, topics), brokers)
+    partitions = source_partitions(planned.plan)
+    committed = brokers.group_positions(settings.app_id, partitions)
+    group_ids = {
+        place: topic_id_of(text) for place, text in brokers.group_metadata(settings.app_id, partitions).items()
+    }
+    brokers.check_group(settings.app_id)
+    if not with_positions:
+        committed, group_ids, partitions = {}, {}, []
+    ends = brokers.ends(partitions)
+    from_end = planned.bound.settings.auto_offset_reset == "latest"
+    return Situation(
+        planned=planned,
+        topics=topics,
+        topic_ids=ids_of([source.topic for source in planned.plan.sources], brokers),
+        schemas=schemas,
+        committed=committed,
+        group_ids=group_ids,
+        ends=ends,
+        resets=ends if from_end else brokers.begins(partitions),
+        saved=saved,
+        versions=versions(),
+        new_state_partitions=state_partitions(planned, settings).number,
+        needed_mib=needed_mib(planned.plan, settings, state_partitions(planned, settings, saved.pinned).number),
+    )
+
+
+def versions() -> dict[str, str]:
+    """The software versions for program.json."""
+    return {name: version(name) for name in ("lsql-runner", "pyspark")}
+
+
+def carry_out(
+    actions: Iterable[Action], brokers: TopicAdmin, registry: SchemaRegistry | None, state: StateDir
+) -> tuple[TargetSchema, ...]:
+    """Carry out actions in their order. Returns the schemas that were registered, with their ids.
+
+    Raises:
+        LsqlError: SCHEMA_INCOMPATIBLE, TOPIC_REFUSED, or an error of brokers or registry, if the situation has changed
+            since the decision; STATE_DIR_UNWRITABLE.
+    """
+    registered: list[TargetSchema] = []
+    for action in actions:
+        match action:
+            case RegisterSchema(schema):
+                assert registry is not None
+                schema_id = registry.register(schema.subject, schema.kind, schema.text)
+                registered.append(replace(schema, id=schema_id))
+            case CreateTopic(request):
+                brokers.create(request)
+            case DropCheckpoint(generation, query):
+                state.drop_checkpoint(generation, query)
+            case BeginCheckpoints(generation, queries, runs_of):
+                for query in queries:
+                    state.begin_checkpoint(generation, query, runs_of.get(query))
+            case RewindCheckpoint(generation, query, positions):
+                state.rewind_checkpoint(generation, query, positions)
+            case PinProgram(pinned):
+                state.pin(pinned)
+            case DropOldGenerations(before):
+                state.drop_older(before)
+    return tuple(registered)
+
+
+def source_partitions(plan: Plan) -> list[Partition]:
+    """All partitions of the program's source topics."""
+    return partitions_of(plan.sources)
+
+
+def _prepared(
+    situation: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
+) -> PreparedProgram:
+    known = [schema for schema in situation.schemas if schema.id is not None]
+    planned = replace(situation.planned, plan=with_schema_ids(decision.plan, (*known, *registered)))
+    targets = planned.plan.targets
+    limits = brokers.limits(targets)
+    return PreparedProgram(
+        planned=planned,
+        generation=decision.generation,
+        state_partitions=decision.state_partitions,
+        start_offsets=decision.start_offsets,
+        positions=decision.positions,
+        first_batches=decision.first_batches,
+        later=decision.later,
+        topic_ids=situation.topic_ids,
+        limits={topic: limits.get(topic, TopicLimits()) for topic in targets},
+        warnings=(*planned.bound.warnings, *decision.warnings),
+    )

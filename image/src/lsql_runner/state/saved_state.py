@@ -1,0 +1,125 @@
+"""What is in a processor's directory, as data: the program that it belongs to, and its checkpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.formats.catalog import TopicSchema
+from lsql_runner.formats.declared import as_declaration, declared_topics
+from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.offset_log import SavedCheckpoint, by_topic, exists, from_topics, saved_checkpoint
+
+PROGRAM = "program.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """The content of program.json: the program that the checkpoints belong to."""
+
+    sql: str
+    fingerprint: Fingerprint
+    schemas: dict[str, TopicSchema]
+    generation: int
+    state_partitions: int
+    """Into how many partitions the state of each operator is divided."""
+    versions: dict[str, str]
+    starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
+    """By query: the first offset of each source partition in its checkpoint."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """By source topic: the id of the topic that all saved positions belong to; empty or missing if it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """The content of a processor's directory."""
+
+    folder: StateFolder
+    pinned: Pinned | None = None
+    """None in a new directory."""
+    checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
+    """By generation and query: every checkpoint that was begun."""
+    generations: frozenset[int] = frozenset()
+    """All generations that have a folder."""
+
+
+def saved_state(folder: StateFolder) -> SavedState:
+    """The content of the directory of a processor, which may not exist. Takes no lock and changes nothing.
+
+    Raises:
+        LsqlError: STATE_UNREADABLE; STATE_DIR_UNREADABLE if the volume fails.
+    """
+    try:
+        return _saved_state(folder)
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
+def unreadable(folder: StateFolder, error: OSError) -> LsqlError:
+    """The error of a volume that fails when it is read."""
+    return LsqlError("STATE_DIR_UNREADABLE", path=str(folder), reason=error.strerror or str(error))
+
+
+def _saved_state(folder: StateFolder) -> SavedState:
+    generations = [folder / name for name in folder.folder_names() if name.isdigit()]
+    checkpoints = [(int(g.name), g / query) for g in generations for query in g.folder_names()]
+    return SavedState(
+        folder,
+        _pinned(folder),
+        {(generation, q.name): saved_checkpoint(q) for generation, q in checkpoints if exists(q)},
+        frozenset(int(generation.name) for generation in generations),
+    )
+
+
+def program_document(pinned: Pinned) -> dict[str, Any]:
+    """The content of program.json."""
+    return {
+        "sql": pinned.sql,
+        "fingerprint": pinned.fingerprint.as_json(),
+        "schemas": as_declaration(pinned.schemas),
+        "generation": pinned.generation,
+        "state_partitions": pinned.state_partitions,
+        "versions": pinned.versions,
+        "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
+        "topic_ids": dict(pinned.topic_ids),
+    }
+
+
+def _pinned(folder: StateFolder) -> Pinned | None:
+    document = read_document(folder, PROGRAM)
+    if document is None:
+        return None
+    try:
+        return Pinned(
+            sql=document["sql"],
+            fingerprint=Fingerprint.from_json(document["fingerprint"]),
+            schemas=declared_topics(document["schemas"]),
+            generation=int(document["generation"]),
+            state_partitions=int(document["state_partitions"]),
+            versions=dict(document["versions"]),
+            starts={query: from_topics(starts) for query, starts in document["starts"].items()},
+            topic_ids=dict(document.get("topic_ids", {})),
+        )
+    except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):
+        raise LsqlError("STATE_UNREADABLE", path=str(folder / PROGRAM)) from None
+
+
+def read_document(folder: StateFolder, name: str) -> dict[str, Any] | None:
+    """A JSON object; None if there is no file; an empty object if the file has none.
+
+    Raises:
+        OSError: the volume fails.
+    """
+    content = folder.read(name)
+    try:
+        document = None if content is None else json.loads(content)
+    except ValueError:
+        return {}
+    if content is None:
+        return None
+    return document if isinstance(document, dict) else {}

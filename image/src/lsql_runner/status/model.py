@@ -1,0 +1,129 @@
+"""The status of a processor. /stream, /health and the page show this and nothing else. `current_status` computes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lsql_runner.errors import ErrorReport
+from lsql_runner.events.batches import FailureAction
+from lsql_runner.events.leadership import LeadershipView
+from lsql_runner.events.processor import (
+    BatchEnded,
+    MemoryMeasured,
+    Partition,
+    ScalingDecided,
+    SinkUse,
+    StoreReport,
+    TopicUse,
+    VolumeMeasured,
+)
+from lsql_runner.events.state import State
+from lsql_runner.events.workers import JoinedWorker
+from lsql_runner.status.rates import Rates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Everything known about the processor at one moment."""
+
+    state: State = State.STARTING
+    since_ms: int = 0
+    reason: ErrorReport | None = None
+    """Why the processor waits, restarts or has failed; None in other states."""
+    last_error: ErrorReport | None = None
+    last_error_at_ms: int | None = None
+    broker_error: ErrorReport | None = None
+    jvm_error: ErrorReport | None = None
+    restarts: int = 0
+    restart_at_ms: int | None = None
+    generation: int = 0
+    stateful: bool = False
+    continuous: bool = False
+    topics: tuple[TopicUse, ...] = ()
+    sinks: tuple[SinkUse, ...] = ()
+    warnings: tuple[str, ...] = ()
+    records_in: int = 0
+    records_out: int = 0
+    rates: dict[str, Rates] = field(default_factory=dict)
+    """By query; empty while there is nothing to read."""
+    late_records_dropped: int = 0
+    future_records: int = 0
+    failed_records: dict[tuple[FailureAction, str, str], int] = field(default_factory=dict)
+    """By action, topic and error code: the number of failed records that did not stop the processor."""
+    batches: int = 0
+    last_batch: BatchEnded | None = None
+    positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    """By query: the queries of a program may be at different offsets of the same topic."""
+    ends: dict[Partition, int] = field(default_factory=dict)
+    stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
+    """By query, then by the name of the store."""
+    watermarks_ms: dict[str, int] = field(default_factory=dict)
+    """By query."""
+    input_times_ms: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By query with a clock, then by the name of the input: the newest event time so far."""
+    ticked_ms: dict[str, int] = field(default_factory=dict)
+    """By query: the event time that its clock has advanced all inputs to."""
+    progress_at_ms: int = 0
+    """When a batch last ended, or the lag was last zero."""
+    lag_at_progress: int = 0
+    memory: MemoryMeasured | None = None
+    """The last measurement; None before the first."""
+    volume: VolumeMeasured | None = None
+    """The last measurement of the volume with the state directory; None before the first."""
+    workers: tuple[JoinedWorker, ...] | None = None
+    """The workers that run the tasks; None if the tasks run in the processor, and before it knows."""
+    scaling: ScalingDecided | None = None
+    """How many workers there should be; None if the processor does not compute it."""
+    leadership: LeadershipView | None = None
+    """Which process leads; None without a standby."""
+
+    @property
+    def present_workers(self) -> int:
+        """The number of workers that run tasks, without those that are leaving."""
+        return sum(not worker.leaving for worker in self.workers or ())
+
+    @property
+    def why_lag_unknown(self) -> str | None:
+        """Why the lag is not measured; None if it is."""
+        if self.state is not State.RUNNING:
+            return f"the processor is {self.state.value}"
+        return None if self.broker_error is None else "the brokers do not respond"
+
+    @property
+    def records_in_per_s(self) -> float:
+        return sum(rates.records_in_per_s for rates in self.rates.values())
+
+    @property
+    def records_out_per_s(self) -> float:
+        return sum(rates.records_out_per_s for rates in self.rates.values())
+
+    @property
+    def dead_letters(self) -> int:
+        """The number of failed records that were written to the dead letter topic."""
+        return self._failed("dead_letter")
+
+    @property
+    def skipped_records(self) -> int:
+        """The number of failed records that were left out."""
+        return self._failed("skipped")
+
+    def _failed(self, action: FailureAction) -> int:
+        return sum(records for (found, _, _), records in self.failed_records.items() if found == action)
+
+    @property
+    def committed(self) -> dict[Partition, int]:
+        """By partition: the lowest position of all queries, which is the one to commit."""
+        least: dict[Partition, int] = {}
+        for positions in self.positions.values():
+            for partition, offset in positions.items():
+                least[partition] = min(offset, least.get(partition, offset))
+        return least
+
+    @property
+    def lags(self) -> dict[Partition, int]:
+        """By source partition: the records between position and end. Partitions without a known end are left out."""
+        return {p: max(0, self.ends[p] - offset) for p, offset in self.committed.items() if p in self.ends}
+
+    @property
+    def lag(self) -> int:
+        return sum(self.lags.values())
