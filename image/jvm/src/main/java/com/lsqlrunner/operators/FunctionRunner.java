@@ -1,4 +1,4 @@
-package com.lsqlrunner.state;
+package com.lsqlrunner.operators;
 
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.state;
+package com.lsqlrunner.operators;
 
 import com.lsqlrunner.PythonEntry;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.state;
+package com.lsqlrunner.operators;
 
 import java.io.Serializable;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.state;
+package com.lsqlrunner.operators;
 
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;

@@ -1,4 +1,4 @@
-package com.lsqlrunner.state;
+package com.lsqlrunner.operators;
 
 import java.util.ArrayList;
 import java.util.Collections;
