@@ -184,3 +184,20 @@ def test_the_table_of_the_memory_budget_has_its_parts_and_sizes() -> None:
 
     for parts, limit_mib in zip(documented, (768, 2048), strict=True):
         assert parts == {part.name: part.budget_bytes >> 20 for part in memory_parts(budget(limit_mib), Status())}
+
+
+def test_architecture_names_all_packages_and_the_size_of_the_java_module() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    java = ROOT / "image/jvm/src/main/java/com/lsqlrunner"
+    files = list(java.rglob("*.java"))
+    lines = sum(len(file.read_text().splitlines()) for file in files)
+    first_cells = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)
+    named = {name.rstrip("/") for cell in first_cells for name in re.findall(r"`([\w./]+)`", cell)}
+    packages = {path.parent.name for path in (ROOT / "image/src/lsql_runner").glob("*/__init__.py")}
+    packages |= {path.name for path in java.iterdir() if path.is_dir()}
+
+    said = re.search(r"about (\d+) source files with ([\d,]+) lines", text)
+    assert said is not None
+    assert int(said[1]) == pytest.approx(len(files), rel=0.1)
+    assert int(said[2].replace(",", "")) == pytest.approx(lines, rel=0.1)
+    assert not packages - named

@@ -82,7 +82,7 @@ IGNORED_KEYS: dict[str, str] = {
     "buffered.records.per.partition": "each micro-batch reads all available records",
     "cache.max.bytes.buffering": "each micro-batch writes one result for each changed key",
     "statestore.cache.max.bytes": "each micro-batch writes one result for each changed key",
-    "num.standby.replicas": "state is restored from the checkpoint",
+    "num.standby.replicas": "a standby process reads the state from the checkpoint (standby.replicas of the chart)",
     "max.warmup.replicas": "state is restored from the checkpoint",
     "acceptable.recovery.lag": "state is restored from the checkpoint",
     "state.cleanup.delay.ms": "state is restored from the checkpoint",
