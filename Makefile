@@ -1,7 +1,7 @@
 # The commands of contributors. `make` lists the targets.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-object-store test-nodes test-network-policy test-keda test-browser test-system test-cluster test-chart test-image cluster-up \
+.PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-all test-object-store test-nodes test-network-policy test-keda test-browser test-system test-cluster test-chart test-image cluster-up \
 	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
 
 BIN := .venv/bin
@@ -11,6 +11,9 @@ PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
 # Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
 WORKERS ?= 2
+# Prints when a target that CI does not run has last passed; LAST_PASSED notes it, unless ARGS selects tests.
+LAST_PASSED := @$(BIN)/python -m ci.tools.last_passed
+PASSED = $(if $(ARGS),,$(LAST_PASSED) $@ --now)
 # PYTHON=python3.12 chooses the interpreter; ARGS='-k window -x' is passed to pytest.
 export PYTHON
 
@@ -42,6 +45,12 @@ test-streams: setup ## Run the stream cases on Spark with memory sources, and co
 test-differential: setup ## Compare programs with Kafka Streams on random records for MINUTES=10 minutes
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
 
+# ALL_CASES, KILLS, SEED and GUARANTEE are read by the tests.
+test-all: test test-system ## Every test: those above, all case files on brokers, 100 random kills, an object store, lost nodes, policies, KEDA
+	ALL_CASES=1 $(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka/test_cases.py
+	$(MAKE) test-faults KILLS=100
+	$(MAKE) test-object-store test-nodes test-network-policy test-keda
+
 # These tests wait for brokers a fifth of their time, so one more process runs than in the other layers.
 test-kafka: setup ## Run the tests on real Kafka brokers and a real schema registry
 	$(PYTEST) -n $$(($(WORKERS) + 1)) --dist loadgroup tests/kafka $(ARGS)
@@ -49,9 +58,10 @@ test-kafka: setup ## Run the tests on real Kafka brokers and a real schema regis
 test-kills: setup ## Kill processors at 15 random instants, and compare their results with a model
 	$(PYTEST) -n $(WORKERS) tests/faults/test_random_kills.py $(ARGS)
 
-# KILLS, SEED and GUARANTEE are read by the tests.
 test-faults: setup ## Kill processors at named points and at KILLS=15 random instants (SEED=7 repeats those of a run), and stop their brokers
+	$(LAST_PASSED) $@
 	KILLS=$(KILLS) SEED=$(SEED) GUARANTEE=$(GUARANTEE) $(PYTEST) -n $(WORKERS) tests/faults $(ARGS)
+	$(PASSED)
 
 test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, a Kerberos server, Prometheus
 	@ci/tools/sink_servers.sh
@@ -60,21 +70,29 @@ test-servers: setup ## Run the tests on servers from Debian: PostgreSQL, Redis, 
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/kerberos tests/sinks tests/prometheus $(ARGS)
 
 test-object-store: cluster-tools image ## Run the tests of state at a URI on a real object store, which is built once, in processes and on Kubernetes
+	$(LAST_PASSED) $@
 	@$(BIN)/python -m ci.tools.object_store
 	$(PYTEST) -n $(WORKERS) --dist loadgroup tests/object_store $(ARGS)
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m object_store tests/cluster $(ARGS)
+	$(PASSED)
 
 test-nodes: cluster-tools image tools ## Run the tests in which one of two nodes loses power, on Kubernetes
+	$(LAST_PASSED) $@
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m lost_node tests/cluster $(ARGS)
+	$(PASSED)
 
 test-network-policy: cluster-tools image tools ## Run the tests in which NetworkPolicies are enforced, on Kubernetes, by a program that is built once
+	$(LAST_PASSED) $@
 	@ci/tools/ipset.sh
 	@$(BIN)/python -m ci.tools.network_policy
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m network_policy tests/cluster $(ARGS)
+	$(PASSED)
 
 test-keda: cluster-tools image tools ## Run the tests of autoscaling with KEDA, which is built once, on Kubernetes
+	$(LAST_PASSED) $@
 	@$(BIN)/python -m ci.tools.keda
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m keda tests/cluster $(ARGS)
+	$(PASSED)
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
