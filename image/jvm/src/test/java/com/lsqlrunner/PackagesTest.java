@@ -62,7 +62,7 @@ class PackagesTest {
     void sinksAndStateDoNotUseFormats() {
         noClasses()
                 .that()
-                .resideInAnyPackage("..sink..", "..kafka..", "..state..", "..aggregate..", "..policies..")
+                .resideInAnyPackage("..sink..", "..kafka..", "..operators..", "..aggregate..", "..policies..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(FORMATS)
