@@ -201,3 +201,13 @@ def test_architecture_names_all_packages_and_the_size_of_the_java_module() -> No
     assert int(said[1]) == pytest.approx(len(files), rel=0.1)
     assert int(said[2].replace(",", "")) == pytest.approx(lines, rel=0.1)
     assert not packages - named
+
+
+def test_the_index_of_decisions_has_each_one_with_a_status() -> None:
+    folder = ROOT / "docs/decisions"
+    rows = re.findall(r"^\| \[(\d{4})\]\((.+?)\) \| .+ \| (.+) \|$", (folder / "README.md").read_text(), re.MULTILINE)
+
+    assert [(number, file) for number, file, _ in rows] == [
+        (path.name[:4], path.name) for path in sorted(folder.glob("0*.md"))
+    ]
+    assert all(status.startswith(("accepted", "superseded by")) for _, _, status in rows)
