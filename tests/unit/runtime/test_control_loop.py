@@ -85,6 +85,7 @@ class TestCommands:
         with runtime.process() as again:
             again.advance_s(3600)
             assert (again.state, again.health()) == (State.STOPPED, [])
+            again.state_dir.set_stopped(False, "ada", 1)
             again.turn(Cause.START)
             again.until(lambda: again.state is State.RUNNING)
             assert runtime.engine.run_batches() == 1

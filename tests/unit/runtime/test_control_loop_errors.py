@@ -183,6 +183,7 @@ class TestStateAtUri:
             store.fails = lambda _: None
             running.until(lambda: running.state is State.STOPPED)
 
+            running.state_dir.set_stopped(False, "ada", 1)
             running.turn(Cause.START)
             running.until(lambda: running.state is State.RUNNING)
 

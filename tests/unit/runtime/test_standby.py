@@ -120,6 +120,7 @@ def test_a_processor_that_a_person_has_stopped_stays_stopped_at_the_next_leader(
         standby.turn()
 
         assert (standby.state, runtime.engine.jobs) == (State.STOPPED, [])
+        standby.state_dir.set_stopped(False, "ann", 1)
         standby.turn(Cause.START)
         standby.run()
 

@@ -90,7 +90,10 @@ class ControlLoop:
         Raises:
             LsqlError: the program or the configuration is invalid.
         """
-        if not self._dependencies.state.is_open or (self._standby is None and self._stays_stopped()):
+        if not self._dependencies.state.is_open:
+            return
+        if self._standby is None and self._is_stopped():
+            self._stay_stopped()
             return
         try:
             if self._standby is None:
@@ -158,13 +161,13 @@ class ControlLoop:
         self.description = description_of(prepared)
         return prepared
 
-    def _stays_stopped(self) -> bool:
-        """Whether a person has stopped the processor. Then it is STOPPED."""
-        if self._dependencies.state.stopped_by() is None:
-            return False
+    def _is_stopped(self) -> bool:
+        """Whether a person has stopped the processor."""
+        return self._dependencies.state.stopped_by() is not None
+
+    def _stay_stopped(self) -> None:
         self.machine.move(Cause.STOP)
         self.machine.move(Cause.HALTED)
-        return True
 
     def _stand_by(self) -> None:
         assert self._standby is not None
@@ -173,45 +176,32 @@ class ControlLoop:
         else:
             self._standby.refresh()
 
-    def _may_run(self) -> bool:
-        try:
-            return self._has_state() and self._leads()
-        except LsqlError as error:
-            if error.code != "STATE_DIR_IN_USE":
-                raise
-            self._wait_after(error)  # the other process may end
-            return False
-
-    def _has_state(self) -> bool:
-        """Open the state, unless it is open. Whether the program may run: a person may have stopped the processor."""
-        if self._dependencies.state.is_open:
-            return True
-        self._dependencies.open_state()
-        return self._standby is not None or not self._stays_stopped()
-
-    def _leads(self) -> bool:
-        """Whether this process runs the program. If another one does, it is STANDBY."""
-        if self._standby is None or self._dependencies.state.owner is not None:
-            return True
-        if self._standby.take_over():
-            return not self._stays_stopped()
-        self._standby.warm_up()
-        self.machine.move(Cause.STAND_BY)
-        return False
-
     def _start(self) -> None:
+        d = self._dependencies
         try:
-            if not self._may_run():
-                return
-            prepared, self._prepared = self._prepared or self._prepare(), None
-            d = self._dependencies
-            self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
-            self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
-            marking = self._deaths.begin(prepared.positions, self._warn)
-            self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
-            self.machine.move(Cause.RUN)
+            if not d.state.is_open:
+                d.open_state()
+            if self._standby is not None and d.state.owner is None and not self._standby.take_over():
+                self._standby.warm_up()
+                self.machine.move(Cause.STAND_BY)
+            elif self._is_stopped():
+                self._stay_stopped()
+            else:
+                self._run_plan()
         except LsqlError as error:
-            self._start_failed(error)
+            if error.code == "STATE_DIR_IN_USE":
+                self._wait_after(error)  # the other process may end
+            else:
+                self._start_failed(error)
+
+    def _run_plan(self) -> None:
+        prepared, self._prepared = self._prepared or self._prepare(), None
+        d = self._dependencies
+        self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
+        self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
+        marking = self._deaths.begin(prepared.positions, self._warn)
+        self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
+        self.machine.move(Cause.RUN)
 
     def _start_failed(self, error: LsqlError) -> None:
         match error.kind.recovery:
