@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup tools cluster-tools image layers test test-unit test-java test-streams test-differential test-kafka test-kills test-faults test-servers test-all test-object-store test-nodes test-network-policy test-keda test-browser test-system test-cluster test-chart test-image cluster-up \
-	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock clean
+	cluster-down docs charts lint format typecheck imports golden golden-states demo pictures bench bench-host bench-load bench-operators bench-start soak lock release clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
@@ -176,6 +176,9 @@ soak: image ## Run a program for 2 hours with restarts and kills: memory, thread
 
 lock: ## Write the lock files from the .in files; UPGRADE=1 upgrades every package
 	@python=$$(ci/tools/check-prerequisites.sh) && ci/tools/lock.sh "$$python" $(if $(UPGRADE),--upgrade)
+
+release: tools ## Make a release: VERSION=0.2.0 sets the version, tags it, and builds image, charts and notes; nothing is published
+	@$(BIN)/python -m ci.tools.release $(VERSION)
 
 clean: ## Remove what was built here (not the shared cache of downloads and jars)
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache image/jvm/target image/build image/src/*.egg-info
