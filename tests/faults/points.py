@@ -93,14 +93,14 @@ POINTS = (
     ),
     Point(
         name="at-an-acknowledgement",
-        rule=Rule(class_name=f"{_TOPIC}.BatchAcknowledgements", method="onCompletion"),
+        rule=Rule(class_name="com.lsqlrunner.batch.BatchAcknowledgements", method="onCompletion"),
         suites=_BATCHES,
         arrival=17,
         repeats=Repeats.ALWAYS,
     ),
     Point(
         name="at-an-acknowledgement-of-a-continuous-task",
-        rule=Rule(class_name=f"{_TOPIC}.ContinuousTask$Interval", method="onCompletion"),
+        rule=Rule(class_name="com.lsqlrunner.continuous.ContinuousTask$Interval", method="onCompletion"),
         suites=(CONTINUOUS,),
         arrival=17,
         repeats=Repeats.ALWAYS,

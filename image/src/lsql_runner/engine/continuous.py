@@ -34,7 +34,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.call import java_class
-from lsql_runner.jvm.java_entries import CONTINUOUS_QUERY, TOPIC_SOURCE
+from lsql_runner.jvm.java_entries import CONTINUOUS_QUERY, TOPIC_SINK, TOPIC_SOURCE
 from lsql_runner.jvm.java_error import JavaErrors
 from lsql_runner.jvm.java_errors import errors_of
 from lsql_runner.plan.queries import Query
@@ -72,7 +72,7 @@ class ContinuousQuery:
         try:
             context = replace(output_context(job.output), run=run)
             records = compile_with_errors(query, self._reader(spark, query, job), context)
-            self._java.start(records._jdf, options)
+            self._java.start(records._jdf, TOPIC_SINK, options)
         except (Py4JError, PySparkException) as error:  # `death` reports it, as an error of a batch
             self._failure = error
         self._saver = Thread(target=self._save_until_stopped, name=f"save {query.name}", daemon=True)

@@ -6,27 +6,27 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.KafkaException;
 
 /** What a task knows about the records that it has sent. */
-abstract class Acknowledgements {
+public abstract class Acknowledgements {
     private final AtomicReference<Exception> failure = new AtomicReference<>();
 
     /** The callback for the next record. */
-    abstract Callback sending();
+    public abstract Callback sending();
 
     /** The sender of the task's records, before the first one. */
-    void writesWith(RecordSender sender) {
+    public void writesWith(RecordSender sender) {
         // The end of a batch commits what its tasks have sent.
     }
 
     /** Counts a record that failed, and that its error policy did not let stop the query. */
-    abstract void failed(FailedRecord record);
+    public abstract void failed(FailedRecord record);
 
     /** Keeps the error of a record that could not be written; the first one counts. */
-    final void notWritten(Exception error) {
+    protected final void notWritten(Exception error) {
         failure.compareAndSet(null, error);
     }
 
     /** Throws the first error of a record that could not be written, if there is one. */
-    final void throwFailure() {
+    public final void throwFailure() {
         Exception error = failure.get();
         if (error != null) {
             throw error instanceof RuntimeException thrown ? thrown : new KafkaException(error);

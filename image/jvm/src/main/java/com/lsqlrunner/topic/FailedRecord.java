@@ -7,9 +7,9 @@ package com.lsqlrunner.topic;
  * @param code of the error
  * @param topic the source
  */
-record FailedRecord(String action, String code, String topic) {
+public record FailedRecord(String action, String code, String topic) {
     /** The name of the number of such records, as in the metrics of a batch. */
-    String countName() {
+    public String countName() {
         return action + "/" + code + "/" + topic;
     }
 }

@@ -5,13 +5,13 @@ import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
 /** The settings of a Kafka client among the options of a source or sink. */
-final class KafkaOptions {
+public final class KafkaOptions {
     private static final String PREFIX = "kafka.";
 
     private KafkaOptions() {}
 
     /** The settings of a consumer that has no group and fails at an offset that does not exist. */
-    static Map<String, Object> ofConsumerWithoutGroup(Map<String, String> options) {
+    public static Map<String, Object> ofConsumerWithoutGroup(Map<String, String> options) {
         Map<String, Object> settings = new HashMap<>(of(options));
         settings.remove(ConsumerConfig.GROUP_ID_CONFIG);
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
@@ -20,7 +20,7 @@ final class KafkaOptions {
     }
 
     /** The options with the prefix {@code kafka.}, without the prefix. */
-    static Map<String, String> of(Map<String, String> options) {
+    public static Map<String, String> of(Map<String, String> options) {
         Map<String, String> settings = new HashMap<>();
         options.forEach((key, value) -> {
             if (key.startsWith(PREFIX)) {

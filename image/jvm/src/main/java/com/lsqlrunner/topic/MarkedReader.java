@@ -1,5 +1,6 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.marks.ReadMark;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -16,7 +17,7 @@ import org.apache.kafka.common.TopicPartition;
  * Reads ranges of offsets one after the other, one record at a time, with a {@link ReadMark} on the record that is read
  * and processed. It is for the first records after a start, if the JVM ran out of memory before.
  */
-final class MarkedReader implements AutoCloseable {
+public final class MarkedReader implements AutoCloseable {
     private final RangeConsumer consumer;
     private final ReadMark mark;
     private final Deque<OffsetRange> unfinished;
@@ -31,7 +32,7 @@ final class MarkedReader implements AutoCloseable {
      * @param failOnDataLoss whether missing records are an error; if not, reading continues after them
      * @param pollTimeout the longest wait for a record
      */
-    MarkedReader(
+    public MarkedReader(
             Consumer<byte[], byte[]> kafka,
             ReadMark mark,
             Collection<OffsetRange> ranges,
@@ -46,7 +47,7 @@ final class MarkedReader implements AutoCloseable {
     }
 
     /** The settings of a consumer of single records. */
-    static Map<String, Object> settings(Map<String, Object> ofSource) {
+    public static Map<String, Object> settings(Map<String, Object> ofSource) {
         Map<String, Object> settings = new HashMap<>(ofSource);
         settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1);
         settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 5);
@@ -59,7 +60,7 @@ final class MarkedReader implements AutoCloseable {
      * @throws org.apache.kafka.common.errors.TimeoutException if there is none within the time limit; it may be called
      *     again
      */
-    ConsumerRecord<byte[], byte[]> next() {
+    public ConsumerRecord<byte[], byte[]> next() {
         mark.clear();
         ConsumerRecord<byte[], byte[]> record = null;
         try {
@@ -91,7 +92,7 @@ final class MarkedReader implements AutoCloseable {
     }
 
     /** The offsets after the records that were returned. */
-    Map<TopicPartition, Long> positions() {
+    public Map<TopicPartition, Long> positions() {
         return Map.copyOf(positions);
     }
 

@@ -1,5 +1,7 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.marks.FileMark;
+import com.lsqlrunner.marks.ReadMark;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +20,7 @@ import org.apache.kafka.common.TopicPartition;
  * @param until by partition: the offset after the last of them
  * @param newConsumer opens consumers with {@link MarkedReader#settings}
  */
-record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer<byte[], byte[]>> newConsumer) {
+public record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer<byte[], byte[]>> newConsumer) {
 
     /**
      * The first records of a topic.
@@ -26,7 +28,7 @@ record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer
      * @param ends the ends of the partitions
      * @param most how many offsets of a partition are read with marks
      */
-    static MarkedStart of(
+    public static MarkedStart of(
             Path file,
             Map<TopicPartition, Long> starts,
             Map<TopicPartition, Long> ends,
@@ -39,7 +41,7 @@ record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer
     }
 
     /** A reader for the partitions of a task; null if they have no such records. */
-    MarkedReader reader(Map<TopicPartition, Long> starts, boolean failOnDataLoss, Duration pollTimeout) {
+    public MarkedReader reader(Map<TopicPartition, Long> starts, boolean failOnDataLoss, Duration pollTimeout) {
         List<OffsetRange> ranges = new ArrayList<>();
         starts.forEach((partition, start) -> {
             long end = until.getOrDefault(partition, start);

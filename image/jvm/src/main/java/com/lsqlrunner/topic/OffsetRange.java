@@ -11,16 +11,16 @@ import org.apache.spark.sql.kafka010.KafkaOffsetRange;
  * @param from the offset of the first record
  * @param until the offset after the last record
  */
-record OffsetRange(TopicPartition partition, long from, long until) implements Serializable {
+public record OffsetRange(TopicPartition partition, long from, long until) implements Serializable {
     private static final long serialVersionUID = 1L;
 
     /** The range that Spark's source plans. */
-    static OffsetRange of(KafkaBatchInputPartition planned) {
+    public static OffsetRange of(KafkaBatchInputPartition planned) {
         KafkaOffsetRange range = planned.offsetRange();
         return new OffsetRange(range.topicPartition(), range.fromOffset(), range.untilOffset());
     }
 
-    long size() {
+    public long size() {
         return until - from;
     }
 }

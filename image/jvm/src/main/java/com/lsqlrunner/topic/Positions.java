@@ -9,11 +9,11 @@ import scala.collection.immutable.Map$;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Offsets by partition, and Spark's form of them. */
-final class Positions {
+public final class Positions {
     private Positions() {}
 
     /** The offsets of Spark's source; empty for other offsets, and before the first one. */
-    static Map<TopicPartition, Long> of(Offset offset) {
+    public static Map<TopicPartition, Long> of(Offset offset) {
         Map<TopicPartition, Long> positions = new HashMap<>();
         if (offset instanceof KafkaSourceOffset ofTopic) {
             CollectionConverters.asJava(ofTopic.partitionToOffsets())
@@ -23,7 +23,7 @@ final class Positions {
     }
 
     /** An offset of Spark's source. */
-    static KafkaSourceOffset spark(Map<TopicPartition, Long> positions) {
+    public static KafkaSourceOffset spark(Map<TopicPartition, Long> positions) {
         Map<TopicPartition, Object> boxed = new HashMap<>(positions);
         return new KafkaSourceOffset(Map$.MODULE$.from(CollectionConverters.asScala(boxed)));
     }

@@ -1,5 +1,6 @@
 package com.lsqlrunner.topic;
 
+import com.lsqlrunner.marks.ReadMark;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import org.apache.kafka.common.errors.TimeoutException;
  * Reads ranges of offsets of several partitions with one consumer. The consumer is kept for the next ranges: it has
  * requested the records after the current ones, and those that it already has are not read again.
  */
-final class RangeConsumer implements AutoCloseable {
+public final class RangeConsumer implements AutoCloseable {
     private final Consumer<byte[], byte[]> consumer;
     private final ReadMark mark;
     private final Map<TopicPartition, PartitionBuffer> buffers = new HashMap<>();
@@ -29,12 +30,12 @@ final class RangeConsumer implements AutoCloseable {
     private Duration pollTimeout;
 
     /** @param consumer without a group, whose {@code auto.offset.reset} is {@code none} */
-    RangeConsumer(Consumer<byte[], byte[]> consumer) {
+    public RangeConsumer(Consumer<byte[], byte[]> consumer) {
         this(consumer, null);
     }
 
     /** @param mark set before each poll, for ranges of one partition; null for none */
-    RangeConsumer(Consumer<byte[], byte[]> consumer, ReadMark mark) {
+    public RangeConsumer(Consumer<byte[], byte[]> consumer, ReadMark mark) {
         this.consumer = consumer;
         this.mark = mark;
     }
@@ -45,7 +46,7 @@ final class RangeConsumer implements AutoCloseable {
      * @param failOnLoss whether missing records are an error; if not, reading continues after them
      * @param timeout the longest wait for records
      */
-    void begin(List<OffsetRange> ranges, boolean failOnLoss, Duration timeout) {
+    public void begin(List<OffsetRange> ranges, boolean failOnLoss, Duration timeout) {
         failOnDataLoss = failOnLoss;
         pollTimeout = timeout;
         Set<TopicPartition> partitions = new HashSet<>();
@@ -74,7 +75,7 @@ final class RangeConsumer implements AutoCloseable {
      * @throws OffsetOutOfRangeException if records are missing, and that is an error
      * @throws TimeoutException if there are no records within the time limit
      */
-    ConsumerRecord<byte[], byte[]> next() {
+    public ConsumerRecord<byte[], byte[]> next() {
         while (true) {
             for (int tried = unfinished.size(); tried > 0; tried--) {
                 PartitionBuffer buffer = unfinished.getFirst();

@@ -12,14 +12,15 @@ import org.apache.spark.sql.types.StructType;
  * @param errorAction the first of the three columns of {@link FailedRecord}, which are null for valid records; -1
  *     without them
  */
-record RecordColumns(int topic, int key, int value, int ts, int headers, int partition, int identity, int errorAction)
+public record RecordColumns(
+        int topic, int key, int value, int ts, int headers, int partition, int identity, int errorAction)
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private static final StructType HEADER =
             new StructType().add("key", DataTypes.StringType).add("value", DataTypes.BinaryType);
 
-    static final StructType SCHEMA = new StructType()
+    public static final StructType SCHEMA = new StructType()
             .add("topic", DataTypes.StringType)
             .add("key", DataTypes.BinaryType)
             .add("value", DataTypes.BinaryType)
@@ -30,7 +31,7 @@ record RecordColumns(int topic, int key, int value, int ts, int headers, int par
      * The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT), {@code id_high}
      * and {@code id_low} (LONG), and {@code error_action}, {@code error_topic}, {@code error_code}.
      */
-    static RecordColumns of(StructType rows) {
+    public static RecordColumns of(StructType rows) {
         return new RecordColumns(
                 rows.fieldIndex("topic"),
                 rows.fieldIndex("key"),

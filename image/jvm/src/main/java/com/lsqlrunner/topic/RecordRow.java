@@ -15,7 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * A record as a row with the columns of {@link #schema}. One object is used for all records of a task. It refers to the
  * bytes of the record and does not copy them.
  */
-final class RecordRow extends GenericInternalRow {
+public final class RecordRow extends GenericInternalRow {
     private static final long serialVersionUID = 1L;
 
     private static final int KEY = 0;
@@ -34,7 +34,7 @@ final class RecordRow extends GenericInternalRow {
      * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka: in
      * Spark's type, the times of a clock that counts nanoseconds would overflow. Without a timestamp it is -1.
      */
-    static StructType schema(StructType ofSpark) {
+    public static StructType schema(StructType ofSpark) {
         StructType columns = new StructType();
         for (StructField each : ofSpark.fields()) {
             columns = columns.add(each.name(), typeOf(each.name(), each.dataType()), each.nullable());
@@ -42,16 +42,16 @@ final class RecordRow extends GenericInternalRow {
         return columns;
     }
 
-    static DataType typeOf(String column, DataType ofSpark) {
+    public static DataType typeOf(String column, DataType ofSpark) {
         return column.equals("timestamp") ? DataTypes.LongType : ofSpark;
     }
 
-    RecordRow() {
+    public RecordRow() {
         super(COLUMNS);
     }
 
     /** Sets all columns. They are valid until the next call. */
-    void set(ConsumerRecord<byte[], byte[]> record) {
+    public void set(ConsumerRecord<byte[], byte[]> record) {
         if (!record.topic().equals(topic)) {
             topic = record.topic();
             update(TOPIC, UTF8String.fromString(topic));

@@ -10,7 +10,7 @@ import org.apache.kafka.common.TopicPartition;
  * leader. The query fails also if records may be lost. The next records have offsets of lost ones, and their results
  * the identities of written ones, so that the next start has to begin another run.
  */
-final class ShorterTopic {
+public final class ShorterTopic {
     private ShorterTopic() {}
 
     /**
@@ -19,7 +19,7 @@ final class ShorterTopic {
      * @param positions by partition
      * @param ends by partition; others are not checked
      */
-    static void check(Map<TopicPartition, Long> positions, Map<TopicPartition, Long> ends) {
+    public static void check(Map<TopicPartition, Long> positions, Map<TopicPartition, Long> ends) {
         positions.forEach((partition, position) -> {
             Long end = ends.get(partition);
             if (end != null && end < position) {

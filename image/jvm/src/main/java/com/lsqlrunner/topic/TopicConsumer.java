@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt} of the tests
  * lists, has the metadata.
  */
-final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
+public final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
     private final String topic;
 
     /** The id of the topic that the positions belong to; null if it is not known. */
@@ -37,7 +37,7 @@ final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
      * @param settings of the consumer, without deserializers
      * @param id 32 hexadecimal digits; empty if it is not known
      */
-    TopicConsumer(Map<String, Object> settings, String topic, String id) {
+    public TopicConsumer(Map<String, Object> settings, String topic, String id) {
         super(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         this.topic = topic;
         this.expected = id.isEmpty() ? null : parsed(id);

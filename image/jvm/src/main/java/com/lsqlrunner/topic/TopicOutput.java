@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.connector.TopicSink;
 import com.lsqlrunner.delivery.InsertPositions;
 import com.lsqlrunner.delivery.Replay;
 import com.lsqlrunner.delivery.SharedProducers;
@@ -21,7 +22,7 @@ import java.util.concurrent.ConcurrentMap;
 @PythonEntry
 public final class TopicOutput {
     /** The option of a sink whose tasks run in other JVMs. */
-    static final String ON_WORKERS = "on.workers";
+    public static final String ON_WORKERS = "on.workers";
 
     private static final ConcurrentMap<String, TopicOutput> OUTPUTS = new ConcurrentHashMap<>();
 
@@ -140,16 +141,16 @@ public final class TopicOutput {
     }
 
     /** The name of the present start of a query. */
-    static String start(String name) {
+    public static String start(String name) {
         return OUTPUTS.get(name).start;
     }
 
-    static BatchGate gate(String name) {
+    public static BatchGate gate(String name) {
         return OUTPUTS.get(name).gate;
     }
 
     /** The transactions of an output; null if it is delivered at least once. */
-    static TransactionalOutput transactions(String name) {
+    public static TransactionalOutput transactions(String name) {
         TopicOutput output = OUTPUTS.get(name);
         return output == null ? null : output.transactions;
     }

@@ -20,7 +20,7 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes the rows of one task. A commit returns when the brokers have all of them, and consumers see them. */
-final class TopicWriter implements DataWriter<InternalRow> {
+public final class TopicWriter implements DataWriter<InternalRow> {
     private record Written(long records, TaskResult task) implements WriterCommitMessage {
         private static final long serialVersionUID = 1L;
     }
@@ -48,7 +48,7 @@ final class TopicWriter implements DataWriter<InternalRow> {
      * @param written the records to leave out; null for none
      * @param task called once, before the first record is written
      */
-    TopicWriter(
+    public TopicWriter(
             RecordSender sender,
             RecordColumns columns,
             byte[] batch,
@@ -173,7 +173,7 @@ final class TopicWriter implements DataWriter<InternalRow> {
     }
 
     /** The number of records that the writers of a batch have written, from the messages of their commits. */
-    static long records(WriterCommitMessage[] messages) {
+    public static long records(WriterCommitMessage[] messages) {
         long sum = 0;
         for (WriterCommitMessage message : messages) {
             sum += message instanceof Written written ? written.records : 0;
@@ -182,7 +182,7 @@ final class TopicWriter implements DataWriter<InternalRow> {
     }
 
     /** What the tasks in other JVMs have reported, from the messages of their commits. */
-    static List<TaskResult> tasks(WriterCommitMessage[] messages) {
+    public static List<TaskResult> tasks(WriterCommitMessage[] messages) {
         return Stream.of(messages)
                 .map(message -> message instanceof Written written ? written.task : null)
                 .filter(Objects::nonNull)

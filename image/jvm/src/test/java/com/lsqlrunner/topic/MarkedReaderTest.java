@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.marks.FileMark;
+import com.lsqlrunner.marks.ReadMark;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,0 +1,27 @@
+package com.lsqlrunner.batch;
+
+import com.lsqlrunner.topic.Acknowledgements;
+import com.lsqlrunner.topic.FailedRecord;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
+
+/** The acknowledgements of a task of a batch: a flush of the producer waits for all of them. */
+public final class BatchAcknowledgements extends Acknowledgements implements Callback {
+
+    @Override
+    public Callback sending() {
+        return this;
+    }
+
+    @Override
+    public void failed(FailedRecord record) {
+        throw new IllegalStateException("a batch counts its failed records in its plan");
+    }
+
+    @Override
+    public void onCompletion(RecordMetadata metadata, Exception error) {
+        if (error != null) {
+            notWritten(error);
+        }
+    }
+}

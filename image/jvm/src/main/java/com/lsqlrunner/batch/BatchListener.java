@@ -1,0 +1,35 @@
+package com.lsqlrunner.batch;
+
+import com.lsqlrunner.PythonEntry;
+import java.util.function.Consumer;
+import org.apache.spark.sql.streaming.StreamingQueryListener;
+
+/**
+ * Passes Spark's reports of batches to Python, as JSON.
+ *
+ * <p>The other events stay in the JVM. Spark reports the start of a query in the thread of the query, and py4j opens a
+ * connection, with a thread in Python, for each thread that calls Python, and keeps it when the thread has ended.
+ */
+@PythonEntry
+public final class BatchListener extends StreamingQueryListener {
+
+    private static final long serialVersionUID = 1;
+
+    private final transient Consumer<String> reports; // the listener is not sent anywhere
+
+    /** @param reports takes the JSON of a StreamingQueryProgress. */
+    public BatchListener(Consumer<String> reports) {
+        this.reports = reports;
+    }
+
+    @Override
+    public void onQueryStarted(QueryStartedEvent event) {}
+
+    @Override
+    public void onQueryProgress(QueryProgressEvent event) {
+        reports.accept(event.progress().json());
+    }
+
+    @Override
+    public void onQueryTerminated(QueryTerminatedEvent event) {}
+}

@@ -1,0 +1,250 @@
+package com.lsqlrunner.batch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetResetStrategy;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class BatchTriggerTest {
+    private static final TopicPartition A0 = new TopicPartition("a", 0);
+    private static final TopicPartition B0 = new TopicPartition("b", 0);
+    private static final Duration NO_PACE = Duration.ZERO;
+    private static final Duration PACE = Duration.ofMillis(60);
+    private static final Duration NEVER = Duration.ofHours(1);
+
+    private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE) {
+        @Override
+        public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
+            if (pausesAfterPoll && !found.isEmpty()) {
+                pause(assignment());
+            }
+            return found;
+        }
+    };
+    private boolean pausesAfterPoll;
+    private int polls;
+
+    private BatchTrigger trigger(Duration pace, Object... streams) {
+        BatchTrigger trigger = new BatchTrigger(
+                pace, () -> consumer.closed() ? new MockConsumer<>(OffsetResetStrategy.NONE) : consumer);
+        for (Object stream : streams) {
+            trigger.add(stream);
+        }
+        return trigger;
+    }
+
+    private void countNextPoll() {
+        consumer.schedulePollTask(() -> polls++);
+    }
+
+    @Test
+    void theConsumerWaitsAtThePositionsOfAllStreams() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        trigger.await("a", Map.of(A0, 5L));
+        trigger.await("b", Map.of(B0, 7L));
+        assertTrue(consumer.assignment().isEmpty(), "the position of the second stream was not known");
+
+        trigger.await("a", Map.of(A0, 6L));
+
+        assertEquals(Set.of(A0, B0), consumer.assignment());
+        assertEquals(6L, consumer.position(A0));
+        assertEquals(7L, consumer.position(B0));
+    }
+
+    @Test
+    void onlyTheFirstStreamWaits() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        trigger.await("a", Map.of(A0, 0L));
+        countNextPoll();
+
+        trigger.await("b", Map.of(B0, 0L));
+
+        assertEquals(0, polls);
+    }
+
+    @Test
+    void theNextBatchBeginsAfterThePace() {
+        BatchTrigger trigger = trigger(PACE, "a");
+        trigger.await("a", Map.of(A0, 0L));
+        trigger.planned("a", Map.of(A0, 3L), Map.of(A0, 3L));
+
+        assertTrue(trigger.await("a", Map.of(A0, 3L)) >= PACE.toMillis() - 5);
+    }
+
+    @Test
+    void aBatchThatBeginsAtOnceReadsNothingBefore() {
+        BatchTrigger trigger = trigger(NEVER, "a");
+        countNextPoll();
+
+        assertEquals(0, trigger.begin("a", Map.of(A0, 5L)));
+
+        assertEquals(0, polls);
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+        assertEquals(3, trigger.plannedRecords());
+    }
+
+    @Test
+    void theFirstBatchBeginsAtOnce() {
+        assertTrue(trigger(NEVER, "a").await("a", Map.of(A0, 0L)) < NEVER.toMillis());
+    }
+
+    @Test
+    void thePlannedRecordsAreThoseOfAllStreams() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        trigger.await("a", Map.of(A0, 5L));
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+        trigger.planned("b", Map.of(B0, 4L), Map.of(B0, 4L));
+        assertEquals(7, trigger.plannedRecords());
+
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 8L));
+
+        assertEquals(4, trigger.plannedRecords());
+    }
+
+    @Test
+    void withABacklogBatchesFollowEachOther() {
+        BatchTrigger trigger = trigger(NEVER, "a");
+        trigger.await("a", Map.of(A0, 0L));
+        trigger.planned("a", Map.of(A0, 3L), Map.of(A0, 4L));
+        countNextPoll();
+
+        trigger.await("a", Map.of(A0, 3L));
+
+        assertEquals(0, polls);
+    }
+
+    @Test
+    void aPartitionThatTheBatchDoesNotReadIsNoBacklog() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        trigger.await("a", Map.of(A0, 0L));
+        trigger.planned("a", Map.of(A0, 3L), Map.of(A0, 3L, new TopicPartition("a", 1), 9L));
+        countNextPoll();
+
+        trigger.await("a", Map.of(A0, 3L));
+
+        assertEquals(1, polls);
+    }
+
+    @Test
+    void aStopEndsThePause() throws InterruptedException {
+        String query = "aStopEndsThePause";
+        BatchTrigger trigger = BatchTrigger.join(query, "a", NEVER, () -> consumer);
+        trigger.await("a", Map.of(A0, 0L));
+        trigger.planned("a", Map.of(A0, 3L), Map.of(A0, 3L));
+        Thread waiting = new Thread(() -> trigger.await("a", Map.of(A0, 3L)));
+        waiting.start();
+
+        BatchTrigger.stop(query);
+
+        waiting.join();
+        trigger.leave("a");
+        assertTrue(consumer.closed());
+    }
+
+    @Test
+    void aStoppedQueryDoesNotWait() {
+        String query = "aStoppedQueryDoesNotWait";
+        BatchTrigger trigger = BatchTrigger.join(query, "a", NEVER, () -> consumer);
+        trigger.await("a", Map.of(A0, 0L));
+        BatchTrigger.stop(query);
+        countNextPoll();
+
+        trigger.await("a", Map.of(A0, 0L));
+
+        assertEquals(0, polls);
+        trigger.leave("a");
+    }
+
+    @Test
+    void aWakeEndsOneWait() {
+        BatchTrigger trigger = BatchTrigger.join("aWakeEndsOneWait", "a", NO_PACE, () -> consumer);
+        trigger.await("a", Map.of(A0, 0L));
+
+        BatchTrigger.wakeAll();
+
+        trigger.await("a", Map.of(A0, 0L));
+        countNextPoll();
+        trigger.await("a", Map.of(A0, 0L));
+        assertEquals(1, polls);
+        trigger.leave("a");
+    }
+
+    @Test
+    void recordsThatSparkDoesNotReadCauseAPauseAndNoLoop() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.updateBeginningOffsets(Map.of(A0, 0L));
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>("a", 0, 0L, new byte[0], new byte[0])));
+        trigger.await("a", Map.of(A0, 0L));
+        trigger.planned("a", Map.of(A0, 0L), Map.of(A0, 0L)); // such as the records of an open transaction
+
+        assertTrue(trigger.await("a", Map.of(A0, 0L)) >= 90);
+    }
+
+    @Test
+    void aConsumerThatAnArrivingRecordHasPausedContinues() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.updateBeginningOffsets(Map.of(A0, 0L));
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>("a", 0, 0L, new byte[0], new byte[0])));
+        pausesAfterPoll = true;
+        trigger.await("a", Map.of(A0, 0L));
+        assertEquals(Set.of(A0), consumer.paused());
+
+        trigger.await("a", Map.of(A0, 1L));
+
+        assertFalse(consumer.closed());
+        assertEquals(Set.of(), consumer.paused());
+    }
+
+    @Test
+    void aConsumerThatMayHaveRequestedTheNextRecordsIsReplaced() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.updateBeginningOffsets(Map.of(A0, 0L));
+        consumer.schedulePollTask(() -> consumer.addRecord(new ConsumerRecord<>("a", 0, 0L, null, null)));
+
+        trigger.await("a", Map.of(A0, 0L));
+
+        assertTrue(consumer.closed());
+    }
+
+    @Test
+    void anErrorOfTheConsumerIsLeftToSpark() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        consumer.schedulePollTask(() -> consumer.setPollException(new KafkaException("refused")));
+
+        trigger.await("a", Map.of(A0, 0L));
+
+        countNextPoll();
+        trigger.await("a", Map.of(A0, 0L));
+        assertEquals(1, polls);
+        assertFalse(consumer.closed());
+    }
+
+    @Test
+    void theConsumerHasTheConnectionOfTheSource() {
+        Map<String, Object> settings = WaitingConsumer.settings(Map.of(
+                "kafka.bootstrap.servers", "b:9092",
+                "kafka.isolation.level", "read_committed",
+                "kafka.group.id", "g",
+                "kafka.request.timeout.ms", "400",
+                "subscribe", "a"));
+
+        assertEquals("b:9092", settings.get("bootstrap.servers"));
+        assertEquals("read_committed", settings.get("isolation.level"));
+        assertEquals(200, settings.get("fetch.max.wait.ms"));
+        assertFalse(settings.containsKey("group.id"));
+        assertFalse(settings.containsKey("subscribe"));
+    }
+}
