@@ -1,7 +1,6 @@
 package com.lsqlrunner.continuous;
 
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.connector.TopicSource;
 import com.lsqlrunner.delivery.TargetEnds;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.expression.CurrentTime;
@@ -87,7 +86,7 @@ public final class ContinuousQuery {
     /**
      * Adds a topic that the query reads.
      *
-     * @param options of {@link TopicSource}, and {@code mark.offsets}: the most offsets of a partition that are read
+     * @param options of {@code TopicSource}, and {@code mark.offsets}: the most offsets of a partition that are read
      *     with marks
      * @param log the folder in which Spark's stream stores the first offsets of the topic
      * @param position the JSON of the offsets to continue at; null to begin at the option {@code startingOffsets}

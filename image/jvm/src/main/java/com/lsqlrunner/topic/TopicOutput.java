@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.connector.TopicSink;
 import com.lsqlrunner.delivery.InsertPositions;
 import com.lsqlrunner.delivery.Replay;
 import com.lsqlrunner.delivery.SharedProducers;
@@ -55,7 +54,7 @@ public final class TopicOutput {
      * @param writer {@code <app id>/<run>/<query>/}
      * @param targets the topics
      * @param checkpoint the folder of its checkpoint
-     * @param options of {@link TopicSink}, {@code commit.interval.ms}, and {@code tasks}, the number of tasks that
+     * @param options of {@code TopicSink}, {@code commit.interval.ms}, and {@code tasks}, the number of tasks that
      *     write at the same time
      * @param connection settings of all clients
      * @param batch the first batch that has not ended
