@@ -49,7 +49,7 @@ def compile_stream_aggregate(
         handles_errors: whether errors of a group are handled after this operator; then the operator itself never fails.
         keeps_late: whether there is a row for each record that is late for a session.
     """
-    if _is_session(node):
+    if node.is_session:
         return _sessions(node, below, handles_errors, keeps_late)
     rows, keys = aggregate_input(node, below)
     aggregates = _aggregates(node, handles_errors)
@@ -97,7 +97,7 @@ def aggregate_input(
         return rows, types
     times = Times(column=EVENT_TIME, input_name=node.store, clock=node.clock)
     rows = with_watermark(rows, times, node.grace_ms, node.input)
-    return rows if _is_session(node) else with_window_end(rows, node.window, node.grace_ms), types
+    return rows if node.is_session else with_window_end(rows, node.window, node.grace_ms), types
 
 
 def records_late_for_windows(node: Aggregate, below: Relation) -> DataFrame:
@@ -127,7 +127,7 @@ def _rows_before_watermark(
         selected[EVENT_TIME] = F.timestamp_millis(time)
         _, partition, offset = order_columns(below)
         selected[READ_FROM] = partition
-        if _is_session(node):
+        if node.is_session:
             selected |= {"at_partition": partition, "at_offset": offset}
     if with_record:
         selected[LATE_RECORD] = source_record()
@@ -146,10 +146,6 @@ def group_columns(
         found = canonical(raw, key_serde(node))
         return {"raw_key": raw if found is None else found}, types
     return {"key": below.whole("key")}, types
-
-
-def _is_session(node: Aggregate) -> bool:
-    return node.window is not None and node.window.is_session
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,7 +289,7 @@ class SparkEngine:
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:
     """Whether Spark drops late groups of this node. Our operator for sessions counts late records itself."""
-    return isinstance(node, Aggregate) and node.window is not None and not node.window.is_session
+    return isinstance(node, Aggregate) and node.window is not None and not node.is_session
 
 
 def _late_windows(node: Aggregate, source: Source, watermark_ms: int) -> int:

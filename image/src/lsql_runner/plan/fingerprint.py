@@ -219,8 +219,7 @@ def _filters(node: Filter) -> Value:
 
 def _aggregate(node: Aggregate) -> Value:
     columns = column_meanings(node.input)
-    is_session = node.window is not None and node.window.is_session
-    name = "table-aggregate" if node.of_table else "sessions" if is_session else "aggregate"
+    name = "table-aggregate" if node.of_table else "sessions" if node.is_session else "aggregate"
     values = {
         "keys": [[meaning(expr, columns), describe(expr.type)] for _, expr in node.keys]
         or _identity(key_serde(node.input)),

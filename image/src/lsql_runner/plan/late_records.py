@@ -21,7 +21,7 @@ def compared_nodes(write: WriteTopic) -> tuple[Aggregate | Join, ...]:
     """Those whose inputs are read a second time, and compared with the watermark. Sessions emit late records
     themselves, among their results.
     """
-    return tuple(node for node in late_nodes(write) if not _is_session(node))
+    return tuple(node for node in late_nodes(write) if isinstance(node, Join) or not node.is_session)
 
 
 def check_late_records(write: WriteTopic) -> None:
@@ -34,7 +34,7 @@ def check_late_records(write: WriteTopic) -> None:
         below = next((each for side in inputs(node) for each in nodes(side) if isinstance(each, Stateful)), None)
         if below is not None:
             raise unsupported("late records of results", write.errors.late_span, below=_NAMES[type(below)])
-        if isinstance(node, Aggregate) and _is_session(node):
+        if isinstance(node, Aggregate) and node.is_session:
             above = _other_than_project(write.input, node)
             if above is not None:
                 raise unsupported("late records of sessions", write.errors.late_span, above=_NAMES[type(above)])
@@ -48,7 +48,3 @@ def _other_than_project(top: PlanNode, bottom: Aggregate) -> PlanNode | None:
             return found
         found = found.input
     return None
-
-
-def _is_session(node: Aggregate | Join) -> bool:
-    return isinstance(node, Aggregate) and node.window is not None and node.window.is_session

@@ -112,9 +112,13 @@ class Aggregate:
     @property
     def columns(self) -> ColumnTypes:
         window = {} if self.window is None else {"window_start": LONG}
-        if self.window is not None and self.window.is_session:
+        if self.is_session:
             window["window_end"] = LONG
         return {**self.groups, **window, **{slot: call.type for slot, call in self.calls}, "ts": LONG}
+
+    @property
+    def is_session(self) -> bool:
+        return self.window is not None and self.window.is_session
 
     @property
     def groups(self) -> ColumnTypes:
