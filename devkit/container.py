@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ci.tools.image import has_image
+from ci.tools.image import has_image, image_root, podman
 from devkit.process import Process
 
 UID = 10001
@@ -54,7 +54,7 @@ class Container(Process):
         for folder in (self._state, self._temporary):
             folder.mkdir(exist_ok=True)
             os.chown(folder, UID, UID)
-        config = json.loads(_podman("image", "inspect", image))[0]["Config"]
+        config = json.loads(podman("image", "inspect", image))[0]["Config"]
         command = [*config["Entrypoint"], *(argv or config["Cmd"])]
         variables = [*config["Env"], *(f"{name}={value}" for name, value in env.items())]
         self._root = image_root(image)
@@ -128,20 +128,6 @@ def built_image(name: str) -> str:
     """Returns the name of an image; AssertionError if podman does not have it."""
     assert has_image(name), f"podman has no image {name}: run `make image`"
     return name
-
-
-@contextmanager
-def image_root(image: str) -> Iterator[Path]:
-    """The files of the image, mounted within the block."""
-    root = Path(_podman("image", "mount", image).strip())
-    try:
-        yield root
-    finally:
-        _podman("image", "unmount", image)
-
-
-def _podman(*args: str) -> str:
-    return subprocess.run(["podman", *args], check=True, capture_output=True, text=True).stdout
 
 
 def _config(

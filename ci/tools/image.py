@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,6 +47,21 @@ def default_tag() -> str:
 
 def has_image(name: str) -> bool:
     return subprocess.run(["podman", "image", "exists", name], check=False).returncode == 0
+
+
+@contextmanager
+def image_root(image: str) -> Iterator[Path]:
+    """The files of the image, mounted within the block."""
+    root = Path(podman("image", "mount", image).strip())
+    try:
+        yield root
+    finally:
+        podman("image", "unmount", image)
+
+
+def podman(*args: str) -> str:
+    """The output of a command. CalledProcessError if it fails."""
+    return subprocess.run(["podman", *args], check=True, capture_output=True, text=True).stdout
 
 
 def base_image() -> str:

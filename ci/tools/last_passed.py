@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ci.tools.cache import ROOT
+from ci.tools.repository import git
 
 FILE = ROOT / "ci/last-passed.json"
 
@@ -25,14 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--now", action="store_true", help="note that it has passed now")
     options = parser.parse_args(arguments)
     if options.now:
-        note(options.target, _git("rev-parse", "--short=8", "HEAD"), datetime.now(UTC).date().isoformat(), FILE)
+        note(options.target, git("rev-parse", "--short=8", "HEAD"), datetime.now(UTC).date().isoformat(), FILE)
     else:
         print(described(options.target, FILE), flush=True)
     return 0
 
 
 def note(target: str, commit: str, date: str, file: Path) -> None:
-    """Note that a target has passed at a commit; changes that are not committed are told by `git status`."""
+    """Note that a target has passed at a commit. Changes that were not committed then are not noted."""
     passed = _read(file) | {target: {"commit": commit, "date": date}}
     file.write_text(json.dumps(passed, indent=2, sort_keys=True) + "\n")
 
@@ -45,10 +45,6 @@ def described(target: str, file: Path) -> str:
 
 def _read(file: Path) -> dict[str, dict[str, str]]:
     return dict(json.loads(file.read_text())) if file.exists() else {}
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -13,10 +13,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from ci.tools.cache import ROOT
+from ci.tools.image import image_root
 from ci.tools.image import version as version_now
+from ci.tools.repository import git
 
 CHARTS = ("lsql-runner", "lsql-console")
 NAMING_THE_VERSION = (
@@ -43,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     new = parser.parse_args(arguments).version
     try:
         check_version(version_now(), new)
-        if _git("status", "--porcelain"):
+        if git("status", "--porcelain"):
             raise ReleaseRefused("there are changes that are not committed")
-        if _git("tag", "--list", f"v{new}"):
+        if git("tag", "--list", f"v{new}"):
             raise ReleaseRefused(f"the tag v{new} exists")
         changelog = dated((ROOT / "CHANGELOG.md").read_text(), new, datetime.now(UTC).date().isoformat())
     except ReleaseRefused as refused:
@@ -120,13 +121,8 @@ def _build(version: str, changelog: str) -> None:
         str(folder / f"lsql-runner-{version}.tar"),
         image,
     )
-    root = Path(
-        subprocess.run(["podman", "image", "mount", image], check=True, capture_output=True, text=True).stdout.strip()
-    )
-    try:
+    with image_root(image) as root:
         materials = (root / "usr/share/lsql-runner.cdx.json").read_bytes()
-    finally:
-        _run("podman", "image", "unmount", image)
     (folder / f"lsql-runner-{version}.cdx.json").write_bytes(materials)
     for chart in CHARTS:
         _run(
@@ -146,10 +142,6 @@ def _numbers(version: str) -> list[int]:
 
 def _run(*command: str) -> None:
     subprocess.run(command, cwd=ROOT, check=True)
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from ci.tools.image import default_tag
+from ci.tools.image import default_tag, image_root
 from ci.tools.ports import free_port
-from devkit.container import Container, built_image, image_root
+from devkit.container import Container, built_image
 
 POLL_S = 0.05
 DEADLINE_S = 180

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.container import image_root
+from ci.tools.image import image_root
 
 
 def test_an_image_is_unmounted_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,7 +14,7 @@ def test_an_image_is_unmounted_after_a_failure(monkeypatch: pytest.MonkeyPatch) 
         commands.append(args)
         return "/mounted\n"
 
-    monkeypatch.setattr("devkit.container._podman", podman)
+    monkeypatch.setattr("ci.tools.image.podman", podman)
 
     def fail_within() -> None:
         with image_root("runner:1") as root:
