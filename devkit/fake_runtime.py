@@ -21,7 +21,7 @@ from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter
-from lsql_runner.sql.parser import parse
+from lsql_runner.start.request import request_of
 from lsql_runner.state.at_uri import StateAtUri
 from lsql_runner.state.directory import StateDir
 from lsql_runner.status.health import assess
@@ -81,8 +81,7 @@ class FakeRuntime:
         ):
             loop = ControlLoop(
                 RunDependencies(
-                    settings=settings,
-                    program=parse(settings.sql),
+                    request=request_of(settings),
                     identity=identity,
                     brokers=self.brokers,
                     registry=self.registry,

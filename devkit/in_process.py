@@ -15,6 +15,7 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_without_api
+from lsql_runner.start.request import request_of
 from lsql_runner.status.model import Status
 
 POLL_S = 0.02
@@ -63,6 +64,8 @@ def in_process(
         "SQL_METRIC_FREQUENCY": "500",
     }
     jvm_gone = Flag()
-    with processor_without_api(engine, read_settings(variables | env), jvm_gone.set, REQUEST_TIMEOUT_S) as supervisor:
+    with processor_without_api(
+        engine, request_of(read_settings(variables | env)), jvm_gone.set, REQUEST_TIMEOUT_S
+    ) as supervisor:
         yield InProcess(supervisor)
     assert not jvm_gone.is_set()

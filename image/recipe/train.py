@@ -18,10 +18,10 @@ from pathlib import Path
 
 from devkit.broker import Broker
 from devkit.records import Record
-from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.service import jvm_options, processor_without_api
+from lsql_runner.start.request import StartRequest, read_request
 
 FILTERS = """
 INSERT INTO fast SELECT STREAM id, UPPER(name) AS name, speed * 2 AS speed, at FROM readings
@@ -63,18 +63,20 @@ def train(archive: Path) -> None:
             broker.produce("readings", [reading(next(numbers)) for _ in range(RECORDS)])
 
         feed()
-        first, *_ = runs = [settings_of(mode, broker.bootstrap, state) for mode in RUNS]
-        options = replace(jvm_options(first), class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S)
-        with closing(SparkEngine("training", SparkJvm(options), first.threads)) as engine:
-            for settings, (_, batches) in zip(runs, RUNS.values(), strict=True):
-                run(engine, settings, batches, feed)
+        first, *_ = runs = [request_for(mode, broker.bootstrap, state) for mode in RUNS]
+        options = replace(
+            jvm_options(first.settings), class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S
+        )
+        with closing(SparkEngine("training", SparkJvm(options), first.settings.threads)) as engine:
+            for request, (_, batches) in zip(runs, RUNS.values(), strict=True):
+                run(engine, request, batches, feed)
     if not archive.exists():
         raise SystemExit(f"training: the JVM has written no {archive}")
 
 
-def settings_of(mode: str, bootstrap: str, state: str) -> Settings:
-    """The settings of a processor that runs the program of a mode."""
-    return read_settings(
+def request_for(mode: str, bootstrap: str, state: str) -> StartRequest:
+    """The request for a processor that runs the program of a mode."""
+    return read_request(
         {
             "SQL": f"SET processing.mode='{mode}';{RUNS[mode][0]}",
             "SQL_APP_ID": f"training-{mode}",
@@ -85,9 +87,9 @@ def settings_of(mode: str, bootstrap: str, state: str) -> Settings:
     )
 
 
-def run(engine: SparkEngine, settings: Settings, batches: int, feed: Callable[[], None]) -> None:
+def run(engine: SparkEngine, request: StartRequest, batches: int, feed: Callable[[], None]) -> None:
     """Run a processor until it has reported a number of batches; write records after each."""
-    with processor_without_api(engine, settings, lambda: None) as supervisor:
+    with processor_without_api(engine, request, lambda: None) as supervisor:
         deadline = time.monotonic() + DEADLINE_S
         done = 0
         while (ended := supervisor.status().batches) < batches:

@@ -20,8 +20,7 @@ from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.formats.table import FORMATS
 from lsql_runner.observe.metric_table import CONSOLE_METRICS, METRICS
-from lsql_runner.pipeline import plan_parsed
-from lsql_runner.sql.parser import parse
+from lsql_runner.pipeline import plan_text
 from lsql_runner.status.memory_parts import memory_parts
 from lsql_runner.status.model import Status
 
@@ -134,14 +133,14 @@ def test_the_readme_shows_the_actual_error() -> None:
     topics = declared_topics({"payments": {"value": value}})
 
     with pytest.raises(LsqlError) as caught:
-        plan_parsed(parse(text), Catalog(topics))
+        plan_text(text, Catalog(topics))
 
     assert render(caught.value, text) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def outcome(body: str) -> str:
     try:
-        plan_parsed(parse(body), Catalog(TOPICS, sinks={"shop": "postgresql", "cache": "redis"}))
+        plan_text(body, Catalog(TOPICS, sinks={"shop": "postgresql", "cache": "redis"}))
     except LsqlError as error:
         return error.code
     return "planned"
@@ -183,7 +182,7 @@ def test_the_table_of_the_memory_budget_has_its_parts_and_sizes() -> None:
     documented = [{name: int(row[limit].replace(",", "")) for name, *row in rows} for limit in (0, 1)]
 
     for parts, limit_mib in zip(documented, (768, 2048), strict=True):
-        assert parts == {part.name: part.budget_bytes >> 20 for part in memory_parts(budget(limit_mib), Status())}
+        assert parts == {part.part: part.budget_bytes >> 20 for part in memory_parts(budget(limit_mib), Status())}
 
 
 def test_architecture_names_all_packages_and_the_size_of_the_java_module() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lsql_runner.bind.bound import BoundProgram
 from lsql_runner.bind.program import bind_program
+from lsql_runner.bind.settings import ProgramSettings, bind_settings
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.plan.planner import plan_program
 from lsql_runner.plan.queries import Plan
@@ -22,18 +23,21 @@ class PlannedProgram:
     plan: Plan
 
 
-def plan_parsed(program: Program, catalog: Catalog, *, only_batches: bool = False) -> PlannedProgram:
+def plan_parsed(
+    program: Program, settings: ProgramSettings, catalog: Catalog, *, only_batches: bool = False
+) -> PlannedProgram:
     """Bind and plan a parsed program. The caller has read the topics from it to look up their schemas.
 
     Args:
         program: the parsed program.
+        settings: the values of its SET statements.
         catalog: its topics.
         only_batches: see `plan_program`.
 
     Raises:
         LsqlError: the first error, with its position.
     """
-    bound = bind_program(program, catalog)
+    bound = bind_program(program, settings, catalog)
     return PlannedProgram(program, bound, plan_program(bound, only_batches=only_batches))
 
 
@@ -43,4 +47,5 @@ def plan_text(text: str, catalog: Catalog) -> PlannedProgram:
     Raises:
         LsqlError: the first error, with its position.
     """
-    return plan_parsed(parse(text), catalog)
+    program = parse(text)
+    return plan_parsed(program, bind_settings(program.settings), catalog)

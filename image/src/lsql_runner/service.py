@@ -21,17 +21,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsql_runner.bind.settings import bind_settings
 from lsql_runner.config.jvm_options import connector_mib, jvm_options_for
-from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import MemoryBudget, budget
 from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.sql.parser import parse
 from lsql_runner.start.memory_need import second_jvm_mib
+from lsql_runner.start.request import StartRequest, read_request
 from lsql_runner.state.directory import StateDir
 from lsql_runner.web.server import serve
 
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from lsql_runner.observe.metrics import Metrics
     from lsql_runner.runtime.port import Identity
     from lsql_runner.runtime.supervisor import Supervisor
-    from lsql_runner.sql.ast import Program
 
 LOG = logging.getLogger("lsql_runner.service")
 
@@ -59,22 +57,15 @@ def run(environment: Mapping[str, str]) -> int:
     Raises:
         LsqlError: before anything starts, if the settings or the text of the program are invalid or the port is in use.
     """
-    settings = read_settings(environment)
-    parse(settings.sql)
-    settings.connection  # noqa: B018  # invalid addresses are refused before the port is opened
-    settings.declared  # noqa: B018
-    settings.actions_mode  # noqa: B018
-    settings.workers  # noqa: B018
-    settings.state_store  # noqa: B018
-    settings.autoscaling  # noqa: B018
-    settings.lease  # noqa: B018
+    request = read_request(environment)
+    settings = request.settings
     configure(settings.log_level, includes_values=settings.errors_include_values)
     open_until_exit = ExitStack()
 
     def make_app() -> Flask:
         pids = (os.getpid(), os.getppid())  # the server's worker and its master
         try:
-            supervisor, metrics = open_until_exit.enter_context(processor(settings, python_pids=pids))
+            supervisor, metrics = open_until_exit.enter_context(processor(request, python_pids=pids))
         except LsqlError as error:
             if error.span is not None:  # the log line of the error does not show the position
                 print(render(error, settings.sql), file=sys.stderr, flush=True)
@@ -100,20 +91,20 @@ def run(environment: Mapping[str, str]) -> int:
 
 @contextmanager
 def processor(
-    settings: Settings, options: JvmOptions | None = None, python_pids: tuple[int, ...] = ()
+    request: StartRequest, options: JvmOptions | None = None, python_pids: tuple[int, ...] = ()
 ) -> Iterator[tuple[Supervisor, Metrics]]:
     """A running supervisor and its metrics. Leaving the block stops them and closes everything that they use.
 
     Args:
-        settings: of the processor.
+        request: the settings of the processor, and its program.
         options: of the JVM; `jvm_options` by default.
         python_pids: the Python processes of the processor, whose memory is measured.
 
     Raises:
-        LsqlError: the program is invalid, the state directory cannot be used, JAVA_MISSING, KAFKA_SETTINGS_INVALID.
+        LsqlError: the program does not fit its topics, the state directory cannot be used, JAVA_MISSING,
+            KAFKA_SETTINGS_INVALID.
     """
-    program = parse(settings.sql)
-    bind_settings(program.settings)
+    settings = request.settings
     has_lease = settings.lease is not None
     with closing(StateDir(settings.state_dir, settings.app_id, shared=has_lease)) as state, ExitStack() as until_end:
         jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
@@ -134,14 +125,13 @@ def processor(
             connections(settings) as (brokers, registry),
         ):
             memory = None if options else memory_budget(settings)
-            identity = replace(_identity(settings, program), memory=memory)
+            identity = replace(_identity(request), memory=memory)
             leadership = _leadership(settings, jvm)
             if leadership is not None:
                 until_end.callback(leadership.close)
             supervisor = Supervisor(
                 RunDependencies(
-                    settings=settings,
-                    program=program,
+                    request=request,
                     identity=identity,
                     brokers=brokers,
                     registry=registry,
@@ -163,13 +153,13 @@ def processor(
 
 @contextmanager
 def processor_without_api(
-    engine: Engine, settings: Settings, on_jvm_gone: Callable[[], None], request_timeout_s: float = 10.0
+    engine: Engine, request: StartRequest, on_jvm_gone: Callable[[], None], request_timeout_s: float = 10.0
 ) -> Iterator[Supervisor]:
     """Like `processor`, but with the caller's engine, and without metrics, log and API: for `lsql test` and tests.
 
     Args:
         engine: stays open, so that another processor can use it afterwards.
-        settings: of the processor.
+        request: the settings of the processor, and its program.
         on_jvm_gone: called when the JVM ends unexpectedly.
         request_timeout_s: the timeout of each request to the brokers, in seconds.
 
@@ -180,17 +170,15 @@ def processor_without_api(
     from lsql_runner.runtime.supervisor import Supervisor
     from lsql_runner.start.connections import connections
 
-    program = parse(settings.sql)
-    bind_settings(program.settings)
+    settings = request.settings
     with (
         closing(StateDir(settings.state_dir, settings.app_id)) as state,
         connections(settings, request_timeout_s) as (brokers, registry),
     ):
         supervisor = Supervisor(
             RunDependencies(
-                settings=settings,
-                program=program,
-                identity=_identity(settings, program),
+                request=request,
+                identity=_identity(request),
                 brokers=brokers,
                 registry=registry,
                 engine=engine,
@@ -237,15 +225,17 @@ def _stored_state(
         yield at_uri.open
 
 
-def _identity(settings: Settings, program: Program) -> Identity:
+def _identity(request: StartRequest) -> Identity:
     from lsql_runner.runtime.port import Identity
+
+    settings = request.settings
 
     return Identity(
         app_id=settings.app_id,
         sql=settings.sql,
         user=settings.user,
         version=version("lsql-runner"),
-        guarantee=bind_settings(program.settings).guarantee or settings.guarantee,
+        guarantee=request.guarantee,
         started_at_ms=now_ms(),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.bind.declarations import program_schemas
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.pipeline import plan_text
@@ -168,7 +169,7 @@ def test_a_field_of_a_with_query_is_exempt_only_if_it_is_computed_from_undeclare
 @pytest.mark.parametrize(("form", "expected"), [("JSON", None), ("CSV", "NULL_OPERAND n")])
 def test_json_of_create_table_is_exempt_because_its_columns_cannot_be_not_null(form: str, expected: str | None) -> None:
     program = f"CREATE TABLE other(n int) FORMAT(STRING, {form}); INSERT INTO t SELECT STREAM n + 1 AS m FROM other"
-    assert plan_error(program, Catalog(program_schemas(parse(program)))) == expected
+    assert plan_error(program, Catalog(program_schemas(parse(program), ProgramSettings()))) == expected
 
 
 def test_all_fields_of_a_computed_struct_keep_whether_they_are_exempt() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lsql_runner.bind.settings import bind_settings
 from lsql_runner.bind.topic_policies import TopicPolicies, TopicPolicy, check_policies, patterns
 from lsql_runner.errors import DetailError, LsqlError
 from lsql_runner.sql.parser import parse
@@ -22,10 +23,15 @@ def policies(
     )
 
 
+def check(sql: str, found: TopicPolicies, sinks: dict[str, str] | None = None) -> None:
+    program = parse(sql)
+    check_policies(program, bind_settings(program.settings), found, sinks or {})
+
+
 def refused(sql: str, found: TopicPolicies, sinks: dict[str, str] | None = None) -> tuple[str, str, str, str]:
     """The use, the topic and the rule of the error, and the marked text of the program."""
     with pytest.raises(LsqlError) as caught:
-        check_policies(parse(sql), found, sinks or {})
+        check(sql, found, sinks)
     error = caught.value
     assert error.code == "TOPIC_NOT_ALLOWED"
     assert error.span is not None
@@ -69,7 +75,7 @@ INSERT INTO out SELECT STREAM large.n FROM large INNER JOIN customers ON large._
 
 
 def test_sources_are_read_and_names_of_with_queries_are_no_topics() -> None:
-    check_policies(parse(JOINED), policies(read_allow="orders,customers", write_allow="out"), {})
+    check(JOINED, policies(read_allow="orders,customers", write_allow="out"))
 
     assert refused(JOINED, policies(read_allow="orders")) == (
         "read",
@@ -90,7 +96,7 @@ def test_targets_are_written_also_those_that_the_program_creates() -> None:
 
     assert refused(sql, policies(write_deny="created"))[:2] == ("write", "created")
     assert refused(sql, policies(write_allow="other"))[3] == "created"
-    check_policies(parse(sql), policies(read_deny="created", write_deny="orders"), {})
+    check(sql, policies(read_deny="created", write_deny="orders"))
 
 
 def test_the_dead_letter_topic_is_written() -> None:
@@ -107,5 +113,5 @@ def test_the_dead_letter_topic_is_written() -> None:
 def test_a_table_of_a_sink_is_no_topic() -> None:
     sql = "INSERT INTO shop.orders SELECT STREAM * FROM orders"
 
-    check_policies(parse(sql), policies(write_allow="none"), {"shop": "postgresql"})
+    check(sql, policies(write_allow="none"), {"shop": "postgresql"})
     assert refused(sql, policies(write_allow="none"))[1] == "shop.orders"

@@ -13,6 +13,7 @@ import json, sys
 from lsql_runner import service
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
+from lsql_runner.start.request import request_of
 
 def started(options, inherits):
     print(json.dumps({"modules": sorted(sys.modules)}))
@@ -22,7 +23,7 @@ service.SparkJvm = started
 variables = {"SQL_APP_ID": "a", "SQL_BOOTSTRAP_SERVERS": "127.0.0.1:1"}
 settings = read_settings(variables | {"SQL": sys.argv[1], "SQL_STATE_STORE_DIR": sys.argv[2]})
 try:
-    with service.processor(settings):
+    with service.processor(request_of(settings)):
         pass
 except LsqlError as error:
     print(json.dumps({"error": error.code}))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lsql_runner.bind.program import bind_program
+from lsql_runner.bind.settings import bind_settings
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.fingerprint import fingerprint
@@ -48,7 +49,7 @@ def calls_by_stage(kind: str, inserts: int) -> dict[str, int]:
     text = SETTINGS.get(kind, "") + "".join(PROGRAMS[kind].format(n=n) for n in range(inserts))
     found = {}
     found["parse"], program = calls(lambda: parse("SET autocreate=true;" + text))
-    found["bind"], bound = calls(lambda: bind_program(program, CATALOG))
+    found["bind"], bound = calls(lambda: bind_program(program, bind_settings(program.settings), CATALOG))
     found["plan"], plan = calls(lambda: plan_program(bound))
     found["explain"], _ = calls(lambda: explain(plan))
     found["topology"], _ = calls(lambda: topology(plan))

@@ -22,7 +22,7 @@ from lsql_runner.lease.election import Term
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.supervisor import Supervisor
-from lsql_runner.sql.parser import parse
+from lsql_runner.start.request import request_of
 from lsql_runner.state.directory import StateDir
 
 FILTER = "INSERT INTO o SELECT STREAM * FROM t"
@@ -41,8 +41,7 @@ class RunningSupervisor:
         self.at_uri = None if runtime.store is None else state_in(runtime.store, self.state, shared)
         self.supervisor = Supervisor(
             RunDependencies(
-                settings=settings,
-                program=parse(settings.sql),
+                request=request_of(settings),
                 identity=Identity(app_id=APP_ID, sql=settings.sql, user="", version="0", guarantee="at_least_once"),
                 brokers=runtime.brokers,
                 registry=None,

@@ -9,6 +9,7 @@ import pytest
 
 from devkit.fake_brokers import FakeBrokers
 from devkit.fake_registry import FakeRegistry
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.avro import AVRO_FORMAT
 from lsql_runner.formats.avro_schema import avro_serde
@@ -56,7 +57,7 @@ def resolved(
     registry: FakeRegistry | None = None,
 ) -> TopicSchema:
     knowledge = KnownSchemas(declared=declared or {}, pinned=pinned or {}, sample_records=2, registry=registry)
-    return resolve_catalog(parse(program), brokers, knowledge).schemas["orders"]
+    return resolve_catalog(parse(program), ProgramSettings(), brokers, knowledge).schemas["orders"]
 
 
 def test_an_unknown_topic_is_sampled() -> None:
@@ -154,7 +155,7 @@ def test_a_missing_topic_is_left_to_the_binder() -> None:
     brokers = FakeBrokers()
     brokers.add_topic("other")
 
-    catalog = resolve_catalog(parse(PROGRAM), brokers, KnownSchemas(declared={}, pinned={}))
+    catalog = resolve_catalog(parse(PROGRAM), ProgramSettings(), brokers, KnownSchemas(declared={}, pinned={}))
 
     assert (dict(catalog.schemas), catalog.existing) == ({}, frozenset({"other"}))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal as OneOf
 
-from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.source_formats import readable_format, source_topics
 from lsql_runner.bind.type_names import type_named
 from lsql_runner.errors import LsqlError
@@ -19,27 +19,26 @@ from lsql_runner.types import Array, DataType, Decimal, Field, Struct, describe
 _PARTS = ("_key", "_value")
 
 
-def with_declarations(program: ast.Program, catalog: Catalog) -> Catalog:
+def with_declarations(program: ast.Program, settings: ProgramSettings, catalog: Catalog) -> Catalog:
     """The catalog with the schemas that the program declares. These replace schemas of the catalog.
 
     Raises:
         LsqlError: as `program_schemas`.
     """
     partitions = {topic: schema.partitions for topic, schema in catalog.schemas.items()}
-    declared = program_schemas(program).items()
+    declared = program_schemas(program, settings).items()
     schemas = {topic: replace(schema, partitions=partitions.get(topic)) for topic, schema in declared}
     return replace(catalog, schemas={**catalog.schemas, **schemas})
 
 
-def program_schemas(program: ast.Program) -> dict[str, TopicSchema]:
+def program_schemas(program: ast.Program, settings: ProgramSettings) -> dict[str, TopicSchema]:
     """The schemas that the program declares, by topic.
 
     Raises:
-        LsqlError: TABLE_*, FIELD_NAME_INVALID, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED; as `bind_settings`.
+        LsqlError: TABLE_*, FIELD_NAME_INVALID, NAME_DUPLICATE, TYPE_UNKNOWN, FORMAT_UNSUPPORTED.
     """
     if not program.declarations:
         return {}
-    settings = bind_settings(program.settings)
     precision = settings.decimal_precision
     decimal = Decimal(precision, min(settings.decimal_scale, precision))
     sources = source_topics(program)

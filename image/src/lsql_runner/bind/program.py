@@ -23,7 +23,7 @@ from lsql_runner.bind.output_formats import output_serde, with_schema
 from lsql_runner.bind.query_size import check_size
 from lsql_runner.bind.random_calls import refuse_random_state
 from lsql_runner.bind.select import bind_select
-from lsql_runner.bind.settings import ProgramSettings, bind_settings, is_legacy
+from lsql_runner.bind.settings import ProgramSettings, is_legacy
 from lsql_runner.bind.sinks import bind_sink_insert, sink_of
 from lsql_runner.bind.source_formats import source_formats, source_topics
 from lsql_runner.errors import Detail, DetailTable, LsqlError
@@ -33,15 +33,19 @@ from lsql_runner.sql import ast
 from lsql_runner.sql.unsupported import unsupported
 
 
-def bind_program(program: ast.Program, catalog: Catalog) -> BoundProgram:
+def bind_program(program: ast.Program, settings: ProgramSettings, catalog: Catalog) -> BoundProgram:
     """The program with all names resolved and all expressions typed.
+
+    Args:
+        program: the parsed program.
+        settings: the values of its SET statements.
+        catalog: the topics.
 
     Raises:
         LsqlError: any code of docs/reference/errors.md that concerns a program, with a span.
     """
-    settings = bind_settings(program.settings)
     default: Dialect = "legacy" if is_legacy(program.settings) else "modern"
-    catalog = with_declarations(program, catalog)
+    catalog = with_declarations(program, settings, catalog)
     _check_topics(program, catalog, settings)
     _check_formats(program, catalog)
     functions = {name: user_function(function) for name, function in catalog.functions.items()}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal as OneOf
 
-from lsql_runner.bind.settings import bind_settings
+from lsql_runner.bind.error_policies import ErrorPolicies
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.sinks import named_sink
 from lsql_runner.bind.source_formats import source_topics
 from lsql_runner.errors import Detail, DetailError, DetailTable, LsqlError
@@ -85,27 +86,31 @@ def patterns(text: str) -> tuple[str, ...]:
     return found
 
 
-def check_policies(program: ast.Program, policies: TopicPolicies, sinks: Mapping[str, str]) -> None:
+def check_policies(
+    program: ast.Program, settings: ProgramSettings, policies: TopicPolicies, sinks: Mapping[str, str]
+) -> None:
     """Check all topics of a program: sources, targets that exist or are created, and the dead letter topic.
 
     Args:
         program: the program's syntax tree.
+        settings: the values of its SET statements.
         policies: of the installation.
         sinks: the kinds of the configured sinks, by name.
 
     Raises:
-        LsqlError: TOPIC_NOT_ALLOWED, at the first topic that is not allowed; an error of a setting.
+        LsqlError: TOPIC_NOT_ALLOWED, at the first topic that is not allowed.
     """
     for topic, span in source_topics(program).items():
         policies.check("read", topic, span)
-    for topic, place in _targets(program, sinks):
+    for topic, place in _targets(program, settings.errors, sinks):
         policies.check("write", topic, place)
 
 
-def _targets(program: ast.Program, sinks: Mapping[str, str]) -> Iterator[tuple[str, Span | None]]:
+def _targets(
+    program: ast.Program, errors: ErrorPolicies, sinks: Mapping[str, str]
+) -> Iterator[tuple[str, Span | None]]:
     for insert in program.inserts:
         if insert.kcql is None and named_sink(insert.target.name, sinks) is None:
             yield insert.target.name, insert.target.span
-    errors = bind_settings(program.settings).errors
     if errors.dead_letter_topic is not None:
         yield errors.dead_letter_topic, errors.dead_letter_topic_span

@@ -36,6 +36,7 @@ from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_without_api
 from lsql_runner.start.connections import brokers_of, registry_of
 from lsql_runner.start.preparation import source_partitions
+from lsql_runner.start.request import request_of
 
 _READY_S = 30.0
 _POLL_S = 0.05
@@ -211,7 +212,7 @@ class KafkaCases:
     def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
         """The encoded input, with schema ids of this registry."""
         writers = {} if self._registry is None else register_writers(case, self._registry)
-        return encode_batches(case, prepared.planned.program, writers)
+        return encode_batches(case, prepared.planned.program, prepared.planned.bound.settings, writers)
 
     def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
         """The settings of the processor. They declare sampled schemas: the first batch may not have all fields."""
@@ -230,7 +231,7 @@ class KafkaCases:
         deadline = time.monotonic() + _READY_S
         while True:
             try:
-                return stack.enter_context(processor_without_api(self._engine, settings, jvm_gone.set))
+                return stack.enter_context(processor_without_api(self._engine, request_of(settings), jvm_gone.set))
             except LsqlError as error:
                 if not error.kind.is_of_metadata or time.monotonic() > deadline:
                     raise

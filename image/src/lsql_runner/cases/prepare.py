@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from lsql_runner.bind.declarations import program_schemas
+from lsql_runner.bind.settings import ProgramSettings, bind_settings
 from lsql_runner.bind.source_formats import SourceFormats, source_formats
 from lsql_runner.cases.codecs import WriterSchema
 from lsql_runner.cases.model import Case, Headers, InputRecord
@@ -73,12 +74,13 @@ def prepare_case(case: Case, functions: Mapping[str, UserFunction] = NO_FUNCTION
         LsqlError: an error of the program; CASE_RECORD_INVALID if a record does not fit its topic.
     """
     program = parse(case.sql)
+    settings = bind_settings(program.settings)
     registry = MemoryRegistry()
-    batches = encode_batches(case, program, register_writers(case, registry))
+    batches = encode_batches(case, program, settings, register_writers(case, registry))
     brokers = cast(TopicReader, _CaseBrokers(case, batches))  # resolve_catalog uses only topics and samples
     known = KnownSchemas(declared=case.declared, pinned={}, registry=registry, sinks=case.sinks, functions=functions)
-    catalog = resolve_catalog(program, brokers, known)
-    planned = plan_parsed(program, catalog)
+    catalog = resolve_catalog(program, settings, brokers, known)
+    planned = plan_parsed(program, settings, catalog)
     return PreparedCase(replace(planned, plan=register_output_schemas(planned.plan, registry)), batches, registry)
 
 
@@ -108,7 +110,7 @@ def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
     return [(topic, part, serde) for topic, part, serde in parts if serde.schema is not None]
 
 
-def encode_batches(case: Case, program: ast.Program, writers: RegisteredWriters) -> Batches:
+def encode_batches(case: Case, program: ast.Program, settings: ProgramSettings, writers: RegisteredWriters) -> Batches:
     """The encoded input records in their order, with offsets counted for each partition.
 
     The format of a part is the declared format, else the format that the program names, else the format that the value
@@ -118,7 +120,7 @@ def encode_batches(case: Case, program: ast.Program, writers: RegisteredWriters)
         LsqlError: CASE_RECORD_INVALID, FORMAT_UNSUPPORTED.
     """
     named = source_formats(program)
-    declared = {**case.declared, **program_schemas(program)}
+    declared = {**case.declared, **program_schemas(program, settings)}
     offsets: dict[tuple[str, int], int] = {}
     timestamp_ms = 0
     number = 0

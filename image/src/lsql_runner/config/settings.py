@@ -187,6 +187,20 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
     state_options: tuple[tuple[str, str], ...] = Field((), description="LSQL_STATE_OPTION_* as settings of Hadoop.")
     files: tuple[Path, ...] = Field((), description="The files from which values were read.")
 
+    def check(self, *, to_run: bool) -> None:
+        """Check the values that depend on several variables or on files, before anything uses them.
+
+        Args:
+            to_run: whether this process runs the program, and so needs brokers and secrets.
+
+        Raises:
+            LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE.
+        """
+        self.check_workers()
+        names = ("connection", "actions_mode", "workers", "autoscaling") if to_run else ()
+        for name in (*names, "declared", "state_store", "lease"):
+            getattr(self, name)
+
     @property
     def memory_limit_mib(self) -> int | None:
         """LSQL_MEMORY_LIMIT in MiB; None if it is not set."""

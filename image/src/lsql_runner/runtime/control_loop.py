@@ -156,7 +156,7 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        prepared = prepare(d.program, d.settings, d.brokers, d.registry, d.state, self._claims)
+        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims)
         self._brokers_found()
         self.description = description_of(prepared)
         return prepared
@@ -303,7 +303,7 @@ class ControlLoop:
         self.machine.emit(WarningRaised(self._now_ms(), text))
 
     def _report(self, error: LsqlError) -> ErrorReport:
-        return report(error, self._dependencies.program.text)
+        return report(error, self._dependencies.request.program.text)
 
     def _after_event(self, event: Event) -> None:
         if isinstance(event, BatchEnded):

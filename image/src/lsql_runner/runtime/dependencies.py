@@ -13,7 +13,7 @@ from lsql_runner.lease.ports import Leadership
 from lsql_runner.runtime.clock import monotonic_ms, now_ms
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.position_reporter import PositionReporter, Reporting, ReportingThread
-from lsql_runner.sql import ast
+from lsql_runner.start.request import StartRequest
 from lsql_runner.state.directory import StateDir
 
 
@@ -21,8 +21,7 @@ from lsql_runner.state.directory import StateDir
 class RunDependencies:
     """The caller creates them before the supervisor, and closes them after it."""
 
-    settings: Settings
-    program: ast.Program
+    request: StartRequest
     identity: Identity
     brokers: Brokers
     registry: SchemaRegistry | None
@@ -42,3 +41,8 @@ class RunDependencies:
     """The wall clock: milliseconds since 1970 UTC."""
     monotonic_ms: Callable[[], int] = monotonic_ms
     """A clock that is never set: milliseconds since an unknown time."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the processor."""
+        return self.request.settings

@@ -78,7 +78,7 @@ class Standby:
         d = self._dependencies
         self._refresh.start(d.now_ms(), REFRESH_MS)
         try:
-            prepared = prepare_without_changes(d.program, d.settings, d.brokers, d.registry, d.state.saved())
+            prepared = prepare_without_changes(d.request, d.brokers, d.registry, d.state.saved())
         except LsqlError as error:
             if error.code != "STATE_DIR_UNREADABLE":
                 raise

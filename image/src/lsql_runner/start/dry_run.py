@@ -12,8 +12,6 @@ from lsql_runner.formats.catalog import Catalog
 from lsql_runner.kafka.rights import Acl
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.explain import explain
-from lsql_runner.sql.ast import Program
-from lsql_runner.sql.parser import parse
 from lsql_runner.start.connections import connections
 from lsql_runner.start.decision import Situation, StartDecision, decide
 from lsql_runner.start.memory_need import needed_mib
@@ -21,6 +19,7 @@ from lsql_runner.start.needed_acls import needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.start.registry_schemas import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.start.request import StartRequest, request_of
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.directory import state_path
 from lsql_runner.state.folder import LocalFolder
@@ -33,7 +32,7 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
     Raises:
         LsqlError: an error of the settings, the program or its topics.
     """
-    return _planned(read_settings(environment))
+    return _planned(request_of(read_settings(environment)))
 
 
 def explain_from_environment(environment: Mapping[str, str]) -> str:
@@ -44,8 +43,9 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     Raises:
         LsqlError: as `plan_from_environment`.
     """
-    settings = read_settings(environment)
-    planned = _planned(settings)
+    request = request_of(read_settings(environment))
+    settings = request.settings
+    planned = _planned(request)
     plan = planned.plan
     pinned = _saved(settings).pinned if settings.bootstrap_servers else None
     partitions = state_partitions(planned, settings, pinned)
@@ -72,24 +72,23 @@ def acls_from_environment(environment: Mapping[str, str]) -> ProgramAcls:
     Raises:
         LsqlError: as `plan_from_environment`.
     """
-    settings = read_settings(environment)
+    request = request_of(read_settings(environment))
+    settings = request.settings
     user = dict(settings.client_keys).get("sasl.username", "")
     principal = f"User:{user}" if user else ""
-    program = parse(settings.sql)
     if not settings.bootstrap_servers:
-        return ProgramAcls(needed_acls(_plan_on_declarations(program, settings), settings), "", principal)
+        return ProgramAcls(needed_acls(_plan_on_declarations(request), settings), "", principal)
     with connections(settings) as (brokers, registry):
-        planned = plan_on_brokers(program, settings, brokers, registry, None)
+        planned = plan_on_brokers(request, brokers, registry, None)
         acls = needed_acls(planned, settings, brokers.topics())
     return ProgramAcls(acls, settings.connection.servers, principal)
 
 
-def _planned(settings: Settings) -> PlannedProgram:
-    program = parse(settings.sql)
-    if not settings.bootstrap_servers:
-        return _plan_on_declarations(program, settings)
-    with connections(settings) as (brokers, registry):
-        planned = plan_on_brokers(program, settings, brokers, registry, None)
+def _planned(request: StartRequest) -> PlannedProgram:
+    if not request.settings.bootstrap_servers:
+        return _plan_on_declarations(request)
+    with connections(request.settings) as (brokers, registry):
+        planned = plan_on_brokers(request, brokers, registry, None)
         check_schemas(output_schemas(planned.plan, registry))
         return planned
 
@@ -116,19 +115,17 @@ def validate(environment: Mapping[str, str]) -> Validation:
         LsqlError: the error with which a start would be refused; MEMORY_LIMIT_TOO_SMALL.
     """
     settings = read_settings(environment)
-    settings.check_workers()
-    program = parse(settings.sql)
-    settings.state_store  # noqa: B018  # an invalid file is refused
-    settings.lease  # noqa: B018
+    settings.check(to_run=False)
+    request = request_of(settings)
     if settings.bootstrap_servers:
         saved = _saved(settings)
         with connections(settings) as (brokers, registry):
             # Without the state, as on another machine or at a URI, a position does not mean that it is lost.
             folder = state_path(settings.state_dir, settings.app_id)
             with_positions = folder.exists() and not settings.state_uri
-            situation = find_situation(program, settings, brokers, registry, saved, with_positions=with_positions)
+            situation = find_situation(request, brokers, registry, saved, with_positions=with_positions)
     else:
-        situation = _empty_brokers(_plan_on_declarations(program, settings), settings)
+        situation = _empty_brokers(_plan_on_declarations(request), settings)
     limit_mib = settings.memory_limit_mib
     if limit_mib is not None and limit_mib < situation.needed_mib:
         raise LsqlError("MEMORY_LIMIT_TOO_SMALL", needed_mib=situation.needed_mib, limit_mib=limit_mib)
@@ -167,7 +164,8 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
     )
 
 
-def _plan_on_declarations(program: Program, settings: Settings) -> PlannedProgram:
-    check_topic_policies(program, settings)
+def _plan_on_declarations(request: StartRequest) -> PlannedProgram:
+    check_topic_policies(request)
+    settings = request.settings
     catalog = Catalog(settings.declared, sinks=settings.sink_kinds, functions=settings.functions)
-    return plan_parsed(program, catalog, only_batches=settings.has_workers)
+    return plan_parsed(request.program, request.program_settings, catalog, only_batches=settings.has_workers)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from lsql_runner.bind.topic_policies import check_policies
-from lsql_runner.config.settings import Settings
-from lsql_runner.sql import ast
+from lsql_runner.start.request import StartRequest
 
 
-def check_topic_policies(program: ast.Program, settings: Settings) -> None:
+def check_topic_policies(request: StartRequest) -> None:
     """Check the topics of the program, and the topic for metrics.
 
     Raises:
-        LsqlError: TOPIC_NOT_ALLOWED; an error of a setting of the program.
+        LsqlError: TOPIC_NOT_ALLOWED.
     """
-    check_policies(program, settings.policies, settings.sink_kinds)
+    settings = request.settings
+    check_policies(request.program, request.program_settings, settings.policies, settings.sink_kinds)
     if settings.metrics_topic:
         settings.policies.check("write", settings.metrics_topic)

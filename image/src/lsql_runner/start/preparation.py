@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.bind.source_formats import source_topics
-from lsql_runner.config.settings import Settings
 from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -18,7 +17,6 @@ from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReade
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.queries import Plan
-from lsql_runner.sql import ast
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
@@ -34,6 +32,7 @@ from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
+from lsql_runner.start.request import StartRequest
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.start.targets import target_request
@@ -80,28 +79,23 @@ class PreparedProgram:
 
 
 def prepare(
-    program: ast.Program,
-    settings: Settings,
-    brokers: Brokers,
-    registry: SchemaRegistry | None,
-    state: StateDir,
-    claims: GroupClaims,
+    request: StartRequest, brokers: Brokers, registry: SchemaRegistry | None, state: StateDir, claims: GroupClaims
 ) -> PreparedProgram:
     """Run all stages of a start.
 
     Raises:
         LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
     """
-    found = find_situation(program, settings, brokers, registry, state.saved())
+    found = find_situation(request, brokers, registry, state.saved())
     situation = replace(found, memory_limit_mib=memory_limit_mib())
     claims.check_start(source_partitions(found.planned.plan))
-    decision = decide(situation, settings)
+    decision = decide(situation, request.settings)
     registered = carry_out(decision.actions, brokers, registry, state)
     return _prepared(situation, decision, registered, brokers)
 
 
 def prepare_without_changes(
-    program: ast.Program, settings: Settings, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState
+    request: StartRequest, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState
 ) -> PreparedProgram:
     """Run the stages of a start that change nothing, while another process runs the program.
 
@@ -110,23 +104,20 @@ def prepare_without_changes(
     Raises:
         LsqlError: as `find_situation` and `decide`.
     """
-    situation = find_situation(program, settings, brokers, registry, saved, with_positions=False)
-    return _prepared(situation, decide(situation, settings), (), brokers)
+    situation = find_situation(request, brokers, registry, saved, with_positions=False)
+    return _prepared(situation, decide(situation, request.settings), (), brokers)
 
 
 def plan_on_brokers(
-    program: ast.Program,
-    settings: Settings,
-    brokers: TopicReader,
-    registry: SchemaRegistry | None,
-    pinned: Pinned | None,
+    request: StartRequest, brokers: TopicReader, registry: SchemaRegistry | None, pinned: Pinned | None
 ) -> PlannedProgram:
     """Bind the program to the current topics, and plan it.
 
     Raises:
         LsqlError: TOPIC_NOT_ALLOWED, an error of the program or its topics, BROKER_UNREACHABLE, TOPIC_EMPTY.
     """
-    check_topic_policies(program, settings)
+    check_topic_policies(request)
+    settings = request.settings
     schemas = {} if pinned is None else pinned.schemas
     known = KnownSchemas(
         declared=settings.declared,
@@ -136,13 +127,12 @@ def plan_on_brokers(
         sinks=settings.sink_kinds,
         functions=settings.functions,
     )
-    catalog = resolve_catalog(program, brokers, known)
-    return plan_parsed(program, catalog, only_batches=settings.has_workers)
+    catalog = resolve_catalog(request.program, request.program_settings, brokers, known)
+    return plan_parsed(request.program, request.program_settings, catalog, only_batches=settings.has_workers)
 
 
 def find_situation(
-    program: ast.Program,
-    settings: Settings,
+    request: StartRequest,
     brokers: Brokers,
     registry: SchemaRegistry | None,
     saved: SavedState,
@@ -152,8 +142,7 @@ def find_situation(
     """Read everything that the decision needs from brokers and registry; changes nothing.
 
     Args:
-        program: the program's syntax tree.
-        settings: the settings of the processor.
+        request: the settings of the processor, and its program.
         brokers: the brokers.
         registry: the schema registry, if there is one.
         saved: the content of the state directory.
@@ -164,9 +153,10 @@ def find_situation(
             REGISTRY_MISSING and other errors of the registry; TOPIC_REFUSED if the brokers would not create a target;
             BROKER_REFUSED, also if a right is missing that only the running program needs.
     """
-    if (deleted := deleted_topic(saved.pinned, source_topics(program), brokers)) is not None:
+    if (deleted := deleted_topic(saved.pinned, source_topics(request.program), brokers)) is not None:
         raise LsqlError("TOPIC_DELETED", topic=deleted)
-    planned = plan_on_brokers(program, settings, brokers, registry, saved.pinned)
+    settings = request.settings
+    planned = plan_on_brokers(request, brokers, registry, saved.pinned)
     schemas = output_schemas(planned.plan, registry)
     topics = frozenset(brokers.topics())
     for topic in planned.plan.targets:

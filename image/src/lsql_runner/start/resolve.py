@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lsql_runner.bind.declarations import program_schemas
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.bind.source_formats import SourceFormats, source_formats, source_topics
 from lsql_runner.errors import LsqlError
 from lsql_runner.formats.catalog import (
@@ -48,7 +49,9 @@ class KnownSchemas:
     """The user-defined functions, by name."""
 
 
-def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSchemas) -> Catalog:
+def resolve_catalog(
+    program: ast.Program, settings: ProgramSettings, brokers: TopicReader, known: KnownSchemas
+) -> Catalog:
     """The catalog for a program.
 
     Raises:
@@ -58,7 +61,7 @@ def resolve_catalog(program: ast.Program, brokers: TopicReader, known: KnownSche
     """
     existing = brokers.topics()
     formats = source_formats(program)
-    in_program = program_schemas(program)
+    in_program = program_schemas(program, settings)
     schemas: dict[str, TopicSchema] = {}
     for topic in source_topics(program):
         if topic in existing:

@@ -1,0 +1,47 @@
+"""What a processor is asked to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lsql_runner.bind.settings import Guarantee, ProgramSettings, bind_settings
+from lsql_runner.config.settings import Settings, read_settings
+from lsql_runner.sql import ast
+from lsql_runner.sql.parser import parse
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """The settings of a processor and its program, both checked as far as they can be without brokers."""
+
+    settings: Settings
+    program: ast.Program
+    program_settings: ProgramSettings
+    """The values of the program's SET statements."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """How often a result may be written if the processor is killed."""
+        return self.program_settings.guarantee or self.settings.guarantee
+
+
+def request_of(settings: Settings) -> StartRequest:
+    """The request for a processor with these settings.
+
+    Raises:
+        LsqlError: an error in the text of the program, or of a SET statement.
+    """
+    program = parse(settings.sql)
+    return StartRequest(settings, program, bind_settings(program.settings))
+
+
+def read_request(environment: Mapping[str, str]) -> StartRequest:
+    """The request in the environment of a process that is to run the program.
+
+    Raises:
+        LsqlError: as `read_settings`, `Settings.check` and `request_of`.
+    """
+    settings = read_settings(environment)
+    settings.check(to_run=True)
+    return request_of(settings)
