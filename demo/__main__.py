@@ -52,11 +52,9 @@ def main() -> int:
 
 
 def _ends() -> list[signal.Signals]:
-    """The signals that end the demo: Ctrl-C, even if a shell started it in the background; a closed terminal."""
-    found = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup requires
-        found.append(signal.SIGHUP)
-    return found
+    """The signals that end the demo, without those that are ignored at its start: by nohup, or in the background."""
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return [number for number in ends if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _options() -> argparse.Namespace:
