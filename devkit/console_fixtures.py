@@ -17,7 +17,7 @@ from lsql_runner.console.app import ConsoleDependencies, create_app
 from lsql_runner.console.auth import Authenticator, digest_of, open_authenticator
 from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.history import History
-from lsql_runner.console.runners import read_report, unreachable
+from lsql_runner.console.runners import RunnerUnavailable, read_report, unreachable
 from lsql_runner.console.settings import ConsoleSettings
 from lsql_runner.console.watch import ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
@@ -65,7 +65,7 @@ class FakeRunners:
 
     streams: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     others: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    """The responses of other paths; by default 200 and {}."""
+    """The responses of other paths; by default a program without nodes and stores."""
     posted: list[tuple[str, str, str]] = field(default_factory=list)
     """Processor, action and user of each POST that succeeded."""
     tokens: list[str] = field(default_factory=list, kw_only=True)
@@ -80,10 +80,14 @@ class FakeRunners:
         if processor.runners == 0:
             return RunnerReport(state="scaled-down")
         said = self.streams.get(processor.name, stream())
-        return unreachable("GET /stream had no response within 2 s") if said is None else read_report(said, HEALTHY)
+        try:
+            return unreachable("GET /stream had no response within 2 s") if said is None else read_report(said, HEALTHY)
+        except RunnerUnavailable as error:
+            return unreachable(error.reason)
 
     def get(self, processor: ProcessorWorkload, path: str) -> tuple[int, Any]:
-        return self.others.get(path, (200, {}))
+        empty = {"/topology": {"nodes": [], "edges": [], "plan": ""}, "/metadata": []}
+        return self.others.get(path, (200, empty.get(path, {})))
 
     def post(self, processor: ProcessorWorkload, action: str, by: str, token: str = "") -> None:
         if self.refusal:

@@ -12,9 +12,30 @@ from typing import Any
 
 from lsql_runner.console.workloads import ProcessorWorkload
 
+_ERROR: dict[str, Any] = {"code": "QUERY_FAILED", "message": "", "wayOut": "", "params": {}, "position": None}
+_TOPIC = {"keyFormat": "STRING", "valueFormat": "JSON", "keyType": "string", "valueType": "string"}
+_SCALING = {"wanted": None, "current": 1, "lagRecords": None, "arrivingPerSecond": None, "catchUpSeconds": None}
+STORE = {"name": "s", "query": "q", "keySchema": "string", "valueSchema": "long", "rows": 3, "bytes": None}
+"""A store of GET /metadata."""
+
 
 def stream(**changes: Any) -> dict[str, Any]:
-    """The response to GET /stream of a running processor, with the fields that the console reads."""
+    """The response to GET /stream of a running processor, with the fields that the console reads.
+
+    Parts of errors, topics and scaling that `changes` leave out are added.
+    """
+    report = _running() | changes
+    report["topics"] = [_TOPIC | {"schemaOrigin": "sampled", "partitions": 1} | topic for topic in report["topics"]]
+    if report["reason"]:
+        report["reason"] = _ERROR | report["reason"]
+    if report["lastError"]:
+        report["lastError"] = _ERROR | {"at": report["since"]} | report["lastError"]
+    if report["scaling"]:
+        report["scaling"] = _SCALING | {"dryRun": False, "minimum": 1, "maximum": 8, "reason": ""} | report["scaling"]
+    return report
+
+
+def _running() -> dict[str, Any]:
     return {
         "state": "running",
         "since": "2026-11-21T09:23:00Z",
@@ -24,8 +45,8 @@ def stream(**changes: Any) -> dict[str, Any]:
         "topics": [{"topic": "vehicles", "role": "source"}, {"topic": "fast", "role": "target"}],
         "lag": 7,
         "rates": {"recordsInPerSecond": 12.5, "recordsOutPerSecond": 2.5},
+        "scaling": None,
         "fieldOfALaterVersion": True,
-        **changes,
     }
 
 

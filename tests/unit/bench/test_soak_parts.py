@@ -7,7 +7,7 @@ import pytest
 from bench.soak.parts import PARTS, mapped_mib, reported_mib
 from bench.soak.plan import Fault, Slot, phase
 from bench.soak.verdict import PodSample, part_changes
-from lsql_runner.api.models import Memory, MemoryPart
+from lsql_runner.reports.stream import Memory, MemoryPart
 
 SAMPLE = PodSample(
     at_s=0, private_mib=0, descriptors=0, threads=0, checkpoint_mib=0, checkpoint_files=0, temporary_mib=0

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from devkit.console_fixtures import ALL_ON, FakeConsole, token_settings
 from devkit.fake_cluster import FakePod, workload
-from devkit.fake_runner_server import stream
+from devkit.fake_runner_server import STORE, stream
 from lsql_runner.console.cluster import ClusterError
 from lsql_runner.console.routes import ROUTES
 from lsql_runner.errors import LsqlError
@@ -174,22 +174,19 @@ class TestProcessor:
         assert get(console, f"/streams/{identifier}/events")[0]["text"] == "State running."
 
     def test_topology_and_stores_come_from_the_runner_and_are_checked(self, console: FakeConsole) -> None:
-        nodes = [{"id": "n1", "kind": "source", "label": "vehicles", "detail": None, "more": {}}, "odd"]
-        console.runners.others["/topology"] = (200, {"nodes": nodes, "edges": [{"from": "n1", "to": 2}], "plan": "P"})
-        console.runners.others["/metadata"] = (200, [{"name": "s", "rows": 3, "bytes": "many", "query": "q"}])
+        node = {"id": "n1", "kind": "source", "label": "vehicles", "detail": ""}
+        edge = {"from": "n1", "to": "n2"}
+        of_a_later_version = {"nodes": [node | {"more": {}}], "edges": [edge], "plan": "P", "more": 1}
+        console.runners.others["/topology"] = (200, of_a_later_version)
+        console.runners.others["/metadata"] = (200, [STORE | {"more": 1}])
         identifier = console.id_of("a")
 
-        assert get(console, f"/streams/{identifier}/topology") == {
-            "nodes": [{"id": "n1", "kind": "source", "label": "vehicles", "detail": ""}],
-            "edges": [{"from": "n1", "to": "2"}],
-            "plan": "P",
-        }
-        assert get(console, f"/streams/{identifier}/stores") == [
-            {"name": "s", "keySchema": "", "valueSchema": "", "rows": 3, "bytes": None}
-        ]
+        assert get(console, f"/streams/{identifier}/topology") == {"nodes": [node], "edges": [edge], "plan": "P"}
+        assert get(console, f"/streams/{identifier}/stores") == [STORE]
 
-    def test_a_runner_without_a_topology_is_reported(self, console: FakeConsole) -> None:
-        console.runners.others["/topology"] = (404, {})
+    @pytest.mark.parametrize("answer", [(404, {}), (200, {"nodes": ["odd"]}), (200, []), (200, None)])
+    def test_a_runner_without_a_topology_is_reported(self, console: FakeConsole, answer: tuple[int, object]) -> None:
+        console.runners.others["/topology"] = answer
 
         response = client(console).get(f"/api/v1/streams/{console.id_of('a')}/topology")
 

@@ -12,6 +12,7 @@ from schemathesis import Case
 from devkit.console_fixtures import ALL_ON, FakeConsole, settings
 from devkit.fake_cluster import FakePod, workload
 from devkit.fake_program import DESCRIPTION
+from devkit.fake_runner_server import STORE
 from devkit.openapi import BOUNDED, differences, path_of, schema_of
 from lsql_runner.console import openapi
 from lsql_runner.console.auth import Caller, TokenAuthenticator, Tokens, digest_of
@@ -40,7 +41,7 @@ def full_console() -> FakeConsole:
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "a"}
     made.cluster.pods_of["streams", "a-0"] = FakePod(selector, ["batch 1 ended"])
     made.runners.others["/topology"] = (200, {**DESCRIPTION.topology, "plan": DESCRIPTION.plan})
-    made.runners.others["/metadata"] = (200, [{"name": "a-window", "rows": 12, "bytes": 340}])
+    made.runners.others["/metadata"] = (200, [STORE])
     made.refresh()
     return made
 

@@ -20,6 +20,8 @@ from lsql_runner.console.runners import Limits, Runners, RunnerUnavailable, read
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 
+FAILING = {"status": "failing", "state": "failed", "reasons": [{"code": "x", "text": "It is stuck."}]}
+
 
 def processor(name: str = "fast-vehicles", **options: Any) -> ProcessorWorkload:
     return read_processor(FakeCluster().add(workload(name, **options)), "Deployment")
@@ -58,7 +60,7 @@ def test_the_report_of_a_failing_runner_has_the_reason() -> None:
     answers = Answers(
         {
             "/fast-vehicles/stream": (200, stream(state="failed", reason=reason, lastError=reason)),
-            "/fast-vehicles/health": (503, {"status": "failing", "reasons": [{"code": "x", "text": "It is stuck."}]}),
+            "/fast-vehicles/health": (503, FAILING),
         }
     )
 

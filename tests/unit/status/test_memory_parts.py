@@ -16,18 +16,18 @@ RUNNING = SCENARIOS["running"]().status()
 
 
 def used(status: Status) -> dict[str, int | None]:
-    return {part.name: part.used_bytes for part in memory_parts(budget(768), status)}
+    return {part.part: part.used_bytes for part in memory_parts(budget(768), status)}
 
 
 def test_the_parts_are_those_of_the_budget() -> None:
-    parts = {part.name: part.budget_bytes // MIB for part in memory_parts(budget(768), Status())}
+    parts = {part.part: part.budget_bytes // MIB for part in memory_parts(budget(768), Status())}
 
     assert parts == {"heap": 304, "state_stores": 48, "code_cache": 80, "jvm": 208, "python": 104, "reserve": 24}
     assert sum(parts.values()) == 768
 
 
 def test_a_second_jvm_is_a_part_that_is_not_measured() -> None:
-    parts = {part.name: part for part in memory_parts(budget(768, SECOND_JVM_MIB), RUNNING)}
+    parts = {part.part: part for part in memory_parts(budget(768, SECOND_JVM_MIB), RUNNING)}
 
     assert (parts["second_jvm"].budget_bytes, parts["second_jvm"].used_bytes) == (128 * MIB, None)
 

@@ -13,13 +13,13 @@ from pydantic_core import to_json
 
 from lsql_runner.api import openapi, views
 from lsql_runner.api.access import ApiAccess
-from lsql_runner.api.models import HealthReport
 from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
+from lsql_runner.reports.model import Model
+from lsql_runner.reports.stream import HealthReport
 from lsql_runner.runtime.port import Action, Processor
 from lsql_runner.web.allowed_hosts import AllowedHosts
 from lsql_runner.web.app import bare_app
-from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"

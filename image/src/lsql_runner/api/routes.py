@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.api.models import HealthReport, HistoryReport, StateReport, StateStore, StreamReport, Topology
+from lsql_runner.reports.responses import HistoryReport, StateReport, StateStore, Topology
+from lsql_runner.reports.stream import HealthReport, StreamReport
 from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
 HEALTH_RESPONSES = (

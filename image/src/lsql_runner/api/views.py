@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
 from lsql_runner.api.access import ActionsMode
-from lsql_runner.api.models import (
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.leadership import LeadershipView
+from lsql_runner.events.state import State
+from lsql_runner.reports.responses import HistoryReport, HistorySample, StateReport, StateStore, Topology
+from lsql_runner.reports.stream import (
     Batch,
     DatedError,
-    Error,
     FailedRecords,
-    HealthReason,
     HealthReport,
-    HistoryReport,
-    HistorySample,
     Memory,
-    MemoryPart,
     Offsets,
-    Place,
     ProcessorRates,
-    Sink,
-    SinkColumn,
+    ScalingReport,
     StandbyReport,
-    StateName,
-    StateReport,
-    StateStore,
     StreamReport,
-    Topic,
-    Topology,
-    topology_model,
 )
-from lsql_runner.api.worker_views import scaling_report, worker_reports
-from lsql_runner.errors import ErrorReport, LsqlError
-from lsql_runner.events.leadership import LeadershipView
-from lsql_runner.events.processor import SinkUse, TopicUse
-from lsql_runner.events.state import State
 from lsql_runner.runtime.port import Identity, Processor
 from lsql_runner.status.health import Health, Reason
 from lsql_runner.status.last_hour import INTERVAL_MS
@@ -46,53 +33,54 @@ from lsql_runner.status.model import Status
 def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
-    rates = ProcessorRates(
-        records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
-    )
-    return StreamReport(
-        at=moment(now_ms),
-        app_id=identity.app_id,
-        version=identity.version,
-        sql=identity.sql,
-        runners=identity.runners,
-        consumer_group_id=identity.app_id,
-        username=identity.user,
-        delivery_guarantee=cast(Any, identity.guarantee),
-        started_at=moment(identity.started_at_ms),
-        state=_name(status.state),
-        actions=actions,
-        since=moment(status.since_ms),
-        reason=_error(status.reason),
-        health=_health(status, processor.health()),
-        last_error=_last_error(status),
-        warnings=list(status.warnings),
-        restarts=status.restarts,
-        next_restart_at=_moment_or_none(status.restart_at_ms),
-        generation=status.generation,
-        stateful=status.stateful,
-        continuous=status.continuous,
-        topics=[_topic(t) for t in status.topics],
-        sinks=[_sink(s) for s in status.sinks],
-        offsets=_offsets(status),
-        lag=status.lag,
-        records_in=status.records_in,
-        records_out=status.records_out,
-        rates=rates,
-        batches=status.batches,
-        last_batch=_batch(status),
-        watermark=_moment_or_none(min(status.watermarks_ms.values(), default=None)),
-        late_records_dropped=status.late_records_dropped,
-        future_records=status.future_records,
-        dead_letters=status.dead_letters,
-        skipped_records=status.skipped_records,
-        failed_records=[
-            FailedRecords(action=action, topic=topic, code=code, records=records)
-            for (action, topic, code), records in sorted(status.failed_records.items())
-        ],
-        memory=_memory(identity, status),
-        workers=worker_reports(status),
-        scaling=scaling_report(status),
-        standby=None if status.leadership is None else _standby(status.leadership),
+    return StreamReport.model_validate(
+        {
+            "at": moment(now_ms),
+            "app_id": identity.app_id,
+            "version": identity.version,
+            "sql": identity.sql,
+            "runners": identity.runners,
+            "consumer_group_id": identity.app_id,
+            "username": identity.user,
+            "delivery_guarantee": identity.guarantee,
+            "started_at": moment(identity.started_at_ms),
+            "state": status.state,
+            "actions": actions,
+            "since": moment(status.since_ms),
+            "reason": status.reason,
+            "health": _health(status, processor.health()),
+            "last_error": _last_error(status),
+            "warnings": status.warnings,
+            "restarts": status.restarts,
+            "next_restart_at": _moment_or_none(status.restart_at_ms),
+            "generation": status.generation,
+            "stateful": status.stateful,
+            "continuous": status.continuous,
+            "topics": status.topics,
+            "sinks": status.sinks,
+            "offsets": _offsets(status),
+            "lag": status.lag,
+            "records_in": status.records_in,
+            "records_out": status.records_out,
+            "rates": ProcessorRates(
+                records_in_per_second=status.records_in_per_s, records_out_per_second=status.records_out_per_s
+            ),
+            "batches": status.batches,
+            "last_batch": _batch(status),
+            "watermark": _moment_or_none(min(status.watermarks_ms.values(), default=None)),
+            "late_records_dropped": status.late_records_dropped,
+            "future_records": status.future_records,
+            "dead_letters": status.dead_letters,
+            "skipped_records": status.skipped_records,
+            "failed_records": [
+                FailedRecords(action=action, topic=topic, code=code, records=records)
+                for (action, topic, code), records in sorted(status.failed_records.items())
+            ],
+            "memory": _memory(identity, status),
+            "workers": status.workers,
+            "scaling": _scaling(status),
+            "standby": None if status.leadership is None else _standby(status.leadership),
+        }
     )
 
 
@@ -133,7 +121,7 @@ def ready(processor: Processor) -> HealthReport:
     status = processor.status()
     reasons = processor.health().reasons
     if status.state in (State.STARTING, State.ENDED):
-        reasons += (Reason(status.state.value, f"the processor is {status.state.value}"),)
+        reasons += (Reason(status.state, f"the processor is {status.state}"),)
     return _health(status, Health(reasons))
 
 
@@ -177,12 +165,12 @@ def store_rows(processor: Processor, name: str) -> NoReturn:
 def topology(processor: Processor) -> Topology:
     """GET /topology."""
     description = processor.description
-    return topology_model(description.topology, description.plan)
+    return Topology.model_validate({**description.topology, "plan": description.plan})
 
 
 def state(processor: Processor) -> StateReport:
     """The response to a stop or a start."""
-    return StateReport(state=_name(processor.status().state))
+    return StateReport(state=processor.status().state)
 
 
 def moment(at_ms: int) -> datetime:
@@ -194,70 +182,27 @@ def _moment_or_none(at_ms: int | None) -> datetime | None:
     return None if at_ms is None else moment(at_ms)
 
 
-def _name(state: State) -> StateName:
-    return state.value
-
-
 def _health(status: Status, found: Health) -> HealthReport:
-    reasons = [HealthReason(code=r.code, text=r.text) for r in found.reasons]
-    return HealthReport(status="ok" if found.ok else "failing", state=_name(status.state), reasons=reasons)
-
-
-def _error_fields(report: ErrorReport) -> dict[str, Any]:
-    place = Place(line=report.position.line, column=report.position.column) if report.position else None
-    return {
-        "code": report.code,
-        "message": report.message,
-        "way_out": report.way_out,
-        "params": report.params,
-        "position": place,
-    }
-
-
-def _error(report: ErrorReport | None) -> Error | None:
-    return None if report is None else Error(**_error_fields(report))
+    return HealthReport.model_validate(
+        {"status": "ok" if found.ok else "failing", "state": status.state, "reasons": found.reasons}
+    )
 
 
 def _last_error(status: Status) -> DatedError | None:
     if status.last_error is None:
         return None
-    return DatedError(at=moment(status.last_error_at_ms or 0), **_error_fields(status.last_error))
+    return DatedError(at=moment(status.last_error_at_ms or 0), **asdict(status.last_error))
 
 
 def _standby(seen: LeadershipView) -> StandbyReport:
-    return StandbyReport(
-        role="leader" if seen.leads else "standby",
-        leader=seen.holder or None,
-        address=seen.address or None,
-        term=seen.term,
-        error=_error(seen.error),
-    )
-
-
-def _topic(use: TopicUse) -> Topic:
-    return Topic(
-        topic=use.topic,
-        role=cast(Any, use.role),
-        key_format=use.key_format,
-        value_format=use.value_format,
-        key_type=use.key_type,
-        value_type=use.value_type,
-        schema_origin=use.schema_origin,
-        partitions=use.partitions,
-    )
-
-
-def _sink(use: SinkUse) -> Sink:
-    return Sink(
-        sink=use.sink,
-        kind=cast(Any, use.kind),
-        table=use.table,
-        mode=cast(Any, use.mode),
-        key=list(use.key),
-        columns=[SinkColumn(name=name, type=kind) for name, kind in use.columns],
-        deletes=use.deletes,
-        delivery=cast(Any, use.delivery),
-        url=use.url,
+    return StandbyReport.model_validate(
+        {
+            "role": "leader" if seen.leads else "standby",
+            "leader": seen.holder or None,
+            "address": seen.address or None,
+            "term": seen.term,
+            "error": seen.error,
+        }
     )
 
 
@@ -280,15 +225,17 @@ def _memory(identity: Identity, status: Status) -> Memory:
     budget, measured = identity.memory, status.memory
     jvm = None if measured is None else measured.jvm
     parts = () if budget is None else memory_parts(budget, status)
-    return Memory(
-        measured_at=None if measured is None else moment(measured.at_ms),
-        limit_bytes=budget.limit_mib << 20 if budget and budget.limit_mib else None,
-        private_bytes=private_total_bytes(status),
-        parts=[MemoryPart(part=p.name, budget_bytes=p.budget_bytes, used_bytes=p.used_bytes) for p in parts],
-        heap_committed_bytes=None if jvm is None else jvm.heap_committed_bytes,
-        metaspace_bytes=None if jvm is None else jvm.metaspace_bytes,
-        direct_buffers_bytes=None if jvm is None else jvm.direct_buffers_bytes,
-        threads=None if jvm is None else jvm.threads,
+    return Memory.model_validate(
+        {
+            "measured_at": None if measured is None else moment(measured.at_ms),
+            "limit_bytes": budget.limit_mib << 20 if budget and budget.limit_mib else None,
+            "private_bytes": private_total_bytes(status),
+            "parts": parts,
+            "heap_committed_bytes": None if jvm is None else jvm.heap_committed_bytes,
+            "metaspace_bytes": None if jvm is None else jvm.metaspace_bytes,
+            "direct_buffers_bytes": None if jvm is None else jvm.direct_buffers_bytes,
+            "threads": None if jvm is None else jvm.threads,
+        }
     )
 
 
@@ -304,4 +251,21 @@ def _batch(status: Status) -> Batch | None:
         records_in=last.records_in,
         records_out=last.records_out,
         phases_ms=last.phases_ms,
+    )
+
+
+def _scaling(status: Status) -> ScalingReport | None:
+    found = status.scaling
+    if found is None:
+        return None
+    return ScalingReport(
+        wanted=found.wanted,
+        current=status.present_workers,
+        lag_records=found.lag_records,
+        arriving_per_second=found.arriving_per_s,
+        catch_up_seconds=found.catch_up_s,
+        dry_run=found.dry_run,
+        minimum=found.minimum,
+        maximum=found.maximum,
+        reason=found.reason,
     )

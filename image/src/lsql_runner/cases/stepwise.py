@@ -79,7 +79,7 @@ class StepwiseRun:
                     path=str(self._path),
                     stage=stage,
                     seconds=round(within_s),
-                    state=status.state.value,
+                    state=status.state,
                     lag=status.lag,
                 )
             time.sleep(_POLL_S)

@@ -10,14 +10,15 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from flask import Flask, Response, g, request
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from lsql_runner.console import models, openapi, views
+from lsql_runner.console import models, openapi
 from lsql_runner.console.actions import Operations, Requester
 from lsql_runner.console.auth import COOKIE, SESSION_S, Authenticator, Caller, TokenAuthenticator
 from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
 from lsql_runner.console.document import bounded
+from lsql_runner.console.filters import matching
 from lsql_runner.console.history import History
 from lsql_runner.console.routes import ROUTES, Route
 from lsql_runner.console.runners import UNAVAILABLE_REASONS, RunnerUnavailable
@@ -26,9 +27,10 @@ from lsql_runner.console.watch import ClusterView, ClusterWatch
 from lsql_runner.console.workloads import ProcessorWorkload, read_processor
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.console import ConsoleListener, RequestEnded
+from lsql_runner.reports.model import Model
+from lsql_runner.reports.responses import StateStore, Topology
 from lsql_runner.web.allowed_hosts import AllowedHosts
 from lsql_runner.web.app import bare_app
-from lsql_runner.web.models import Model
 from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
@@ -163,7 +165,7 @@ class _Views:
         etag = f"{self._instance}-{view.number}"
         if etag in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{etag}"', "Cache-Control": "private, no-cache"})
-        found = views.matching(view.document.processors, request.args.to_dict())
+        found = matching(view.document.processors, request.args.to_dict())
         document = view.document
         response = _json(
             models.StreamList(
@@ -198,16 +200,10 @@ class _Views:
         return _json(self._dependencies.history.events(id))
 
     def topology(self, id: str) -> Response:
-        processor = self._dependencies.watch.processor(id)
-        try:
-            return _json(views.read_topology(self._fetch(processor, "/topology")))
-        except ValueError:
-            raise LsqlError(
-                "RUNNER_UNREACHABLE", name=processor.name, reason=UNAVAILABLE_REASONS("NO_TOPOLOGY")
-            ) from None
+        return self._from_runner(id, "/topology", TypeAdapter(Topology))
 
     def stores(self, id: str) -> Response:
-        return _json(views.read_stores(self._fetch(self._dependencies.watch.processor(id), "/metadata")))
+        return self._from_runner(id, "/metadata", TypeAdapter(list[StateStore]))
 
     def logs(self, id: str) -> Response:
         settings = self._dependencies.settings.logs
@@ -287,14 +283,19 @@ class _Views:
             raise refused("read", f"{processor.kind}/{processor.name}", error) from None
         return read_processor(found, processor.kind)
 
-    def _fetch(self, processor: ProcessorWorkload, path: str) -> Any:
+    def _from_runner(self, id: str, path: str, kind: TypeAdapter[Any]) -> Response:
+        """The response of a runner, which is checked: a runner may send anything."""
+        processor = self._dependencies.watch.processor(id)
         try:
             status, body = self._dependencies.runners.get(processor, path)
             if status != 200:
                 raise RunnerUnavailable(UNAVAILABLE_REASONS("STATUS", method="GET", path=path, status=status))
+            return _json(kind.validate_python(body, extra="ignore"))
+        except ValidationError:
+            reason = UNAVAILABLE_REASONS("NOT_A_RUNNER")
+            raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=reason) from None
         except RunnerUnavailable as error:
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=error.reason) from None
-        return body
 
 
 def _requester() -> Requester:

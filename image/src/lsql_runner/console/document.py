@@ -11,76 +11,47 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from lsql_runner.console.workloads import Kind, ProcessorWorkload, WorkloadKey
-from lsql_runner.web.models import Model
+from lsql_runner.events.state import State
+from lsql_runner.reports.model import Model
+from lsql_runner.reports.stream import ScalingReport
 
 FORMAT = 1
 SQL_CHARS = 16_384
 """The document keeps at most this many characters of a program; the workload has all of it."""
+TEXT_CHARS = 500
+"""The document keeps at most this many characters of a message."""
 TOPICS = 100
 """The document keeps at most this many source topics, and as many target topics."""
 
-State = Literal[
-    "starting",
-    "waiting",
-    "standby",
-    "running",
-    "stopping",
-    "stopped",
-    "restarting",
-    "failed",
-    "ended",
-    "scaled-down",
-    "unreachable",
-    "deleted",
-]
-"""The states that a runner reports, and three that the console adds."""
-
 Topic = Annotated[str, Field(max_length=249)]
+Text = Annotated[str, BeforeValidator(lambda text: str(text)[:TEXT_CHARS])]
 
 
-class StoredModel(Model):
-    """A model that another version may have written: unknown keys are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class ReportedViolation(StoredModel):
+class ReportedViolation(Model):
     """A rule for workloads of processors that this workload violates. docs/guides/console.md lists the codes."""
 
     code: str
     text: str
 
 
-class RunnerError(StoredModel):
+class RunnerError(Model):
     """An error that a runner reports."""
 
-    code: str
-    message: str
-    way_out: str = ""
-    at: datetime | None = None
+    code: Text
+    message: Text
+    way_out: Text = ""
+    at: AwareDatetime | None = None
 
 
-class ReportedScaling(StoredModel):
-    """What the processor decides about the number of its workers, from its lag."""
-
-    wanted: int | None = Field(default=None, ge=0, description="Null if it cannot decide; the reason says why.")
-    current: int | None = Field(default=None, ge=0, description="Workers that have joined.")
-    lag_records: int | None = Field(default=None, ge=0)
-    arriving_per_second: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    catch_up_seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    dry_run: bool = Field(default=False, description="Whether nothing is scaled.")
-    minimum: int | None = Field(default=None, ge=0)
-    maximum: int | None = Field(default=None, ge=0)
-    reason: str = ""
-
-
-class RunnerReport(StoredModel):
+class RunnerReport(Model):
     """The report of a runner, or the reason why there is none."""
 
-    state: State
+    state: State | Literal["scaled-down", "unreachable", "deleted"] = Field(
+        description="The state that the runner reports, or one of three that the console adds."
+    )
     since: datetime | None = None
     reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
     healthy: bool | None = Field(default=None, description="Null if the runner did not report it.")
@@ -92,7 +63,7 @@ class RunnerReport(StoredModel):
     topics_out: tuple[Topic, ...] = ()
     last_error: RunnerError | None = None
     runner_version: str = ""
-    scaling: ReportedScaling | None = Field(default=None, description="Null if autoscaling is off.")
+    scaling: ScalingReport | None = Field(default=None, description="Null if autoscaling is off.")
     unreachable: str | None = Field(default=None, description="Why the runner did not respond; null if it did.")
 
 
@@ -140,14 +111,14 @@ class ProcessorEntry(ProcessorSummary):
         return (self.namespace, self.kind, self.name)
 
 
-class NamespaceFailure(StoredModel):
+class NamespaceFailure(Model):
     """A namespace that could not be read: its entries are those of the former document."""
 
     namespace: str
     text: str
 
 
-class Document(StoredModel):
+class Document(Model):
     """The processors of the configured namespaces, at one time."""
 
     format: int = FORMAT

@@ -18,12 +18,13 @@ from threading import Lock
 from typing import Any, Protocol
 
 from lsql_runner.console.discovery import FetchReports
-from lsql_runner.console.document import ReportedScaling, RunnerReport
+from lsql_runner.console.document import RunnerReport
 from lsql_runner.console.label_selector import parse_selector
 from lsql_runner.console.watch import ClusterView
 from lsql_runner.console.workloads import ID_LABEL, ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import Detail, DetailTable, LsqlError
 from lsql_runner.events.console import ConsoleListener, MetricRequested
+from lsql_runner.reports.stream import ScalingReport
 
 GROUP = "external.metrics.k8s.io"
 VERSION = f"{GROUP}/v1beta1"
@@ -35,7 +36,7 @@ _VALUES = re.compile(rf"/apis/{re.escape(VERSION)}/namespaces/(?P<namespace>[^/]
 Json = dict[str, Any]
 Number = int | float
 
-METRICS: Mapping[str, Callable[[ReportedScaling], Number | None]] = {
+METRICS: Mapping[str, Callable[[ScalingReport], Number | None]] = {
     "lsql_workers_wanted": lambda scaling: None if scaling.dry_run else scaling.wanted,
     "lsql_lag_records": lambda scaling: scaling.lag_records,
     "lsql_catch_up_seconds": lambda scaling: scaling.catch_up_seconds,

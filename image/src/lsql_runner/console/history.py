@@ -10,7 +10,7 @@ from datetime import datetime
 from threading import Lock
 
 from lsql_runner.console.document import Document, ProcessorEntry
-from lsql_runner.web.models import Model
+from lsql_runner.reports.model import Model
 
 SPAN_MS = 3_600_000
 POINTS = 720

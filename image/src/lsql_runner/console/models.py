@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lsql_runner.console.auth import Role
 from lsql_runner.console.document import NamespaceFailure, ProcessorSummary
-from lsql_runner.web.models import Model
+from lsql_runner.reports.model import Model
 
 
 class ConsoleHealth(Model):

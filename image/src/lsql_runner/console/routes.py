@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lsql_runner.console.document import Document, ProcessorEntry
+from lsql_runner.console.filters import FILTERS
 from lsql_runner.console.history import HistoryEvent, Point
 from lsql_runner.console.models import (
     Accepted,
@@ -20,7 +21,7 @@ from lsql_runner.console.models import (
     Session,
     StreamList,
 )
-from lsql_runner.console.views import FILTERS, ConsoleStore, ConsoleTopology
+from lsql_runner.reports.responses import StateStore, Topology
 from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
 Access = Literal["anyone", "viewer", "operator"]
@@ -156,8 +157,8 @@ ROUTES: tuple[Route, ...] = (
     _processor_route("", "stream", "One processor, with its program.", ProcessorEntry),
     _processor_route("/history", "history", "Lag and rates of the last hour.", list[Point]),
     _processor_route("/events", "events", "Changes of state and actions of users, newest first.", list[HistoryEvent]),
-    _processor_route("/topology", "topology", "The program as a graph, from its runner.", ConsoleTopology),
-    _processor_route("/stores", "stores", "The state stores, from its runner.", list[ConsoleStore]),
+    _processor_route("/topology", "topology", "The program as a graph, from its runner.", Topology),
+    _processor_route("/stores", "stores", "The state stores, from its runner.", list[StateStore]),
     _processor_route("/logs", "logs", "The last lines of the pod's log.", LogTail),
     _processor_route(
         "/stop", "stop", "Stop the processor after the running batch; position and state stay.", Accepted, "PUT"

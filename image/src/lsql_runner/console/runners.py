@@ -11,24 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import ValidationError
 
-from lsql_runner.console.document import TOPICS, ReportedScaling, RunnerError, RunnerReport, State
+from lsql_runner.console.document import TEXT_CHARS, TOPICS, RunnerError, RunnerReport
 from lsql_runner.console.workloads import ProcessorWorkload, WorkloadKey
 from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.reports.stream import Error, HealthReport, StreamSummary
 from lsql_runner.web.forwarded import USER_HEADER, user_value
 
 RESPONSE_LIMIT_BYTES = 4 * 1024 * 1024
-TEXT_CHARS = 500
-"""A report has at most this many characters of a text."""
 REASONS = 20
 """A report has at most this many reasons of the runner's health."""
 
 AddressOf = Callable[[ProcessorWorkload], str]
-
-_STATES: TypeAdapter[State] = TypeAdapter(State)
-_SCALING: TypeAdapter[ReportedScaling | None] = TypeAdapter(ReportedScaling | None)
 
 
 def service_address(processor: ProcessorWorkload) -> str:
@@ -56,7 +51,6 @@ UNAVAILABLE_REASONS = DetailTable(
         "FAILED": "{method} {path}: {reason}",
         "NOT_JSON": "{method} {path} did not return JSON",
         "NOT_A_RUNNER": "the response is not that of a processor",
-        "NO_TOPOLOGY": "the response contains no topology",
     }
 )
 
@@ -176,92 +170,38 @@ def unreachable(why: str) -> RunnerReport:
     return RunnerReport(state="unreachable", unreachable=why)
 
 
-class _Lenient(BaseModel):
-    """A model of a response; fields of other versions of the runner are ignored."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
-
-
-class _Error(_Lenient):
-    code: str = ""
-    message: str = ""
-    way_out: str = ""
-    at: AwareDatetime | None = None
-
-    def runner_error(self) -> RunnerError:
-        return RunnerError(
-            code=self.code[:64], message=self.message[:TEXT_CHARS], way_out=self.way_out[:TEXT_CHARS], at=self.at
-        )
-
-
-class _Topic(_Lenient):
-    topic: str
-    role: str
-
-
-class _Rates(_Lenient):
-    records_in_per_second: float = 0.0
-    records_out_per_second: float = 0.0
-
-
-class _Reason(_Lenient):
-    text: str = ""
-
-
-class _Health(_Lenient):
-    status: str = ""
-    reasons: tuple[_Reason, ...] = ()
-
-
-class _Stream(_Lenient):
-    state: str
-    since: AwareDatetime | None = None
-    version: str = ""
-    reason: _Error | None = None
-    last_error: _Error | None = None
-    topics: tuple[_Topic, ...] = ()
-    lag: int | None = None
-    rates: _Rates = _Rates()
-    scaling: object = None
-
-
 def read_report(stream: object, health: object) -> RunnerReport:
-    """The report from the bodies of /stream and /health.
+    """The report from the bodies of /stream and /health. Unknown fields are ignored: the runner may be a later version.
 
     Raises:
         RunnerUnavailable: these are not responses of a processor.
     """
     try:
-        parsed = _Stream.model_validate(stream)
-        state = _STATES.validate_python(parsed.state)
-        parsed_health = _Health.model_validate(health)
+        summary = StreamSummary.model_validate(stream, extra="ignore")
+        reasons = HealthReport.model_validate(health, extra="ignore").reasons
     except ValidationError:
         raise RunnerUnavailable(UNAVAILABLE_REASONS("NOT_A_RUNNER")) from None
+    scaling = summary.scaling
     return RunnerReport(
-        state=state,
-        since=parsed.since,
-        reason=parsed.reason.runner_error() if parsed.reason else None,
-        healthy={"ok": True, "failing": False}.get(parsed_health.status),
-        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in parsed_health.reasons[:REASONS]),
-        lag=max(0, parsed.lag) if parsed.lag is not None else None,
-        records_in_per_second=parsed.rates.records_in_per_second,
-        records_out_per_second=parsed.rates.records_out_per_second,
-        topics_in=_topics(parsed, "source"),
-        topics_out=_topics(parsed, "target"),
-        last_error=parsed.last_error.runner_error() if parsed.last_error else None,
-        runner_version=parsed.version[:64],
-        scaling=_scaling(parsed.scaling),
+        state=summary.state,
+        since=summary.since,
+        reason=_error(summary.reason),
+        healthy=not reasons,
+        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in reasons[:REASONS]),
+        lag=summary.lag,
+        records_in_per_second=summary.rates.records_in_per_second,
+        records_out_per_second=summary.rates.records_out_per_second,
+        topics_in=_topics(summary, "source"),
+        topics_out=_topics(summary, "target"),
+        last_error=_error(summary.last_error),
+        runner_version=summary.version[:64],
+        scaling=scaling and scaling.model_copy(update={"reason": scaling.reason[:TEXT_CHARS]}),
     )
 
 
-def _scaling(value: object) -> ReportedScaling | None:
-    """The number of workers that the processor wants; None if it reports none, or one of another version."""
-    try:
-        found = _SCALING.validate_python(value)
-    except ValidationError:
-        return None
-    return found and found.model_copy(update={"reason": found.reason[:TEXT_CHARS]})
+def _error(error: Error | None) -> RunnerError | None:
+    return None if error is None else RunnerError.model_validate(error)
 
 
-def _topics(parsed: _Stream, role: str) -> tuple[str, ...]:
-    return tuple(topic.topic[:249] for topic in parsed.topics if topic.role == role)[:TOPICS]
+def _topics(summary: StreamSummary, role: str) -> tuple[str, ...]:
+    return tuple(topic.topic[:249] for topic in summary.topics if topic.role == role)[:TOPICS]

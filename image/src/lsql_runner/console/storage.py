@@ -60,7 +60,7 @@ def decode(content: Mapping[str, bytes]) -> Document | None:
         text = unpacking.decompress(packed, READ_LIMIT_BYTES)
         if unpacking.unconsumed_tail:
             raise ValueError(f"it has more than {READ_LIMIT_BYTES} bytes")
-        return Document.model_validate_json(text)
+        return Document.model_validate_json(text, extra="ignore")
     except (zlib.error, ValidationError) as error:
         raise ValueError(f"it is not a document of this version ({type(error).__name__})") from None
 

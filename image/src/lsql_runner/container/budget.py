@@ -6,6 +6,10 @@ The fixed parts were measured in the image (docs/guides/operating.md has the tab
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
+
+PartName = Literal["heap", "state_stores", "code_cache", "jvm", "second_jvm", "python", "reserve"]
+"""`jvm` is the memory of the JVM outside heap, state stores and code cache."""
 
 SMALLEST_HEAP_MIB = 160
 """The smallest heap in which a stateless program runs; Spark refuses to start with less than 150."""

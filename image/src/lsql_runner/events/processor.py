@@ -102,6 +102,14 @@ class TopicUse:
     partitions: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SinkColumn:
+    """A column of a table of a sink."""
+
+    name: str
+    type: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkUse:
     """A table of a sink to which the program writes."""
@@ -113,8 +121,7 @@ class SinkUse:
     mode: str
     """`insert` or `upsert`."""
     key: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
-    """Names and types."""
+    columns: tuple[SinkColumn, ...]
     deletes: bool
     """Whether rows are deleted: for tombstones and for deleted rows of a table."""
     delivery: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 
-class State(Enum):
+class State(StrEnum):
     STARTING = "starting"
     """Prepares the program: reads topics and schemas, and checks the saved state."""
     WAITING = "waiting"

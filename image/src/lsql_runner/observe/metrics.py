@@ -111,7 +111,7 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
     stores = [(query, s) for query, reports in status.stores.items() for s in reports.values()]
     return {
         "lsql_build_info": [((identity.version, identity.app_id, identity.guarantee), 1)],
-        "lsql_processor_state": [((state.value,), state is status.state) for state in State],
+        "lsql_processor_state": [((state,), state is status.state) for state in State],
         "lsql_processor_state_since_timestamp_seconds": [((), status.since_ms / 1000)],
         "lsql_restarts_total": [((), status.restarts)],
         "lsql_broker_up": [((), status.broker_error is None)],
@@ -151,8 +151,8 @@ def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[Me
     }
     return {
         "lsql_memory_limit_bytes": [((), budget.limit_mib << 20)] if budget and budget.limit_mib else [],
-        "lsql_memory_budget_bytes": [((part.name,), part.budget_bytes) for part in parts],
-        "lsql_memory_used_bytes": [((p.name,), p.used_bytes) for p in parts if p.used_bytes is not None],
+        "lsql_memory_budget_bytes": [((part.part,), part.budget_bytes) for part in parts],
+        "lsql_memory_used_bytes": [((p.part,), p.used_bytes) for p in parts if p.used_bytes is not None],
         "lsql_memory_private_bytes": [((process,), size) for process, size in private.items() if size is not None],
     }
 

@@ -65,7 +65,7 @@ class AuditTrail:
             raise
 
     def _emit(self, action: AuditedAction, user: str, before: State, after: State) -> None:
-        self._record(action, user, before={"state": before.value}, after={"state": after.value})
+        self._record(action, user, before={"state": before}, after={"state": after})
 
     def _record(
         self,

@@ -34,7 +34,7 @@ def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:
             table=target.table,
             mode=target.mode,
             key=target.key,
-            columns=tuple((name, describe(kind)) for name, kind in target.columns),
+            columns=tuple(events.SinkColumn(name, describe(kind)) for name, kind in target.columns),
             deletes=target.deletes,
             delivery=target.delivery,
             url=urls.get(target.sink, ""),

@@ -46,7 +46,7 @@ class ProgramDescription:
     """The plan of a program; empty before it is planned."""
 
     stores: tuple[StoreInfo, ...] = ()
-    topology: dict[str, Any] = field(default_factory=dict)
+    topology: dict[str, Any] = field(default_factory=lambda: {"nodes": [], "edges": []})
     """`{"nodes": [{"id", "kind", "label", "detail"}], "edges": [{"from", "to"}]}`."""
     plan: str = ""
     """The plan as `lsql explain` prints it."""

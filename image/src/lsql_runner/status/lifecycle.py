@@ -87,4 +87,4 @@ def move(state: State, cause: Cause) -> State:
     try:
         return TRANSITIONS[state, cause]
     except KeyError:
-        raise LsqlError("TRANSITION_REFUSED", action=cause.value, state=state.value) from None
+        raise LsqlError("TRANSITION_REFUSED", action=cause.value, state=state) from None

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from lsql_runner.container.budget import MemoryBudget
+from lsql_runner.container.budget import MemoryBudget, PartName
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.status.model import Status
-
-PartName = Literal["heap", "state_stores", "code_cache", "jvm", "second_jvm", "python", "reserve"]
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPart:
     """A part of the budget."""
 
-    name: PartName
+    part: PartName
     budget_bytes: int
     used_bytes: int | None
     """None before the first measurement, and for what cannot be measured."""
@@ -36,7 +33,7 @@ def memory_parts(budget: MemoryBudget, status: Status) -> tuple[BudgetPart, ...]
         BudgetPart("python", budget.python_mib << 20, None if measured is None else measured.python_bytes),
         BudgetPart("reserve", budget.reserve_mib << 20, None if measured is None else measured.kernel_bytes),
     )
-    return tuple(part for part in parts if part.name != "second_jvm" or part.budget_bytes)
+    return tuple(part for part in parts if part.part != "second_jvm" or part.budget_bytes)
 
 
 def private_total_bytes(status: Status) -> int | None:

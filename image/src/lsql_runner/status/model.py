@@ -86,7 +86,7 @@ class Status:
     def why_lag_unknown(self) -> str | None:
         """Why the lag is not measured; None if it is."""
         if self.state is not State.RUNNING:
-            return f"the processor is {self.state.value}"
+            return f"the processor is {self.state}"
         return None if self.broker_error is None else "the brokers do not respond"
 
     @property

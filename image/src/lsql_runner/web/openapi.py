@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from lsql_runner.web.models import Problem
+from lsql_runner.reports.model import Problem
 from lsql_runner.web.problems import MEDIA_TYPE
 
 JSON = "application/json"

@@ -10,7 +10,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from lsql_runner.errors import LsqlError
-from lsql_runner.web.models import Problem
+from lsql_runner.reports.model import Problem
 
 MEDIA_TYPE = "application/problem+json"
 

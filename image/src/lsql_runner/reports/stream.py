@@ -1,21 +1,18 @@
-"""The responses of the REST API, as pydantic models.
+"""The response to GET /stream: the API of a processor makes it, and the console reads a part of it.
 
-Field names are camelCase in JSON, times are RFC 3339 in UTC. docs/reference/openapi.json is made from these models.
+docs/reference/openapi.json is made from these models. Times are RFC 3339 in UTC.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
-from lsql_runner.api.worker_models import Count, ScalingReport, WorkerReport
+from lsql_runner.container.budget import PartName
+from lsql_runner.events.processor import SinkColumn
 from lsql_runner.events.state import State
-from lsql_runner.web.models import Model
-
-StateName = Literal["starting", "waiting", "standby", "running", "stopping", "stopped", "restarting", "failed", "ended"]
-assert set(StateName.__args__) == {state.value for state in State}  # type: ignore[attr-defined]  # typing's own
+from lsql_runner.reports.model import Count, Model
 
 
 class Place(Model):
@@ -38,7 +35,7 @@ class Error(Model):
 class DatedError(Error):
     """An error of the processor, and its time."""
 
-    at: datetime
+    at: AwareDatetime
 
 
 class HealthReason(Model):
@@ -50,19 +47,8 @@ class HealthReport(Model):
     """Healthy, or the reasons why not. A processor that waits for a first record, or that was stopped, is healthy."""
 
     status: Literal["ok", "failing"]
-    state: StateName
+    state: State
     reasons: list[HealthReason]
-
-
-class StateStore(Model):
-    """A state store of the program."""
-
-    name: str
-    query: str
-    key_schema: str
-    value_schema: str
-    rows: Count | None = Field(description="At the end of the last batch; null before the first.")
-    bytes: Count | None = Field(description="Memory at the end of the last batch; null before the first.")
 
 
 class Offsets(Model):
@@ -88,11 +74,6 @@ class Topic(Model):
     value_type: str
     schema_origin: str = Field(description="declared, pinned, registry or sampled; program for targets.")
     partitions: Count | None
-
-
-class SinkColumn(Model):
-    name: str
-    type: str
 
 
 class Sink(Model):
@@ -125,7 +106,7 @@ class Batch(Model):
 
     query: str
     id: Count
-    ended_at: datetime
+    ended_at: AwareDatetime
     duration_ms: Count
     records_in: Count
     records_out: Count
@@ -146,9 +127,7 @@ class FailedRecords(Model):
 class MemoryPart(Model):
     """A part of the memory budget."""
 
-    part: Literal["heap", "state_stores", "code_cache", "jvm", "second_jvm", "python", "reserve"] = Field(
-        description="jvm is the memory of the Spark JVM outside heap, state stores and code cache."
-    )
+    part: PartName = Field(description="jvm is the memory of the Spark JVM outside heap, state stores and code cache.")
     budget_bytes: Count
     used_bytes: Count | None = Field(
         description="Of the heap: its objects. null before the first measurement, and for what is not measured."
@@ -158,7 +137,7 @@ class MemoryPart(Model):
 class Memory(Model):
     """How the memory of the container is divided, and what is used, measured every 30 s."""
 
-    measured_at: datetime | None = Field(description="null before the first measurement.")
+    measured_at: AwareDatetime | None = Field(description="null before the first measurement.")
     limit_bytes: Count | None = Field(description="Memory limit of the container; null without a limit.")
     private_bytes: Count | None = Field(
         description="Memory of the Spark JVM and of the Python processes that no file backs."
@@ -168,6 +147,37 @@ class Memory(Model):
     metaspace_bytes: Count | None = Field(description="Loaded classes, without those of the class archive.")
     direct_buffers_bytes: Count | None = Field(description="Buffers of the network outside the heap.")
     threads: Count | None = Field(description="Threads of the Spark JVM.")
+
+
+class WorkerReport(Model):
+    """A process that runs tasks of the processor."""
+
+    address: str = Field(description="Host and port.")
+    cores: Count = Field(description="Tasks that it runs at the same time.")
+    leaving: bool = Field(description="Whether it ends when its tasks have ended.")
+
+
+class ScalingReport(Model):
+    """How many workers the processor should have, computed every 15 s."""
+
+    wanted: Count | None = Field(
+        description="null while it is not known: the processor does not run, its brokers do not respond, or the lag "
+        "was measured for less than 30 s. Then the number of workers should stay."
+    )
+    current: Count = Field(description="Workers that run tasks now, without those that are leaving.")
+    lag_records: Count | None = Field(description="The lag of the last decision.")
+    arriving_per_second: float | None = Field(
+        ge=0, description="Records that arrive, the mean since the decision before."
+    )
+    catch_up_seconds: float | None = Field(
+        ge=0,
+        description="Time in which the current workers process the lag beside arriving records; null also if they "
+        "never do.",
+    )
+    dry_run: bool = Field(description="Whether nothing applies the number.")
+    minimum: Count
+    maximum: Count = Field(description="Never more than the partitions of the largest source topic occupy.")
+    reason: str = Field(description="What the number follows from, or why it is not known.")
 
 
 class StandbyReport(Model):
@@ -180,42 +190,48 @@ class StandbyReport(Model):
     error: Error | None = Field(description="Why the Lease could not be read or renewed the last time.")
 
 
-class StreamReport(Model):
+class StreamSummary(Model):
+    """What the console reads of a processor of any version. A new field has a default."""
+
+    version: str
+    state: State
+    since: AwareDatetime
+    reason: Error | None = Field(description="Why it waits, restarts or has failed.")
+    last_error: DatedError | None
+    topics: list[Topic]
+    lag: Count = Field(description="Sum over all partitions whose position and end are known.")
+    rates: ProcessorRates
+    scaling: ScalingReport | None = Field(description="null without LSQL_AUTOSCALING_ENABLED.")
+
+
+class StreamReport(StreamSummary):
     """The processor: its program, position, lag, health and errors."""
 
-    at: datetime = Field(description="Time of this response, by the processor's clock.")
+    at: AwareDatetime = Field(description="Time of this response, by the processor's clock.")
     app_id: str
-    version: str
     sql: str
     runners: Count
     consumer_group_id: str
     username: str
     delivery_guarantee: Literal["at_least_once", "exactly_once"]
-    started_at: datetime
-    state: StateName
+    started_at: AwareDatetime
     actions: Literal["none", "token", "open"] = Field(
         description="Who may send POST /stop and POST /start: nobody, who has the token, or everybody."
     )
-    since: datetime
-    reason: Error | None = Field(description="Why it waits, restarts or has failed.")
     health: HealthReport
-    last_error: DatedError | None
     warnings: list[str]
     restarts: Count
-    next_restart_at: datetime | None
+    next_restart_at: AwareDatetime | None
     generation: Count = Field(description="Generation of the state; 0 before the first.")
     stateful: bool
     continuous: bool = Field(description="Whether queries without state process each record when it arrives.")
-    topics: list[Topic]
     sinks: list[Sink]
     offsets: list[Offsets]
-    lag: Count = Field(description="Sum over all partitions whose position and end are known.")
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")
-    rates: ProcessorRates
     batches: Count
     last_batch: Batch | None
-    watermark: datetime | None = Field(description="The lowest watermark of all queries.")
+    watermark: AwareDatetime | None = Field(description="The lowest watermark of all queries.")
     late_records_dropped: Count
     future_records: Count
     dead_letters: Count = Field(description="Records with an error that were written to the dead letter topic.")
@@ -227,59 +243,4 @@ class StreamReport(Model):
     workers: list[WorkerReport] | None = Field(
         description="The workers that run the tasks; null if the processor runs them itself."
     )
-    scaling: ScalingReport | None = Field(description="null without LSQL_AUTOSCALING_ENABLED.")
     standby: StandbyReport | None = Field(description="Which process leads; null if there is no standby.")
-
-
-class HistorySample(Model):
-    """What the processor did in one interval."""
-
-    at: datetime = Field(description="End of the interval.")
-    records_in_per_second: float = Field(ge=0)
-    records_out_per_second: float = Field(ge=0)
-    lag: Count | None = Field(description="The last measurement in the interval; null if there was none.")
-    batch_ms: float | None = Field(description="Mean duration of the batches that ended in it; null if there was none.")
-
-
-class HistoryReport(Model):
-    """The last hour of the processor, or the time since its process began."""
-
-    at: datetime = Field(description="Time of this response, by the processor's clock.")
-    interval_seconds: float = Field(gt=0)
-    samples: list[HistorySample] = Field(description="Oldest first; without the interval that has not ended.")
-
-
-class StateReport(Model):
-    """The state at the time when a request was accepted; GET /stream shows later states."""
-
-    state: StateName
-
-
-class TopologyNode(Model):
-    id: str
-    kind: str = Field(description="topic, sink, filter, unnest, aggregate, join or project.")
-    label: str
-    detail: str
-
-
-class TopologyEdge(Model):
-    from_: str = Field(alias="from")
-    to: str
-
-
-class Topology(Model):
-    """The program as a graph, and its plan as `lsql explain` prints it. Empty until topics are known."""
-
-    nodes: list[TopologyNode]
-    edges: list[TopologyEdge]
-    plan: str
-
-
-def topology_model(graph: dict[str, Any], plan: str) -> Topology:
-    """The model of the graph and the plan of runtime.port.ProgramDescription; unknown keys are left out."""
-    nodes = [
-        TopologyNode(id=str(n["id"]), kind=str(n["kind"]), label=str(n["label"]), detail=str(n.get("detail") or ""))
-        for n in graph.get("nodes", ())
-    ]
-    edges = [TopologyEdge.model_validate({"from": str(e["from"]), "to": str(e["to"])}) for e in graph.get("edges", ())]
-    return Topology(nodes=nodes, edges=edges, plan=plan)

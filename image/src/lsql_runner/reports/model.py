@@ -1,13 +1,27 @@
-"""The base of all models of both APIs, which have camelCase names in JSON, and the model of an error."""
+"""The base of all models of both APIs, whose names are camelCase in JSON, and the model of an error."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+    """A part of a response. It can be made from any object that has attributes with the names of its fields."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        frozen=True,
+        extra="forbid",
+        from_attributes=True,
+        allow_inf_nan=False,
+    )
+
+
+Count = Annotated[int, Field(ge=0)]
 
 
 class Problem(Model):
