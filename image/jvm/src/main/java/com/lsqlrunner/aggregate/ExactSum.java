@@ -14,9 +14,9 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * The sum or the mean of whole numbers or decimals of any size, as text, because no type of Spark holds all of them.
- * Whether the declared type can hold the result is checked later, where a failure can be handled. Nulls are ignored;
- * without values the result is null. Over the changes of a table, values are also retracted.
+ * The sum or the mean of whole numbers or decimals of any size, as text, because no type of Spark can represent all of
+ * them. Whether the declared type can hold the result is checked later, where a failure can be handled. Nulls are
+ * ignored; without values the result is null. Over the changes of a table, values are also retracted.
  */
 public final class ExactSum extends RetractingAggregate<Total> {
     private static final long serialVersionUID = 1L;

@@ -9,7 +9,8 @@ import java.util.TreeSet;
  * The first distinct values, up to a limit.
  *
  * <p>A dropped value comes after all kept values, and the sort keys of kept values only decrease. A dropped value that
- * is added again is kept only if its new sort key precedes one of theirs, so dropped values need not be remembered.
+ * is added again is kept only if its new sort key precedes the sort key of a kept value, so dropped values need not be
+ * remembered.
  */
 final class FirstDistinct implements KeptEntries {
     private final TreeMap<Object, Entry> byValue;

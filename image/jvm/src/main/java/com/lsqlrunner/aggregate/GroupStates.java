@@ -15,8 +15,8 @@ import org.apache.spark.sql.types.FloatType;
  * The states of the groups of one aggregate: creates them, adds values, merges them, computes their results, and
  * converts them to bytes and back.
  *
- * <p>The bytes are a version, the number of entries, and for each entry those of sort key, value and count that the
- * function needs. Spark writes them after each step of a batch, merges them and stores them on disk.
+ * <p>The bytes are a version, the number of entries, and for each entry its sort key, value and count, as far as the
+ * function needs them. Spark writes them after each step of a batch, merges them and stores them on disk.
  */
 final class GroupStates {
     private static final int VERSION = 1;
@@ -69,7 +69,7 @@ final class GroupStates {
         return function.empty(valueOrder, this::compareEncoded, limit);
     }
 
-    /** An order in which all different values of any type differ. */
+    /** A total order of the values of any type: only equal values compare as equal. */
     private int compareEncoded(Object left, Object right) {
         return Arrays.compareUnsigned(encoded(left), encoded(right));
     }

@@ -3,8 +3,8 @@ package com.lsqlrunner.aggregate;
 import java.util.Collection;
 
 /**
- * The entries that an aggregate keeps of a group. The result depends neither on the order in which entries are added
- * nor on how they were divided into states that are merged.
+ * The entries that an aggregate keeps for a group. The result does not depend on the order in which entries are added,
+ * or on how they were divided into states that are merged.
  */
 interface KeptEntries {
     /**

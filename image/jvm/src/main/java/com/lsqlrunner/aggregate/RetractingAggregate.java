@@ -37,7 +37,7 @@ abstract class RetractingAggregate<T> extends TypedImperativeAggregate<T> implem
      * @param more further children
      * @param sign null if values are never retracted
      * @param offsets the offsets of the buffer
-     * @param parameters other values in which two aggregates of the class may differ
+     * @param parameters other values that distinguish aggregates of the class
      */
     RetractingAggregate(
             Expression value, List<Expression> more, Expression sign, Offsets offsets, Object... parameters) {

@@ -2,7 +2,7 @@ package com.lsqlrunner.aggregate;
 
 import java.math.BigInteger;
 
-/** The exact sum of whole numbers, and how many there are. A retracted value is subtracted from both. */
+/** The exact sum of whole numbers, and their count. A retracted value reduces both. */
 final class Total {
     private static final int VERSION = 1;
 

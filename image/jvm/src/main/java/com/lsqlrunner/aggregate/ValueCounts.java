@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 
 /**
  * The number of additions minus retractions of each value of a group, for aggregates over tables. A count is negative
- * while only the retraction has arrived. Nothing is dropped: when the best value is retracted, the next one becomes the
- * best.
+ * while only the retraction has arrived. No value is dropped: when the best value is retracted, the next one becomes
+ * the best.
  */
 final class ValueCounts implements KeptEntries {
     private final TreeMap<Entry, Entry> counted;

@@ -28,7 +28,7 @@ final class AvroInput {
         return this;
     }
 
-    /** Counts what readers create. */
+    /** Counts the items that readers create. */
     RecordBudget budget() {
         return budget;
     }
@@ -130,7 +130,7 @@ final class AvroInput {
 
     /**
      * The number of items in the next block of an array or a map; 0 after the last block. Items such as nulls take no
-     * bytes, so the number may be larger than that of the bytes that follow.
+     * bytes, so there may be more items than remaining bytes.
      */
     long readCount() {
         long count = readLong();

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
  *
  * @param readers of the fields; {@link SkippedValues} for adjacent fields that the reader's schema does not contain
  * @param indexes in the reader's schema; unused for skipped fields
- * @param fields those that each reader reads
+ * @param fields the fields that each reader reads
  * @param defaults the values of fields that the writer's schema does not contain, by index
  */
 record RecordReader(ValueReader[] readers, int[] indexes, List<List<Schema.Field>> fields, Object[] defaults)

@@ -24,7 +24,9 @@ final class ScalarReaders {
 
     private ScalarReaders() {}
 
-    /** A reader of a value whose type both schemas have, or whose type can be promoted to that of the reader. */
+    /**
+     * A reader of a value that has the same type in both schemas, or a type that can be promoted to the reader's type.
+     */
     static ValueReader of(Schema writer, Schema reader) {
         return switch (reader.getType()) {
             case NULL -> in -> null;
@@ -40,7 +42,7 @@ final class ScalarReaders {
         };
     }
 
-    /** A reader of numbers as longs, which count in Spark's unit if they are times. */
+    /** A reader of numbers as longs; times are converted to Spark's unit. */
     private static ValueReader numbers(Schema writer, Schema reader) {
         LogicalTimeUnit to = LogicalTimeUnit.of(reader);
         LogicalTimeUnit from = LogicalTimeUnit.of(writer);

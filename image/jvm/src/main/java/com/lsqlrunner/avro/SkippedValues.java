@@ -19,13 +19,13 @@ final class SkippedValues implements ValueReader {
         NUMBERS,
         /** Values of fixed size. */
         BYTES,
-        /** A value after its length. */
+        /** A length, then a value. */
         WITH_LENGTH,
         BOOLEAN,
-        /** One of the values, after its number. */
+        /** A number, then one of the values. */
         UNION,
         RECORD,
-        /** The items of an array or a map, in blocks after their counts. */
+        /** The items of an array or a map, in blocks: a count, then the items. */
         BLOCKS
     }
 
@@ -134,7 +134,7 @@ final class SkippedValues implements ValueReader {
     }
 
     private boolean takesBytes(int depth) {
-        return depth > RecordBudget.MAX_DEPTH // a record that contains itself, which `skip` refuses
+        return depth > RecordBudget.MAX_DEPTH // `skip` refuses a record that contains itself
                 || steps.stream().anyMatch(step -> switch (step.kind) {
                     case BYTES -> step.count > 0;
                     case RECORD -> step.values[0].takesBytes(depth + 1);

@@ -24,7 +24,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * Creates readers of values that one schema wrote, as values of another. Avro's schema resolution decides which types
  * fit. Its actions become readers that create Catalyst values, without Avro's records in between. A type that does not
- * fit is an error only of the records that contain it, not of records with another branch of a union.
+ * fit is an error only for records that contain it, not for records with another branch of a union.
  */
 final class ValueReaders {
     private static final GenericData GENERIC_DATA = new GenericData();
@@ -135,7 +135,7 @@ final class ValueReaders {
                 skipped.add(action.writer.getFields().get(i));
                 if (i + 1 == action.fieldActions.length
                         || action.fieldActions[i + 1].type != Resolver.Action.Type.SKIP) {
-                    // Adjacent fields that the reader's schema does not contain have one reader.
+                    // One reader skips adjacent fields that the reader's schema does not contain.
                     readers.add(SkippedValues.of(
                             skipped.stream().map(Schema.Field::schema).toList()));
                     indexes.add(-1);
@@ -161,7 +161,7 @@ final class ValueReaders {
                 defaults);
     }
 
-    /** The Catalyst value of a default, which is encoded and read again. */
+    /** The Catalyst value of a default: the default is encoded and read again. */
     private static Object constant(Schema schema, Object value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);

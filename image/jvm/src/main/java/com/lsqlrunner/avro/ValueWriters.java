@@ -173,7 +173,7 @@ final class ValueWriters {
         };
     }
 
-    /** Whether the type is that of a decoded union of several types: a struct with one field for each branch. */
+    /** Whether the type is a decoded union of several types: a struct with one field for each branch. */
     private static boolean isMembers(DataType type, Schema union) {
         return type instanceof StructType struct
                 && CatalystTypes.nonNullBranches(union).size() > 1
@@ -203,7 +203,7 @@ final class ValueWriters {
         };
     }
 
-    /** A writer for the first branch that can hold the type. If no branch can, the error is that of the last one. */
+    /** A writer for the first branch that can hold the type. If no branch can, the error is about the last one. */
     private static ValueWriter branch(DataType type, Schema union, String path) {
         List<Schema> branches = union.getTypes();
         SchemaMismatchException last = null;

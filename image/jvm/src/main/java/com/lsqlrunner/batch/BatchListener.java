@@ -7,8 +7,9 @@ import org.apache.spark.sql.streaming.StreamingQueryListener;
 /**
  * Passes Spark's reports of batches to Python, as JSON.
  *
- * <p>The other events stay in the JVM. Spark reports the start of a query in the thread of the query, and py4j opens a
- * connection, with a thread in Python, for each thread that calls Python, and keeps it when the thread has ended.
+ * <p>The other events stay in the JVM. Spark reports the start of a query in the thread of the query. For each thread
+ * that calls Python, py4j opens a connection with a thread in Python, and keeps both after the calling thread has
+ * ended.
  */
 @PythonEntry
 public final class BatchListener extends StreamingQueryListener {

@@ -77,7 +77,7 @@ public final class BatchTrigger {
         TRIGGERS.values().forEach(BatchTrigger::wake);
     }
 
-    /** The next offsets to read of a query, after the batch that was planned last; empty if no stream has joined. */
+    /** The next offsets of a query to read after the last planned batch; empty if no stream has joined. */
     public static Map<TopicPartition, Long> positions(String query) {
         BatchTrigger trigger = TRIGGERS.get(query);
         return trigger == null ? Map.of() : trigger.allPositions();
@@ -106,7 +106,7 @@ public final class BatchTrigger {
     }
 
     /**
-     * Waits until the query may begin its next batch, if the stream is the first one.
+     * If the stream is the first one, waits until the query may begin its next batch.
      *
      * @param start the next offsets to read of the stream
      * @return the waiting time in milliseconds
@@ -123,7 +123,7 @@ public final class BatchTrigger {
     }
 
     /**
-     * Begins the next batch of a query at once: while it waits, the trigger reads a record.
+     * Begins the next batch of a query immediately, although the trigger waits for a record.
      *
      * @param start the next offsets to read of the stream
      * @return the waiting time in milliseconds

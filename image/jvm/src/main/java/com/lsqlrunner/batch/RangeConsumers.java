@@ -15,7 +15,10 @@ import java.util.function.Supplier;
  * The consumers of one stream in this JVM. A task takes one and returns it, so that the next batch continues with it.
  */
 final class RangeConsumers {
-    /** A consumer that is not used for this time is closed: batches of another size have other tasks. */
+    /**
+     * A consumer that is not used for this time is closed. It is left over when a batch of another size has other
+     * tasks.
+     */
     private static final Duration UNUSED = Duration.ofMinutes(1);
 
     private static final ConcurrentMap<String, RangeConsumers> STREAMS = new ConcurrentHashMap<>();
@@ -26,8 +29,8 @@ final class RangeConsumers {
     private boolean closed;
 
     /**
-     * The consumers of a stream. A worker is not told when a stream ends: a new one closes those that others do not use
-     * any more.
+     * The consumers of a stream. A worker does not know when a stream ends, so a new stream closes the unused consumers
+     * of other streams.
      */
     static RangeConsumers of(String stream) {
         RangeConsumers known = STREAMS.get(stream);

@@ -141,7 +141,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
             return new TopicConsumer(settings, ranges.get(0).partition().topic(), topicId);
         }
 
-        /** Where the consumer of the batch before is, and its producer. */
+        /** The executor with the consumer of the previous batch, and with its producer. */
         @Override
         public String[] preferredLocations() {
             return location == null ? new String[0] : new String[] {location};

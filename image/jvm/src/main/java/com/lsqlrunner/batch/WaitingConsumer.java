@@ -12,9 +12,9 @@ import org.apache.kafka.common.serialization.Deserializer;
  * A consumer that only waits for records: the broker answers a fetch when there is a record, with as few bytes as
  * possible.
  *
- * <p>The first record pauses all partitions. Kafka's consumer requests the next records before it returns those that it
- * has, but not those of the partition that these are from. If the other partitions of the broker have no records, the
- * broker holds this request for {@code fetch.max.wait.ms}, and until then the consumer sends it no other one.
+ * <p>The first record pauses all partitions. Before Kafka's consumer returns records, it requests the next records of
+ * all other partitions. If these partitions have no records, the broker holds this request for
+ * {@code fetch.max.wait.ms}, and meanwhile the consumer sends this broker no other request.
  */
 final class WaitingConsumer {
     private static final int DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
@@ -29,7 +29,8 @@ final class WaitingConsumer {
     }
 
     /**
-     * Whether a consumer that has returned a record may have requested the next ones: a record of nulls is not read.
+     * Whether a consumer that has returned a record may have requested the next ones: a record without key and value is
+     * not deserialized.
      */
     static boolean mayHaveRequestedMore(Consumer<byte[], byte[]> consumer) {
         return !consumer.paused().containsAll(consumer.assignment());

@@ -3,19 +3,19 @@ package com.lsqlrunner.bytes;
 import com.lsqlrunner.errors.MalformedRecordException;
 
 /**
- * What one record may take when it is decoded. A few bytes can claim millions of values: items that take no bytes,
- * structs whose fields are all missing, values nested in one another. Decoders report what they are about to create; a
- * record that exceeds its budget is malformed. Not thread-safe.
+ * Limits the memory of one decoded record. A few bytes can claim millions of values: items that take no bytes, structs
+ * whose fields are all missing, nested values. Decoders report the values that they are about to create; a record that
+ * exceeds its budget is malformed. Not thread-safe.
  *
- * <p>The memory is an estimate: an item of an array takes 32 bytes, an entry of a map 64, and a field of a struct 8,
- * which is null or is counted with what it contains. A record may take 32 MiB, or 64 times its size if that is more. So
- * a record whose values have a byte each is never refused, whatever its size.
+ * <p>The memory is an estimate: an item of an array takes 32 bytes, an entry of a map 64, and a field of a struct 8, in
+ * addition to its value. A record may take 32 MiB, or 64 times its size if that is more. So a record of any size is
+ * accepted if each of its values has at least a byte.
  */
 public final class RecordBudget {
-    /** How deeply values may be nested, also in fields that are not read: decoders call themselves for each level. */
+    /** How deeply values may be nested, also in fields that are not read, because decoders are recursive. */
     public static final int MAX_DEPTH = 500;
 
-    /** The digits for which a number with an exponent may stand. */
+    /** The most digits that a number with an exponent may represent. */
     public static final int MAX_DIGITS = 1_000;
 
     private static final long ITEM_BYTES = 32;
@@ -38,7 +38,8 @@ public final class RecordBudget {
     }
 
     /**
-     * Whether a record can exceed its budget with at most so many structs of so many fields, each in an array or map.
+     * Whether a record with at most this number of structs, each in an array or map and with this number of fields, can
+     * exceed its budget.
      */
     public static boolean canExceed(int recordBytes, int structs, int fields) {
         return structs * (ENTRY_BYTES + fields * FIELD_BYTES) > allowed(recordBytes);

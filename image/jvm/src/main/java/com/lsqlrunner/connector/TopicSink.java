@@ -41,7 +41,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * Writes records to topics. The columns are those of {@link RecordColumns}: each row names its topic. Options:
+ * Writes records to topics. The rows have the columns of {@link RecordColumns}: each row names its topic. Options:
  * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code writer} (the beginning of the batch
  * header, before the id of the batch; records have no such header without it), {@code continuous.batch} (the id of the
  * batch at which a {@link ContinuousQuery} began), {@code on.workers} (whether tasks run in other JVMs: {@code true} or

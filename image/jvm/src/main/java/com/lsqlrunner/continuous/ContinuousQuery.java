@@ -33,8 +33,8 @@ import org.apache.spark.sql.kafka010.KafkaSourceProvider;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A query without state whose tasks run until it is stopped. It is a batch query of Spark, over topics that end when
- * the query is stopped: it is planned once, and each record is written when it has been read.
+ * A query without state whose tasks run until it is stopped. It is a Spark batch query over topics that end when the
+ * query is stopped. Spark plans it once, and it writes each record as soon as it has read it.
  *
  * <p>Python opens it, adds its topics, starts it, and saves its progress.
  */
@@ -43,7 +43,7 @@ public final class ContinuousQuery {
     private static final ConcurrentMap<String, ContinuousQuery> QUERIES = new ConcurrentHashMap<>();
     private static final Duration FIND_PARTITIONS = Duration.ofSeconds(10);
 
-    /** How often the offsets of the targets are looked up. */
+    /** The interval for reading the ends of the targets. */
     private static final Duration TARGET_OFFSETS = Duration.ofSeconds(5);
 
     private final String name;
@@ -51,7 +51,7 @@ public final class ContinuousQuery {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final TransactionalOutput transactions;
 
-    /** Ends of the targets, and positions that no task had read beyond when the targets had them. */
+    /** Ends of the targets. No task had read beyond these positions when the targets had these ends. */
     private TargetEnds targetEnds;
 
     private Map<TopicPartition, Long> readAtTargetEnds = Map.of();
@@ -71,7 +71,11 @@ public final class ContinuousQuery {
         this.transactions = TopicOutput.transactions(name);
     }
 
-    /** Opens a query, after its {@link TopicOutput}. @param name that of the output */
+    /**
+     * Opens a query, after its {@link TopicOutput}.
+     *
+     * @param name of its output
+     */
     public static ContinuousQuery open(String name) {
         ContinuousQuery query = new ContinuousQuery(name);
         QUERIES.put(name, query);
@@ -102,7 +106,7 @@ public final class ContinuousQuery {
         Offset start = position == null ? kafka.initialOffset() : kafka.deserializeOffset(position);
         Map<TopicPartition, Long> starts = Positions.of(start);
         Map<TopicPartition, Long> ends = ContinuousTopic.ends(kafka, starts);
-        // Spark compares the offsets with those of the brokers: partitions and records may have been deleted.
+        // Spark checks the offsets at the brokers: partitions and records may have been deleted.
         kafka.planInputPartitions(start, Positions.spark(ends));
         addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
@@ -200,8 +204,8 @@ public final class ContinuousQuery {
     }
 
     /**
-     * What was written since the last call, as JSON with the fields positions, recordsIn, recordsOut and failedRecords;
-     * null if there is nothing new.
+     * The progress since the last call, as JSON with the fields positions, recordsIn, recordsOut and failedRecords;
+     * null without progress.
      *
      * @param batch the id with which the positions will be saved
      */
@@ -237,8 +241,9 @@ public final class ContinuousQuery {
     }
 
     /**
-     * Saves from time to time ends of the targets that are not after any record of a later position than the saved
-     * ones. When the positions have reached everything that was read when the targets had these ends, they are.
+     * Saves ends of the targets from time to time. All records from later positions than the saved positions must be
+     * after these ends. This is so when the saved positions have reached everything that was read when the targets had
+     * these ends.
      */
     private void saveTargetOffsets(long batch, Map<TopicPartition, Long> positions) {
         if (TransactionalOutput.areReached(writtenBefore, positions)) {
@@ -262,7 +267,7 @@ public final class ContinuousQuery {
         }
     }
 
-    /** Lets the tasks end after the records that they have read. Returns at once. */
+    /** Lets the tasks end after the records that they have read. Does not wait. */
     public void stop() {
         topics.values().forEach(ContinuousTopic::stop);
     }
@@ -275,7 +280,11 @@ public final class ContinuousQuery {
         }
     }
 
-    /** Waits for the end. @return whether the query has ended within the time */
+    /**
+     * Waits for the end.
+     *
+     * @return whether the query has ended within the time
+     */
     public boolean awaitEnd(long ms) throws InterruptedException {
         return !isStarted || ended.await(ms, TimeUnit.MILLISECONDS);
     }

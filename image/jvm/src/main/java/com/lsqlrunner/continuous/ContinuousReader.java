@@ -21,8 +21,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
 
 /**
- * Reads some partitions of a topic until its query is stopped. Spark calls {@link #next} when the rows of the record
- * before have passed through the whole task: at that moment, all records before the positions are with the producer.
+ * Reads some partitions of a topic until its query is stopped. Spark calls {@link #next} when the rows of the previous
+ * record have passed through the whole task. At that moment, the producer has all records before the positions.
  */
 final class ContinuousReader implements PartitionReader<InternalRow> {
     private static final Duration MAX_WAIT = Duration.ofSeconds(1);
@@ -32,7 +32,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private final int number;
     private final ContinuousTask task;
     private final Consumer<byte[], byte[]> consumer;
-    /** Reads the first records with marks, then it is null. */
+    /** Reads the first records with marks; null after these records. */
     private MarkedReader marked;
 
     private final RecordRow row = new RecordRow();
@@ -44,7 +44,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
     private boolean hasRead;
 
     /**
-     * @param number the number of the task among those of its scan
+     * @param number the number of the task in its scan
      * @param marked reads the first records; null if the consumer does
      */
     ContinuousReader(
@@ -119,7 +119,7 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         }
     }
 
-    /** Takes the partitions of this task, at its start and when the topic has got more. */
+    /** Takes the partitions of this task, at its start and when partitions were added. */
     private void assign() {
         Map<TopicPartition, Long> all = topic.partitionsOf(number);
         if (all == assigned) {

@@ -16,7 +16,7 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * The progress of one task of a continuous query. The task divides its records into intervals; the positions at the end
- * of an interval may be saved when the brokers have acknowledged all its records and those of the intervals before it.
+ * of an interval may be saved when the brokers have acknowledged the records of this interval and of all earlier ones.
  *
  * <p>The task's thread calls all methods except {@link #takeWritten} and {@link #polled()}.
  */
@@ -25,7 +25,7 @@ final class ContinuousTask extends Acknowledgements {
     private Interval current = new Interval();
     private RecordSender sender;
 
-    /** The next offsets after the records that the task has got from its consumer. */
+    /** The next offsets after the records that the consumer has returned to the task. */
     private volatile Map<TopicPartition, Long> polled = Map.of();
 
     @Override
@@ -45,7 +45,7 @@ final class ContinuousTask extends Acknowledgements {
         }
     }
 
-    /** The positions after the records that the task has got from its consumer. Another thread calls it. */
+    /** The positions after the records that the consumer has returned to the task. Another thread calls this method. */
     Map<TopicPartition, Long> polled() {
         return polled;
     }
@@ -80,7 +80,7 @@ final class ContinuousTask extends Acknowledgements {
         current = new Interval();
     }
 
-    /** Adds the intervals that are written since the last call. Another thread calls it. */
+    /** Adds the intervals that were written since the last call. Another thread calls this method. */
     void takeWritten(Written written) {
         for (Interval next = ended.peek(); next != null && next.isWritten(); next = ended.peek()) {
             written.add(next.positions, next.read, next.sent, next.failed);
@@ -88,7 +88,7 @@ final class ContinuousTask extends Acknowledgements {
         }
     }
 
-    /** The sum of some intervals, and the positions after them. */
+    /** The total of several intervals, and the positions after them. */
     static final class Written {
         final Map<TopicPartition, Long> positions = new HashMap<>();
         final Map<String, Long> failed = new HashMap<>();

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
 
-/** The running tasks of continuous queries. Reader and writer of a task find their common progress here. */
+/** The running tasks of continuous queries. Reader and writer of a task share its progress through this class. */
 public final class ContinuousTasks {
     private static final ConcurrentMap<Long, ContinuousTask> RUNNING = new ConcurrentHashMap<>();
 

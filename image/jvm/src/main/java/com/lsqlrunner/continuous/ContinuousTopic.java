@@ -19,7 +19,7 @@ import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 
 /**
- * A topic of a continuous query: its partitions, the tasks that read them, and how far they are. An INSERT that reads
+ * A topic of a continuous query: its partitions, the tasks that read them, and their positions. An INSERT that reads
  * the topic is a scan, with tasks of its own.
  */
 final class ContinuousTopic {
@@ -83,7 +83,7 @@ final class ContinuousTopic {
         return failOnDataLoss;
     }
 
-    /** The time between two positions of a task that may be saved. */
+    /** The time between two positions of a task at which it may be saved. */
     Duration interval() {
         return interval;
     }
@@ -108,7 +108,7 @@ final class ContinuousTopic {
         return stopping;
     }
 
-    /** The partitions of a task, and where they begin. The same object until partitions are added. */
+    /** The partitions of a task with their first offsets. The same object until partitions are added. */
     Map<TopicPartition, Long> partitionsOf(int task) {
         return startsOfTasks.get(task);
     }
@@ -179,7 +179,7 @@ final class ContinuousTopic {
         kafka.stop();
     }
 
-    /** Adds what the scans have written since the last call, and the positions that all of them have reached. */
+    /** Adds the progress of the scans since the last call, and the positions that all scans have reached. */
     synchronized void takeWritten(ContinuousTask.Written written) {
         Map<TopicPartition, Long> starts = starts();
         for (Scan scan : scans) {
@@ -197,7 +197,7 @@ final class ContinuousTopic {
                         .orElse(start)));
     }
 
-    /** The tasks of a scan by their number, and the positions after what they have written. */
+    /** The tasks of a scan by their number, and the positions after the records that they have written. */
     private static final class Scan {
         private final Map<Integer, ContinuousTask> tasks = new HashMap<>();
         private final Map<TopicPartition, Long> positions = new HashMap<>();

@@ -5,13 +5,13 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Where tasks find the records that an earlier process has written.
+ * Where tasks search for the records of an earlier process.
  *
- * @param replay which of them count
+ * @param replay which records count
  * @param until the ends of the targets when the producers of that process were fenced
  * @param hasAborted whether only committed records count
- * @param returned where in the targets, before the offsets at which a search begins, records are of INSERTs that were
- *     removed and came back
+ * @param returned ranges of the targets, before the offsets at which a search begins, with records of INSERTs that were
+ *     removed and added again
  */
 record EarlierRecords(
         Replay replay, Map<TopicPartition, Long> until, boolean hasAborted, Map<TopicPartition, TargetRange> returned)

@@ -18,17 +18,18 @@ import java.util.TreeMap;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The INSERTs that a query without state had at its last start, and where in the targets the last records of those are
- * that were removed from the program.
+ * The INSERTs that a query without state had at its last start, and the offsets in the targets of the last records of
+ * removed INSERTs.
  *
- * <p>A process may have been killed before an INSERT was removed, so that some of its records come after the saved
- * position. The offsets of the targets advance without them. When the INSERT comes back, they are searched there.
+ * <p>A process may have been killed before an INSERT was removed, so some records of the INSERT come after the saved
+ * position. The remembered offsets of the targets advance past these records. When the INSERT is added again, they are
+ * searched at the offsets that are saved here.
  *
- * <p>They are in a file of the checkpoint: {@code {"inserts": {"17": ["target"]}, "removed": {"4": {"target": {"0":
- * {"from": 5, "until": 9}}}}, "ids": {"target": "..."}}}, by the tag of the INSERT.
+ * <p>The history is in a file of the checkpoint: {@code {"inserts": {"17": ["target"]}, "removed": {"4": {"target":
+ * {"0": {"from": 5, "until": 9}}}}, "ids": {"target": "..."}}}, by the tag of the INSERT.
  */
 final class InsertHistory {
-    /** So many removed INSERTs are remembered, the newest ones. */
+    /** The number of removed INSERTs that are remembered, the newest ones. */
     private static final int KEPT = 100;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -63,7 +64,7 @@ final class InsertHistory {
         }
     }
 
-    /** The targets of the INSERTs that are not there any more since the last start. */
+    /** The targets of the INSERTs that were removed since the last start. */
     Set<String> targetsOfRemoved(Collection<InsertPositions> present) {
         Set<String> topics = new HashSet<>();
         removed(present).values().forEach(topics::addAll);
@@ -81,7 +82,7 @@ final class InsertHistory {
      *
      * @param from where the search for records of the last process begins, by partition; others begin at their first
      *     record
-     * @param ends of the targets, also of those of removed INSERTs that still exist
+     * @param ends of the targets, including existing targets of removed INSERTs
      */
     void begin(Collection<InsertPositions> present, Map<TopicPartition, Long> from, TargetEnds ends) {
         Map<Integer, List<String>> inserts = new TreeMap<>();
@@ -95,7 +96,7 @@ final class InsertHistory {
                             .put(partition.partition(), new TargetRange(from.getOrDefault(partition, 0L), end));
                 }
             });
-            // It may have come back for a moment only.
+            // The INSERT may have been added again only for a short time.
             Map<String, TreeMap<Integer, TargetRange>> before = removed.remove(tag);
             if (before != null) {
                 before.forEach((topic, partitions) ->
@@ -129,7 +130,7 @@ final class InsertHistory {
     }
 
     /**
-     * Where the last records are of INSERTs that came back, by partition of the targets.
+     * The ranges with the last records of INSERTs that were added again, by partition of the targets.
      *
      * @param ends of the targets
      */
@@ -149,7 +150,7 @@ final class InsertHistory {
         return found;
     }
 
-    /** The positions have passed all records of an earlier process: forgets where those of present INSERTs are. */
+    /** The positions have passed all records of an earlier process: removes the ranges of present INSERTs. */
     void settle() {
         var removed = new LinkedHashMap<>(content.removed);
         if (removed.keySet().removeAll(content.inserts.keySet())) {

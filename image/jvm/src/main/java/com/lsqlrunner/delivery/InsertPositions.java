@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where a query without state reads on, for the records of one INSERT and one of its source topics. The upper half of
- * the first long of their identities is the tag of both; the lower half is the source partition, and the second long
- * the offset.
+ * The positions at which a query without state continues, for one INSERT and one of its source topics. The identities
+ * of its records consist of two longs: the upper half of the first one is the tag of INSERT and topic, the lower half
+ * is the source partition, and the second one is the offset.
  *
  * @param tag of the INSERT and the topic
  * @param arrays how many arrays the INSERT divides into their elements: with one, the tag is combined with the index of
@@ -20,10 +20,10 @@ public record InsertPositions(int tag, int arrays, String topic, Map<Integer, Lo
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    /** No array of a record has so many elements. */
+    /** More elements than an array of a record has. */
     private static final int MOST_ELEMENTS = 1 << 24;
 
-    /** Whether a record with this identity may be one of the INSERT that it writes from now on. */
+    /** Whether the INSERT may write a record with this identity from now on. */
     boolean mayWrite(long high, long low) {
         int difference = (int) (high >>> 32) ^ tag;
         boolean isOwn =

@@ -2,11 +2,11 @@ package com.lsqlrunner.delivery;
 
 import java.io.Serializable;
 
-/** The producer that has a transactional id: brokers refuse an earlier one. */
+/** The producer that owns a transactional id: brokers refuse earlier producers. */
 public record ProducerOwner(long producerId, int epoch) implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    /** Whether this one has taken the id from another one, and none was between them. */
+    /** Whether this producer has taken the id directly from another one, without a third one in between. */
     boolean follows(ProducerOwner before) {
         return before != null && producerId == before.producerId && epoch == before.epoch + 1;
     }

@@ -10,14 +10,15 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * The transactional producers of a query in this JVM. Each running task has one of its own, so that it can commit while
- * other tasks write. Their transactional ids are a prefix and a number; a free one with the least number is used first.
+ * The transactional producers of a query in this JVM. Each running task has its own producer, so that it can commit
+ * while other tasks write. A transactional id is a prefix and a number; the free producer with the smallest number is
+ * used first.
  */
 final class ProducerSlots {
     private final TransactionalProducers producers;
     private final TreeMap<Integer, Producer<byte[], byte[]>> free = new TreeMap<>();
 
-    /** Those of running tasks; null while one is being opened. */
+    /** The producers of running tasks; null while one is being opened. */
     private final Map<Integer, Producer<byte[], byte[]>> taken = new HashMap<>();
 
     private boolean hasFailed;
@@ -66,7 +67,7 @@ final class ProducerSlots {
         int number = 0;
         synchronized (this) {
             if (hasFailed || isClosed) {
-                // A new producer with the id of the failed one would abort its transaction.
+                // A new producer with the id of the failed producer would abort its transaction.
                 throw new KafkaException("a producer of the query has failed");
             }
             if (!free.isEmpty()) {
@@ -117,8 +118,8 @@ final class ProducerSlots {
     }
 
     /**
-     * Closes the producers, also those of tasks that are still running: records that they sent after the commit of
-     * their transaction would belong to none.
+     * Closes the producers, also if their tasks are still running: records that they sent after the commit of their
+     * transaction would belong to no transaction.
      *
      * @return whether a transaction may be open: a producer has failed, or a task still has one
      */

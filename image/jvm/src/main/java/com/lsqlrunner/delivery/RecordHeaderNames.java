@@ -7,7 +7,7 @@ public final class RecordHeaderNames {
     /** The batch that wrote the record: {@code <app id>/<run>/<query>/<batch id>}, UTF-8. */
     public static final String BATCH = "lsql.batch";
 
-    /** The identity of the record among those of its query, 16 bytes. Only records of exactly-once delivery have it. */
+    /** The identity of the record, unique in its query, 16 bytes. Only records of exactly-once delivery have it. */
     public static final String IDENTITY = "lsql.id";
 
     private RecordHeaderNames() {}

@@ -6,9 +6,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 /** Sends the records of one task. The task's thread calls all methods. */
 public interface RecordSender extends AutoCloseable {
     /**
-     * Prepares for the first record. A task without records does not call it.
+     * Prepares for the first record. A task without records does not call this method.
      *
-     * @return the records that are written already; null for those that the task knows
+     * @return the records that are already written; null if the task has them
      */
     default WrittenRecords begin() {
         return null;
@@ -27,7 +27,7 @@ public interface RecordSender extends AutoCloseable {
     /** Returns when the brokers have all records, and consumers of committed records see them. */
     void commit();
 
-    /** After a commit: what the driver has to know; null for nothing. */
+    /** After a commit: the message to the driver; null for none. */
     default TaskResult result() {
         return null;
     }
@@ -35,7 +35,7 @@ public interface RecordSender extends AutoCloseable {
     /** The task fails: its records are written again. */
     default void abort() {}
 
-    /** Ends the task. What was sent stays sent. */
+    /** Ends the task. Records that were sent stay sent. */
     @Override
     void close();
 }

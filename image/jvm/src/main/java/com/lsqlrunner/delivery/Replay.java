@@ -9,7 +9,7 @@ import org.apache.kafka.common.TopicPartition;
  *
  * @param batch its id
  * @param hasBegun whether an earlier process may have written some of its records
- * @param inserts for a query without state: where it reads on for each INSERT; null for a query with state
+ * @param inserts for a query without state: its positions for each INSERT; null for a query with state
  */
 public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts) implements Serializable {
     private static final long serialVersionUID = 1L;
@@ -17,16 +17,16 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
     /**
      * Whether the batch may write a record with this identity.
      *
-     * <p>Without state, a record is written once, for a source record that is identified for all time. With state, a
+     * <p>Without state, a record is written once for its source record, whose identity is unique forever. With state, a
      * batch writes one record for each group or joined pair.
      *
-     * @param ofBatch the batch that has written it
+     * @param ofBatch the batch that has written the record
      */
     boolean mayWrite(long ofBatch, long high, long low) {
         return inserts == null ? ofBatch == batch : inserts.stream().anyMatch(insert -> insert.mayWrite(high, low));
     }
 
-    /** Without state: the source partitions that the record of an identity may come from. */
+    /** Without state: the source partitions that a record with this identity may come from. */
     List<TopicPartition> sources(long high, long low) {
         return inserts.stream()
                 .filter(insert -> insert.mayWrite(high, low))

@@ -11,9 +11,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.ProducerIdAndEpoch;
 
 /**
- * Commits the transaction that a producer of an earlier process has left open, in that producer's name. Kafka's client
- * has no method for it: its {@code initTransactions} aborts the transaction, and consumers of uncommitted records have
- * already seen its records.
+ * Commits an open transaction of an earlier process, with the id and epoch of its producer. Kafka's client has no
+ * method for it: its {@code initTransactions} aborts the transaction, and consumers of uncommitted records have already
+ * seen its records.
  *
  * <p>It uses private members of kafka-clients 3.9, which {@code kafka-internals.txt} of the tests lists; a test on a
  * real broker shows whether they still work.
@@ -43,9 +43,9 @@ final class ResumedTransaction {
     }
 
     /**
-     * Brings a new producer into the state that the owner had within its transaction.
+     * Sets a new producer to the state of the owner within its transaction.
      *
-     * @return the manager of its transactions
+     * @return the transaction manager of the new producer
      */
     static TransactionManager resume(KafkaProducer<byte[], byte[]> producer, ProducerIdAndEpoch owner)
             throws ReflectiveOperationException {

@@ -17,7 +17,7 @@ public record TargetEnds(Map<TopicPartition, Long> offsets, Map<String, String> 
     private static final long serialVersionUID = 1L;
 
     /**
-     * The offsets in the topics that exist now: in one that was created again, all records are after them.
+     * The offsets in the topics that exist now. In a topic that was created again, all records are after these offsets.
      *
      * @param present by topic, its id now
      */

@@ -15,15 +15,15 @@ import java.util.TreeMap;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Offsets in the targets of a query before which no record of a batch can be: there the search for its records begins.
- * Older offsets are as correct as newer ones, only the search takes longer.
+ * Offsets in the targets of a query at which the search for the records of a batch begins: no record of the batch is
+ * before them. Older offsets are as correct as newer ones, but the search takes longer.
  *
- * <p>They are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}, "ids": {"topic":
- * "..."}}, ...]}. An entry holds for its batch and all later ones. It has {@code "aborted": true} if the brokers have
- * aborted a transaction of the query since: a start after a kill cannot ask them any more.
+ * <p>The offsets are in a file of the checkpoint: {@code [{"batch": 7, "offsets": {"topic": {"0": 123}}, "ids":
+ * {"topic": "..."}}, ...]}. An entry is valid for its batch and all later ones. It has {@code "aborted": true} if the
+ * brokers have aborted a transaction of the query since: the brokers cannot tell this to a start after a kill.
  */
 final class TargetOffsets {
-    /** The entry of the batch that runs, and that of the next one. */
+    /** The entries of the running batch and of the next batch. */
     private static final int KEPT = 2;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -68,10 +68,11 @@ final class TargetOffsets {
     }
 
     /**
-     * The newest offsets that hold for a batch; null if there are none. Those of later batches are removed: without
-     * batches, they are saved before the end of the batch, and when it runs again, it may end at other positions.
+     * The newest offsets that are valid for a batch; null if there are none. Removes the offsets of later batches: in
+     * the continuous mode, they are saved before the end of the batch, and when the batch runs again, it may end at
+     * other positions.
      *
-     * @param batch the one that an earlier process has not ended
+     * @param batch the batch that an earlier process has not ended
      * @param ids of the topics now
      */
     synchronized TargetEnds continueAt(long batch, Map<String, String> ids) {
@@ -84,7 +85,7 @@ final class TargetOffsets {
         return of(batch);
     }
 
-    /** The newest offsets that hold for a batch; null if there are none. */
+    /** The newest offsets that are valid for a batch; null if there are none. */
     synchronized TargetEnds of(long batch) {
         Entry entry = entry(batch);
         return entry == null ? null : entry.ends();
@@ -99,14 +100,15 @@ final class TargetOffsets {
         return null;
     }
 
-    /** Whether the brokers have aborted a transaction of the query after the offsets that hold for a batch. */
+    /** Whether the brokers have aborted a transaction of the query after the offsets that are valid for a batch. */
     synchronized boolean isAborted(long batch) {
         Entry entry = entry(batch);
         return entry != null && entry.aborted;
     }
 
     /**
-     * Saves that the brokers have aborted a transaction of the query after the offsets that hold for a batch, if any.
+     * Saves that the brokers have aborted a transaction of the query after the offsets that are valid for a batch, if
+     * any.
      */
     synchronized void saveAborted(long batch) {
         Entry entry = entry(batch);
@@ -116,12 +118,15 @@ final class TargetOffsets {
         }
     }
 
-    /** Saves offsets that hold for a batch and all later ones. */
+    /** Saves offsets that are valid for a batch and all later ones. */
     synchronized void save(long batch, TargetEnds ends) {
         save(Entry.of(batch, ends, false));
     }
 
-    /** Saves offsets that hold for a batch and all later ones, and add partitions to those that held before. */
+    /**
+     * Saves offsets that are valid for a batch and all later ones, with the partitions of the offsets that were valid
+     * before.
+     */
     synchronized void extend(long batch, TargetEnds ends) {
         save(Entry.of(batch, ends, isAborted(batch)));
     }

@@ -14,7 +14,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.Header;
 
-/** Finds the records in the targets that a query has written of the batch that runs again. */
+/** Finds the records of the repeated batch that a query has already written to its targets. */
 final class TargetScan {
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -33,7 +33,7 @@ final class TargetScan {
         this.patience = patience;
     }
 
-    /** What was found until now. */
+    /** The records found so far. */
     WrittenRecords found() {
         return found;
     }
@@ -80,7 +80,10 @@ final class TargetScan {
         }
     }
 
-    /** Where a partition is read from: its first record, if it is new or its topic was created again. */
+    /**
+     * The offset at which reading a partition begins: its first record, if the partition is new or its topic was
+     * created again.
+     */
     private static long begin(Map<TopicPartition, Long> from, TopicPartition partition, long end) {
         long begin = from.getOrDefault(partition, 0L);
         return begin > end ? 0 : begin;

@@ -81,9 +81,9 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
      * open transaction of another producer, so the records after it are read whether they are committed or not; only if
      * the brokers have aborted a transaction of the query, the search waits for the other producer.
      *
-     * @param records which ones, and where to end
+     * @param records the records to search for, and where to end
      * @param from where to begin, by partition; others begin at their first record
-     * @return what was found
+     * @return the records found
      */
     WrittenRecords search(TargetScan scan, EarlierRecords records, Map<TopicPartition, Long> from, Duration timeout) {
         Map<TopicPartition, Long> until = records.until();
@@ -106,7 +106,7 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
         return scan.found();
     }
 
-    /** Reads the ranges of INSERTs that came back, up to where the search begins. */
+    /** Reads the ranges of INSERTs that were added again, up to where the search begins. */
     private static void readReturned(
             TargetScan scan,
             KafkaConsumer<byte[], byte[]> consumer,

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 
-/** What the tasks of a query on workers ask the brokers for. The number of a task is that of its transactional id. */
+/** The requests to brokers of a query's tasks on workers. A task has the same number as its transactional id. */
 interface TaskBrokers {
     /**
      * A transactional id.
@@ -17,14 +17,14 @@ interface TaskBrokers {
     /**
      * Commits the open transaction of an id.
      *
-     * @return the id before; null if the brokers do not know it
+     * @return the state of the id before; null if the brokers do not know it
      */
     Id commitOpen(int number);
 
-    /** The id now. */
+    /** The present state of the id. */
     Id describe(int number);
 
-    /** Opens a producer with the id. The one before cannot write any more. */
+    /** Opens a producer with the id. Its previous producer cannot write any more. */
     Producer<byte[], byte[]> open(int number);
 
     /** The present ends of the targets. */

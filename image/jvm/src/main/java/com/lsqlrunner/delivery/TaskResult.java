@@ -3,7 +3,7 @@ package com.lsqlrunner.delivery;
 import java.io.Serializable;
 
 /**
- * What the driver has to know about a task that has committed its records.
+ * The report to the driver of a task that has committed its records.
  *
  * @param number of the task
  * @param owner the producer that has its transactional id now

@@ -11,14 +11,14 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What the tasks of a batch need on workers, which know nothing else about the output of their query. Spark sends it
- * with the tasks.
+ * Everything that a task on a worker needs to know about the output of its query. Spark sends it with the tasks of a
+ * batch.
  *
  * @param writer the beginning of the batch header and of the transactional ids
  * @param connection settings of all clients
  * @param producer settings of producers, with the timeout of transactions that only this process uses
  * @param from offsets of the targets before which no record of the batch is
- * @param earlier the records that an earlier process has written; null if none can be among those of the batch
+ * @param earlier the records that an earlier process has written; null if the batch cannot contain any of them
  * @param owners the producers that have the transactional ids when the batch begins, by the number of the task
  */
 public record TaskTransactions(
@@ -39,7 +39,7 @@ public record TaskTransactions(
     /**
      * A sender of a task.
      *
-     * @param number of the task: that of its part of the batch, which each attempt writes
+     * @param number of the task: the number of its part of the batch, which each attempt writes
      * @param isRetry whether another attempt may have written records, or may still be running
      */
     public RecordSender sender(long batch, int number, boolean isRetry) {

@@ -23,11 +23,11 @@ import org.apache.kafka.common.errors.TransactionalIdNotFoundException;
 import org.apache.kafka.common.utils.ProducerIdAndEpoch;
 
 /**
- * Ends the transactions that an earlier process has left open. It commits them: the consumers of uncommitted records
- * have already seen their records, so these must stay.
+ * Commits the transactions that an earlier process has left open, because consumers of uncommitted records have already
+ * seen their records.
  */
 final class TransactionRecovery {
-    /** A transaction that a producer has just ended changes its state once more. */
+    /** The state of a transaction changes once more after its producer has ended it. */
     private static final int ATTEMPTS = 5;
 
     private final Admin admin;
@@ -36,9 +36,9 @@ final class TransactionRecovery {
     private final Duration timeout;
 
     /**
-     * What the brokers know.
+     * The state at the brokers.
      *
-     * @param ids the number after that of the last transactional id
+     * @param ids the number of the last transactional id, plus one
      * @param hasAborted whether the last transaction of an id was aborted: only the brokers do so, if it was open for
      *     too long
      * @param timeoutsMs of their transactions
@@ -73,7 +73,7 @@ final class TransactionRecovery {
 
     /**
      * All transactional ids of the query that the brokers know, by number. Numbers may be missing: the brokers forget
-     * an id that was not used for a week, and those with high numbers are used less.
+     * an id that was not used for a week, and ids with high numbers are used less.
      */
     private NavigableMap<Integer, TransactionDescription> all() {
         Set<Integer> numbers = new TreeSet<>();
@@ -94,11 +94,11 @@ final class TransactionRecovery {
     }
 
     /**
-     * Commits the open transactions of a processor's queries that do not run any more, for example of a state that was
+     * Commits the open transactions of a processor's queries that do not run any more, for example after a state was
      * reset.
      *
-     * @param app the beginning of the processor's transactional ids
-     * @param running the beginnings of those of its queries
+     * @param app the prefix of the processor's transactional ids
+     * @param running the prefixes of the transactional ids of its queries
      * @throws org.apache.kafka.common.errors.UnsupportedVersionException the brokers, before 3.0, do not list
      *     transactions
      */
@@ -123,7 +123,7 @@ final class TransactionRecovery {
     /**
      * Commits the open transaction of one id.
      *
-     * @return the id before; null if the brokers do not know it
+     * @return the state of the id before; null if the brokers do not know it
      */
     TransactionDescription commitOpen(int number) {
         TransactionDescription found = describe(number);
@@ -131,7 +131,7 @@ final class TransactionRecovery {
         return found;
     }
 
-    /** One id; null if the brokers do not know it. */
+    /** The state of one id; null if the brokers do not know it. */
     TransactionDescription describe(int number) {
         return describe(number, number + 1).get(number);
     }
@@ -156,8 +156,8 @@ final class TransactionRecovery {
     }
 
     /**
-     * Whether another process has the transactional ids now, after producers of this one were fenced. The brokers fence
-     * a producer themselves if its transaction was open for too long; then they have aborted it.
+     * Whether another process has the transactional ids now, after producers of this process were fenced. The brokers
+     * also fence a producer if its transaction was open for too long; then they have aborted the transaction.
      */
     boolean isReplaced() {
         return all().values().stream().noneMatch(TransactionRecovery::isAborted);

@@ -13,11 +13,11 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * The exactly-once output of a query. Each record has an identity, and is written in a transaction that is never
- * aborted. When the query starts, the transactions of an earlier process are committed, its producers are fenced, and
- * the records that it has written of the batch that runs again are searched in the targets: they are left out.
+ * aborted. When the query starts, it commits the transactions of an earlier process, fences its producers, and searches
+ * the targets for records of the repeated batch that are already written, to leave them out.
  */
 public final class TransactionalOutput implements AutoCloseable {
-    /** Offsets of the targets are saved again after this time, or after so many records. */
+    /** Offsets of the targets are saved again after this time, or after this number of records. */
     private static final Duration SAVE_OFFSETS = Duration.ofSeconds(5);
 
     private static final long SAVE_OFFSETS_RECORDS = 200_000;
@@ -29,8 +29,8 @@ public final class TransactionalOutput implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     /**
-     * Of requests whose failure costs little: while the query runs, older offsets of the targets are correct as well;
-     * at its end, the next start commits what is open.
+     * The timeout of requests whose failure is harmless: while the query runs, older offsets of the targets are correct
+     * as well; at its end, the next start commits open transactions.
      */
     private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(5);
 
@@ -44,7 +44,7 @@ public final class TransactionalOutput implements AutoCloseable {
     /** Set if the tasks run in other JVMs; then the slots have no producers. */
     private WorkerTransactions workers;
 
-    /** The batch that runs, or the next one. */
+    /** The running batch, or the next one. */
     private long batch;
 
     private boolean isBatchRunning;
@@ -53,7 +53,7 @@ public final class TransactionalOutput implements AutoCloseable {
     private long unsavedRecords;
 
     /**
-     * @param writer {@code <app id>/<run>/<query>/}: the beginning of the batch header and of the transactional ids
+     * @param writer {@code <app id>/<run>/<query>/}: the prefix of the batch header and of the transactional ids
      * @param targets the topics
      * @param offsets the file with the offsets of the targets
      * @param inserts the file of {@link InsertHistory}
@@ -103,11 +103,11 @@ public final class TransactionalOutput implements AutoCloseable {
         batch = replay.batch();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
         if (known.hasAborted()) {
-            // The brokers forget the abort when a producer is opened with the same id.
+            // The brokers forget that they aborted a transaction when a producer is opened with the same id.
             offsets.saveAborted(batch);
         }
-        // All producers are opened now. If one were opened later, by a process that was suspended until another one
-        // took its place, its transactional id would fence the producer of the other process.
+        // All producers are opened now. If a suspended process, which another process has replaced, opened one later,
+        // it would fence the producer of the other process.
         int producers = Math.max(known.ids(), settings.tasks);
         if (settings.onWorkers) {
             workers = new WorkerTransactions(settings, recovery(TIMEOUT), known.timeoutsMs());
@@ -126,8 +126,8 @@ public final class TransactionalOutput implements AutoCloseable {
         }
         TargetEnds ends = all.of(settings.targets);
         // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
-        // older copy, the targets have records of later batches, with the same numbers and other content: no search
-        // may find them.
+        // older copy, the targets have records of later batches with the same numbers and other content. No search may
+        // find these records.
         if (from == null || !replay.hasBegun()) {
             offsets.save(batch, ends);
         } else {
@@ -138,7 +138,10 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
-    /** The offsets with the ends of topics that were no targets when they were saved: nothing was written there. */
+    /**
+     * The offsets, with the ends of topics that were not targets when the offsets were saved: these topics have no
+     * records of the query.
+     */
     private TargetEnds withNewTargets(TargetEnds from, TargetEnds ends) {
         Set<String> added = new HashSet<>(settings.targets);
         from.offsets().keySet().forEach(partition -> added.remove(partition.topic()));
@@ -169,8 +172,8 @@ public final class TransactionalOutput implements AutoCloseable {
     /**
      * Commits the open transactions of a processor's queries that do not run any more.
      *
-     * @param app the beginning of the processor's transactional ids
-     * @param running the beginnings of those of its queries
+     * @param app the prefix of the processor's transactional ids
+     * @param running the prefixes of the transactional ids of its queries
      */
     public static void commitAbandoned(
             String app, Collection<String> running, Map<String, Object> connection, Map<String, Object> producer) {
@@ -197,7 +200,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * Begins a batch whose tasks run in other JVMs.
      *
      * @param tasks their number
-     * @return what they need; null if the tasks run in this JVM
+     * @return the data that tasks need; null if they run in this JVM
      */
     public TaskTransactions begin(int tasks) {
         if (workers == null) {
@@ -232,7 +235,7 @@ public final class TransactionalOutput implements AutoCloseable {
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
-        // What is found in the targets and not written again yet is before their present ends.
+        // Records that were found in the targets and are not written again yet are before the present ends.
         if (unsavedRecords > 0 && isDue && !hasWritten()) {
             try {
                 saveOffsets(batch, ends());
@@ -249,7 +252,7 @@ public final class TransactionalOutput implements AutoCloseable {
     /**
      * Releases the records that are written already when no batch can write them again. Without state, an earlier
      * process may have written records of several batches, because it ran without batches. Some are never written
-     * again, for example those of an INSERT that has another filter now.
+     * again, for example records of an INSERT that has another filter now.
      */
     private void forgetWritten(Map<TopicPartition, Long> positions) {
         WrittenRecords found = written;
@@ -272,7 +275,7 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
-    /** Saves offsets before which no record of a batch, or of a later one, is. */
+    /** Saves offsets that are before all records of a batch and of later batches. */
     public void saveOffsets(long of, TargetEnds before) {
         history.settle();
         offsets.save(of, before);
@@ -294,7 +297,7 @@ public final class TransactionalOutput implements AutoCloseable {
         return workers == null ? slots.limitMs() : workers.limitMs();
     }
 
-    /** After a producer was fenced: whether another process writes in place of this one. */
+    /** After a producer was fenced: whether another process has replaced this one. */
     public boolean isReplaced() {
         return workers == null ? recovery(TIMEOUT).isReplaced() : workers.isReplaced();
     }

@@ -10,7 +10,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * interval. It is never aborted.
  */
 final class TransactionalSender implements RecordSender {
-    /** The clock is read once for so many records. */
+    /** The clock is read once for this number of records. */
     private static final int RECORDS_PER_CLOCK = 8;
 
     private final Producer<byte[], byte[]> producer;
@@ -19,7 +19,7 @@ final class TransactionalSender implements RecordSender {
     private final Runnable discard;
     private boolean isOpen;
 
-    /** Whether records were sent after the last {@link #commit}; always so within a transaction. */
+    /** Whether records were sent after the last {@link #commit}; always true within a transaction. */
     private boolean isIncomplete;
 
     private long openedNanos;
@@ -29,7 +29,7 @@ final class TransactionalSender implements RecordSender {
      * @param producer of this task only
      * @param intervalNanos the longest time for which consumers of committed records wait for a record
      * @param release called at the end with a producer without an open transaction
-     * @param discard called at the end with one whose records are not complete
+     * @param discard called at the end with a producer whose records are not complete
      */
     TransactionalSender(Producer<byte[], byte[]> producer, long intervalNanos, Runnable release, Runnable discard) {
         this.producer = producer;

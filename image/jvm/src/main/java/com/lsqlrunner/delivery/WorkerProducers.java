@@ -14,8 +14,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * The producers of a worker that no task uses. A task takes one and returns it, so that the next batch continues with
- * it. Nobody tells a worker when a query ends: producers that were not used for some time are closed.
+ * The unused producers of a worker. A task takes one and returns it, so that the next batch continues with it. A worker
+ * does not know when a query ends, so producers that were not used for some time are closed.
  */
 public final class WorkerProducers {
     private static final Duration UNUSED = Duration.ofMinutes(1);
@@ -40,7 +40,7 @@ public final class WorkerProducers {
         this.unused = unused;
     }
 
-    /** Those of this JVM. */
+    /** The producers of this JVM. */
     static WorkerProducers ofWorker() {
         return OF_WORKER;
     }

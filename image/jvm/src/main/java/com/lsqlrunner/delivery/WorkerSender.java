@@ -10,10 +10,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ProducerFencedException;
 
 /**
- * Sends the records of a task on a worker in transactions. Each number of a task has a transactional id. At its first
- * record, a task takes the id from the attempt or worker that had it: the brokers refuse that one from then on, also if
- * it was only suspended. If another attempt may have written records of the batch, what it has left open is committed,
- * and its records are searched in the targets: they are left out.
+ * Sends the records of a task on a worker in transactions. Each number of a task has a transactional id. With its first
+ * record, a task takes the id from the attempt or worker that had it. From then on the brokers refuse that attempt,
+ * also if it was only suspended. If another attempt may have written records of the batch, the task commits its open
+ * transaction and searches the targets for its records, to leave them out.
  */
 final class WorkerSender implements RecordSender {
     private final TaskTransactions tasks;
@@ -30,7 +30,7 @@ final class WorkerSender implements RecordSender {
     private boolean mustSearch;
     private boolean hasAborted;
 
-    /** What was found of an earlier process, joined with what was found of other attempts. */
+    /** The records found of an earlier process and of other attempts. */
     private WrittenRecords earlier;
 
     private WrittenRecords ofAttempts = new WrittenRecords();
@@ -65,7 +65,7 @@ final class WorkerSender implements RecordSender {
                     owned.producer(),
                     tasks.commitIntervalNanos(),
                     () -> idle.release(key(), owned),
-                    () -> owned.producer().close(Duration.ZERO)); // another attempt commits what is open
+                    () -> owned.producer().close(Duration.ZERO)); // another attempt commits the open transaction
             return written;
         } finally {
             if (sender == null) {
@@ -80,7 +80,7 @@ final class WorkerSender implements RecordSender {
         Owned kept = idle.take(key());
         if (kept != null) {
             if (!isRetry && kept.owner().equals(known)) {
-                return kept; // nobody else has had the id since this worker wrote the batch before
+                return kept; // no other worker has had the id since this worker wrote the previous batch
             }
             kept.producer().close(Duration.ZERO);
         }

@@ -13,12 +13,12 @@ import org.apache.kafka.common.TopicPartition;
 public final class WrittenRecords {
     private static final int SMALLEST = 1_024;
 
-    /** Two longs for each place of the hash table; a place is free if its count is 0. */
+    /** Two longs for each slot of the hash table; a slot is free if its count is 0. */
     private long[] identities = new long[2 * SMALLEST];
 
     private int[] counts = new int[SMALLEST];
 
-    /** Places that have been used. They stay in use when their count becomes 0 again. */
+    /** The number of used slots. A slot stays in use when its count becomes 0 again. */
     private final BitSet used = new BitSet();
 
     private int places;
@@ -42,21 +42,21 @@ public final class WrittenRecords {
         remaining++;
     }
 
-    /** Adds the result of a source record, of a query without state, with the partitions that it may come from. */
+    /** For a query without state: adds the result of a source record, with the partitions that it may come from. */
     synchronized void addOfRecord(long high, long low, List<TopicPartition> sources) {
         add(high, low);
         sources.forEach(source -> ends.merge(source, low + 1, Math::max));
     }
 
-    /** Joins other records, which are taken out after those that are equal. */
+    /** Adds other records, which are taken after equal records of this object. */
     synchronized void join(WrittenRecords more) {
         others = more;
     }
 
     /**
-     * Takes a record out.
+     * Takes a record.
      *
-     * @return whether it was there: it is written already
+     * @return whether this object had the record, which is then already written
      */
     public synchronized boolean take(long high, long low) {
         int place = place(high, low);

@@ -11,7 +11,7 @@ import java.util.Map;
 public enum Condition {
     /** Bytes that are not in the declared format. All formats, including Spark's own, report this condition. */
     MALFORMED_RECORD_IN_PARSING("<reason>"),
-    /** A header that does not have the type as which a function reads it. */
+    /** A header whose bytes do not have the type that a function expects. */
     LSQL_HEADER_INVALID("header <header>: <reason>"),
     /** A schema that cannot be used, or that cannot hold a type. Detected before any record is read. */
     LSQL_SCHEMA_UNUSABLE("<reason>"),
@@ -22,13 +22,14 @@ public enum Condition {
     /** A timestamp that the topic of the record does not accept. */
     LSQL_TIMESTAMP_REFUSED("<reason>"),
     /**
-     * A record that has ended the JVMs of workers. {@code partition}, {@code offset} and {@code heap_mib} are numbers.
+     * A record that exceeds the heap of workers: their JVMs exit. {@code partition}, {@code offset} and
+     * {@code heap_mib} are numbers.
      */
     LSQL_RECORD_EXCEEDS_HEAP(
             "the record at <offset> of partition <partition> of <topic> exceeds <heap_mib> MiB of heap"),
     /** An aggregate whose state of one group is too large. */
     LSQL_GROUP_TOO_LARGE("<aggregate> keeps more than <limit_mib> MiB of one group"),
-    /** A user-defined function fails for a record: it throws an exception, or returns what it must not. */
+    /** A user-defined function fails for a record: it throws an exception, or returns an invalid value. */
     LSQL_FUNCTION_FAILED("<reason>"),
     /** The class of a user-defined function cannot be loaded, created or linked. */
     LSQL_FUNCTION_UNUSABLE("<reason>"),
@@ -39,7 +40,7 @@ public enum Condition {
     LSQL_SINK_UNREACHABLE("<reason>"),
     /** The server refuses this client: credentials, rights, a database that does not exist. */
     LSQL_SINK_REFUSED("<reason>"),
-    /** The certificate of the server is of another authority or for another host. */
+    /** The certificate of the server is from another authority or for another host. */
     LSQL_SINK_CERTIFICATE_UNTRUSTED("<reason>"),
     /** The table does not exist or has other columns. */
     LSQL_SINK_TABLE_MISMATCH("<reason>"),

@@ -38,13 +38,14 @@ public final class ErrorChain {
      * @param condition without the sub-condition; empty for an exception without one
      * @param parameters of the condition; a value of a record is replaced, unless {@link ShownValue#isIncluded}
      * @param reason one line of text for people, without class names and stack trace, and without values of records
-     *     unless {@link ShownValue#isIncluded}; empty if the exception has no message, or none without values
+     *     unless {@link ShownValue#isIncluded}; empty if the exception has no message, or its message may contain
+     *     values
      */
     public record Link(String type, String condition, Map<String, String> parameters, String reason) {}
 
     /**
      * The chain as a JSON array of objects with the fields of {@link Link}. If a store of files has failed, the last
-     * one is the {@link StoreException} for it.
+     * object is its {@link StoreException}.
      */
     public static String json(Throwable error) throws JsonProcessingException {
         List<Link> links = of(error);

@@ -3,10 +3,10 @@ package com.lsqlrunner.errors;
 import java.util.Map;
 
 /**
- * Bytes that are not a value of their format. The reason begins with the field that contains them, if one does.
+ * Bytes that are not a value of their format. The reason begins with the field that contains them, if there is one.
  *
- * <p>Only a decoder that is left by this exception names the field that it was reading: decoders keep no path while
- * they read, so valid records have no cost.
+ * <p>Each decoder that passes the exception on adds the field that it was reading. Decoders keep no path while they
+ * read, so valid records have no cost.
  */
 public final class MalformedRecordException extends LsqlException {
     private static final long serialVersionUID = 1L;

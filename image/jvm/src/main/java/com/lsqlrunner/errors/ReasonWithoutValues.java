@@ -15,8 +15,9 @@ import org.apache.spark.SparkThrowableHelper;
 /**
  * The reasons of exceptions of Spark and of libraries, without the values of records.
  *
- * <p>A message of Spark is its template, with those parameters that never are values: types, names, sizes. Of a message
- * without a condition nothing is known; it is a reason only if it comes from code that has no values.
+ * <p>For a Spark condition, the reason is the template of the message with the parameters that never contain values:
+ * types, names, sizes. A message without a condition is a reason only if the class that throws it has no values of
+ * records.
  */
 final class ReasonWithoutValues {
     /** The parameters of Spark's conditions that are not values of records. */
@@ -45,7 +46,7 @@ final class ReasonWithoutValues {
             "batchId",
             "checkpointLocation",
             "stateStoreId",
-            "errorMessage"); // of raise_error, whose texts are ours
+            "errorMessage"); // raise_error, whose texts are ours
 
     /** Texts for conditions whose template is only a parameter. */
     private static final Map<String, String> TEXTS = Map.of(
@@ -79,7 +80,7 @@ final class ReasonWithoutValues {
 
     private static final Pattern PARAMETER = Pattern.compile("<([a-zA-Z0-9_-]+)>");
 
-    /** The name of an exception's class in a message: what follows is the message of that exception. */
+    /** The class name of an exception in a message, followed by the message of that exception. */
     private static final Pattern NESTED = Pattern.compile("\\b(?:[a-z]\\w*\\.)+[A-Z][\\w$]*(?:Exception|Error)\\b");
 
     private ReasonWithoutValues() {}
@@ -95,7 +96,7 @@ final class ReasonWithoutValues {
      * The text of a condition; empty for an unknown one.
      *
      * @param condition with its sub-condition
-     * @param parameters the result of {@link #parameters}; those that are missing are replaced
+     * @param parameters the result of {@link #parameters}; missing parameters are replaced
      */
     static String ofCondition(String condition, Map<String, String> parameters) {
         String own = TEXTS.get(condition.split("\\.", 2)[0]);

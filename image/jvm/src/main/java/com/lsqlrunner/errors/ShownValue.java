@@ -3,14 +3,14 @@ package com.lsqlrunner.errors;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * How error texts show the values of records. By default they do not: many people can read logs, {@code /stream} and
- * the headers of dead letters, who cannot read the topics.
+ * Whether and how error texts show values of records. By default they do not show values: many people who can read
+ * logs, {@code /stream} and the headers of dead letters may not read the topics.
  */
 public final class ShownValue {
     /** The property of the JVM that makes error texts include values: {@code true} or {@code false}. */
     public static final String PROPERTY = "lsql.errors.includeValues";
 
-    /** What replaces a value in a text of Spark. The log of the process masks secrets with the same text. */
+    /** The text that replaces a value in a text of Spark. The log of the process masks secrets with the same text. */
     public static final String MASK = "***";
 
     private static final int MAX_LENGTH = 40;

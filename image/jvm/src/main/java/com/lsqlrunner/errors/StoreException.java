@@ -54,12 +54,12 @@ public final class StoreException extends LsqlException {
                 return found;
             }
         }
-        // An entry of a log that exists was written by another process: the store works.
+        // If the entry of a log exists, another process has written it: the store works.
         boolean isRefused = chain.stream().anyMatch(FileAlreadyExistsException.class::isInstance);
         return !isRefused && chain.stream().anyMatch(StoreException::isOfConnector) ? of(chain) : null;
     }
 
-    /** A connector translates exceptions to those of Java, which do not tell where they are from. */
+    /** A connector translates its exceptions to Java's own, whose class does not show their origin. */
     private static boolean isOfConnector(Throwable error) {
         return Stream.of(error.getStackTrace())
                 .anyMatch(frame -> CONNECTORS.stream().anyMatch(frame.getClassName()::startsWith));

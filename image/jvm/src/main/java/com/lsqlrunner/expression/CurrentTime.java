@@ -22,8 +22,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The time at which a row is computed, as a TIMESTAMP. Spark replaces its own functions of the current time by one time
- * for the whole query, which for a query that runs until it is stopped would be that of its start.
+ * The time at which a row is computed, as a TIMESTAMP. Spark replaces its own functions of the current time with one
+ * time for the whole query. For a query that runs until it is stopped, this would be the time of its start.
  */
 public final class CurrentTime extends LsqlExpression {
     private static final long serialVersionUID = 1L;

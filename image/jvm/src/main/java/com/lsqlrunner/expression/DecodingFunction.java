@@ -20,7 +20,7 @@ public abstract class DecodingFunction extends UnaryFunction {
 
     /**
      * @param declared the type of the values, with fields that may be not nullable
-     * @param parameters other values in which two functions may differ; shown in plans
+     * @param parameters other values that distinguish functions; shown in plans
      */
     protected DecodingFunction(Expression child, DataType declared, String... parameters) {
         super(child, parameters(declared, parameters));

@@ -17,7 +17,7 @@ public abstract class LsqlExpression extends Expression implements Serializable 
      * Creates an expression.
      *
      * @param children the input expressions
-     * @param parameters other values in which two expressions of the class may differ; shown in plans
+     * @param parameters other values that distinguish expressions of the class; shown in plans
      */
     protected LsqlExpression(List<? extends Expression> children, Object... parameters) {
         identity = new Identity(children, parameters);

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
-/** Returns the bytes unchanged if their number is that of their format; else the record is malformed. */
+/** Returns the bytes unchanged if they have the length of their format; else the record is malformed. */
 public final class RequireLength extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.DataTypes;
 public final class ShowValue extends BinaryFunction {
     private static final long serialVersionUID = 1L;
 
-    /** Creates the function of two texts: the value, and what stands in its place. */
+    /** Creates the function of two texts: the value, and its replacement. */
     public ShowValue(Expression value, Expression otherwise) {
         super(value, otherwise);
     }

@@ -19,9 +19,9 @@ import org.apache.hadoop.io.IOUtils;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 
 /**
- * Checkpoints in a store without rename, such as S3: a file becomes visible when it is closed, and the store itself
- * refuses a name that exists ({@code If-None-Match}). Spark's own implementations rename, or look before they write, so
- * that two processes could both write the same entry of a log.
+ * Checkpoints in a store without rename, such as S3: a file becomes visible when it is closed, and the store refuses to
+ * overwrite a file ({@code If-None-Match}). Spark's own implementations rename files, or check before they write, so
+ * two processes could both write the same entry of a log.
  */
 @PythonEntry
 public final class ConditionalFileManager implements CheckpointFileManager {

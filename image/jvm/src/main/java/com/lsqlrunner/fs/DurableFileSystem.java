@@ -24,8 +24,8 @@ import org.apache.hadoop.fs.permission.FsPermission;
  *
  * <p>Without its native library, Hadoop runs {@code chmod} and {@code readlink} as processes: about fifty for one
  * micro-batch with state. It also lets the kernel decide when a file reaches the disk, so files of a checkpoint may be
- * empty after a power failure. Here the content of a file is on disk when it is closed, and its name when it is
- * renamed.
+ * empty after a power failure. This class writes the content of a file to the disk when the file is closed, and its
+ * name when it is renamed.
  */
 @PythonEntry
 public final class DurableFileSystem extends RawLocalFileSystem {

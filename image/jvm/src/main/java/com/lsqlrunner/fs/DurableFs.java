@@ -25,7 +25,7 @@ public final class DurableFs extends DelegateToFileSystem {
     }
 
     /**
-     * Hadoop's implementation looks whether the target exists, and then renames: two JVMs that write the same entry of
+     * Hadoop's implementation checks whether the target exists, and then renames: two JVMs that write the same entry of
      * a log could both succeed.
      *
      * <p>A file of a checkpoint, such as the plan of a batch, its end and its changes of states, is written under

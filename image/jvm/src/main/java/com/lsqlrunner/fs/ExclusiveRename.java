@@ -11,11 +11,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.Set;
 
 /**
- * Renames a file to a name that does not exist. Of several processes that rename to the same name, one succeeds: the
- * file gets the second name with link(2), which refuses an existing name, and then loses the first one.
+ * Renames a file to a name that does not exist. If several processes rename files to the same name, only one succeeds:
+ * link(2), which refuses an existing name, gives the file its second name, and then the first name is removed.
  *
  * <p>On a file system without hard links, the name is checked before the file is renamed. Then two processes may both
- * succeed, and the file of the second one remains.
+ * succeed, and the file of the second process remains.
  */
 final class ExclusiveRename {
     /** Gives a file a second name, as {@link Files#createLink} does. */
@@ -24,7 +24,7 @@ final class ExclusiveRename {
         void create(Path name, Path file) throws IOException;
     }
 
-    /** The texts of EPERM, which link(2) has for such a file system, of EOPNOTSUPP and of ENOSYS. */
+    /** The texts of EPERM, which link(2) returns on such a file system, EOPNOTSUPP and ENOSYS. */
     private static final Set<String> UNSUPPORTED =
             Set.of("Operation not permitted", "Operation not supported", "Function not implemented");
 
@@ -47,7 +47,7 @@ final class ExclusiveRename {
             if (!Files.isSameFile(source, target)) {
                 throw exists;
             }
-            // A server got the request twice, and its first answer was lost.
+            // The server got the request twice, and its first response was lost.
         } catch (UnsupportedOperationException unsupported) {
             renameIfMissing(source, target);
             return;

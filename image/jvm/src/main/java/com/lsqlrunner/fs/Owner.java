@@ -7,12 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The process that may write the checkpoints, if a Lease chooses it among several. On a volume it is named by the line
- * in a file of the state directory, at a URI by the largest number in a folder. A process that was suspended and
- * continues finds another one, and ends at once.
+ * The owner of the checkpoints: the process that may write them, if a Lease chooses one of several. On a volume, a line
+ * in a file of the state directory names the owner; at a URI, the largest number in a folder does. A process that was
+ * suspended and continues reads another owner, and ends immediately.
  *
- * <p>Comparing and writing are two steps. What a process writes between them when it was suspended there does no harm:
- * an entry of a log is written only if it does not exist, and the names of files of states are unique.
+ * <p>Comparing and writing are two steps. If a process is suspended between them, its write is harmless: an entry of a
+ * log is written only if it does not exist, and files of states have unique names.
  */
 @PythonEntry
 public final class Owner {
@@ -22,15 +22,16 @@ public final class Owner {
     /** How this process is recorded as the owner. */
     sealed interface OwnerRecord permits OwnerFile, OwnerNumber {
         /**
-         * Whether another process is the owner; {@link com.lsqlrunner.errors.StoreException} if a store does not tell.
+         * Whether another process is the owner. Throws {@link com.lsqlrunner.errors.StoreException} if the store does
+         * not respond.
          */
         boolean isReplaced();
 
-        /** How often this is compared: a query without batches writes records without a file for each. */
+        /** The interval of comparing the owner: a query without batches does not write a file for each record. */
         int checkMs();
     }
 
-    /** A line in a file on a volume. A file that cannot be read tells nothing. */
+    /** A line in a file on a volume. A file that cannot be read does not count as another owner. */
     record OwnerFile(Path file, String text) implements OwnerRecord {
         @Override
         public boolean isReplaced() {
@@ -64,12 +65,15 @@ public final class Owner {
 
     private Owner() {}
 
-    /** This process has written the line to the file, and compares it from now on. */
+    /** Records that this process has written the line to the file, and compares the line from now on. */
     public static void begin(String file, String text) {
         begin(new OwnerFile(Path.of(file), text));
     }
 
-    /** This process has created the file with the number in the folder, and looks for a larger one from now on. */
+    /**
+     * Records that this process has created the file with the number in the folder, and searches for a larger number
+     * from now on.
+     */
     public static void beginAt(String folder, long number) {
         begin(new OwnerNumber(folder, number));
     }
@@ -85,10 +89,10 @@ public final class Owner {
     }
 
     /**
-     * Ends the process if another one is the owner. Does nothing without a Lease. For what replaces a file, and would
-     * replace that of another owner.
+     * Ends the process if another one is the owner. Does nothing without a Lease. Called before a file is replaced that
+     * another owner may have written.
      *
-     * @throws com.lsqlrunner.errors.StoreException the store does not tell it
+     * @throws com.lsqlrunner.errors.StoreException the store does not respond
      */
     public static void check() {
         OwnerRecord found = own;
@@ -97,7 +101,10 @@ public final class Owner {
         }
     }
 
-    /** As {@link #check}, on a volume, where it costs little. At a URI, the store refuses a file that exists. */
+    /**
+     * As {@link #check} on a volume, where it costs little. Does nothing at a URI, where the store refuses to overwrite
+     * a file.
+     */
     public static void checkOnVolume() {
         if (own instanceof OwnerFile) {
             check();

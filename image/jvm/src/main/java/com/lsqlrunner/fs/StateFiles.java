@@ -63,7 +63,7 @@ public final class StateFiles {
         });
     }
 
-    /** Writes a file that does not exist; returns whether it did not. Of several processes, one succeeds. */
+    /** Creates a file; returns false if it exists. If several processes create the same file, one succeeds. */
     public static boolean create(String file, byte[] content) {
         return StoreException.orThrow(() -> {
             try {
@@ -113,7 +113,7 @@ public final class StateFiles {
         });
     }
 
-    /** The largest number that is the name of a file in a folder; 0 if there is none. */
+    /** The largest number among the names of files in a folder; 0 if there is none. */
     public static long newestNumber(String folder) {
         return StoreException.orThrow(() -> {
             long newest = 0;

@@ -38,7 +38,7 @@ interface ArgumentConverter {
      * The converter of a type.
      *
      * @param wanted the class that receives the value: {@link LocalDate}, {@link Instant}, {@link List} and {@link Map}
-     *     are passed only to parameters of these classes; others get what Spark passes
+     *     are passed only to parameters of these classes; other parameters get the same objects as from Spark
      */
     static ArgumentConverter of(DataType type, Class<?> wanted) {
         if (type instanceof StringType) {

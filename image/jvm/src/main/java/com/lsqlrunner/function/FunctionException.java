@@ -16,13 +16,16 @@ final class FunctionException extends LsqlException {
 
     /** The function throws an exception for a record. */
     static FunctionException thrown(String function, String className, Throwable cause) {
-        // The class may put anything into its message, so also the values that it was called with.
+        // The message of the class may contain the values of its arguments.
         String message = ShownValue.choose(messageOf(cause), "");
         return new FunctionException(
                 Condition.LSQL_FUNCTION_FAILED, function, "throws " + text(cause, message, className));
     }
 
-    /** The function returns a value that its declaration does not allow, or a record has one that it cannot take. */
+    /**
+     * The function returns a value that its declaration does not allow, or a record has a value that the function
+     * cannot take.
+     */
     static FunctionException invalidValue(String function, String reason) {
         return new FunctionException(Condition.LSQL_FUNCTION_FAILED, function, reason);
     }
@@ -51,8 +54,8 @@ final class FunctionException extends LsqlException {
     }
 
     /**
-     * Whether the JVM writes only names of classes and members, and versions, into the messages of such errors. An
-     * initializer, a native library or a class that is made of a value can put the value into theirs.
+     * Whether the JVM writes only versions and names of classes and members into the message of such an error. Messages
+     * from an initializer, a native library, or a class that is generated from a value may contain values.
      */
     private static boolean namesClassesOnly(LinkageError error) {
         return error instanceof NoClassDefFoundError

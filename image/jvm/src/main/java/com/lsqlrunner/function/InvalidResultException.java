@@ -1,6 +1,8 @@
 package com.lsqlrunner.function;
 
-/** A result that is not of the declared type. The message completes "the function X": {@code returns a Long ...}. */
+/**
+ * A result that does not have the declared type. The message completes "the function X": {@code returns a Long ...}.
+ */
 final class InvalidResultException extends Exception {
     private static final long serialVersionUID = 1L;
 

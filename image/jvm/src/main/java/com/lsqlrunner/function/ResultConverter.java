@@ -27,7 +27,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Converts what a function returns to a value of Spark, and checks that it has exactly the declared type. */
+/** Converts the result of a function to a value of Spark, and checks that it has exactly the declared type. */
 @FunctionalInterface
 interface ResultConverter {
     /**

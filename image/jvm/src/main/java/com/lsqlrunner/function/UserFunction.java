@@ -13,8 +13,8 @@ import org.apache.spark.sql.api.java.UDF5;
 import org.apache.spark.sql.types.DataType;
 
 /**
- * An object of the class of a user-defined function, and the conversion of its arguments and results. Everything that
- * the class throws becomes a {@link FunctionException}, except when the memory is full or the task is stopped.
+ * An object of the class of a user-defined function, and the conversion of its arguments and results. Every exception
+ * of the class becomes a {@link FunctionException}, except if the heap is full or the task is stopped.
  */
 final class UserFunction {
     private static final List<Class<?>> INTERFACES =
@@ -108,7 +108,7 @@ final class UserFunction {
             }
             throw FunctionException.thrown(declaration.name(), declaration.className(), error);
         } finally {
-            // An interrupt that the function caused itself must not end the next request of this thread to a broker.
+            // If the function interrupts its own thread, the next request of this thread to a broker must not fail.
             if (!wasInterrupted && Thread.currentThread().isInterrupted() && !isStopped()) {
                 Thread.interrupted();
             }

@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.StructType;
 /**
  * The canonical text of a JSON value, which is equal for equal values: without white space, the fields of objects in
  * the order of their names and without those that are null, numbers without zeros at their end, text without escapes
- * that it does not need. It does not depend on a type, so that keys are never taken for equal because a type lacks a
- * field in which they differ.
+ * that it does not need. It does not depend on a type: otherwise keys could be equal because the type lacks a field in
+ * which they differ.
  */
 public final class CanonicalJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;
@@ -103,7 +103,7 @@ public final class CanonicalJson extends UnaryFunction {
                 .append('"');
     }
 
-    /** The canonical text of a number. A number with too many digits to compute with is equal to itself only. */
+    /** The canonical text of a number. A number with too many digits to compute with equals only the same text. */
     private static String number(String digits) {
         if (digits.length() > RecordBudget.MAX_DIGITS || JsonRecordReader.hasLargeExponent(digits)) {
             return digits;

@@ -32,8 +32,8 @@ public final class DecodeJson extends DecodingFunction {
      * Creates the function.
      *
      * @param declared the type of the records, in which fields may be not nullable
-     * @param type that of the struct: with STRING in the place of DOUBLE or LONG for numbers whose text is kept, and
-     *     DECIMAL in the place of LONG for numbers that need not be whole
+     * @param type of the struct: with STRING in place of DOUBLE or LONG for numbers whose text is kept, and DECIMAL in
+     *     place of LONG for numbers that need not be whole
      * @param isBare whether a record is any JSON value, which becomes the only field of the struct
      */
     public DecodeJson(Expression child, StructType declared, StructType type, boolean isBare) {

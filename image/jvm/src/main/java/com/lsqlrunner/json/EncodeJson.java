@@ -22,13 +22,13 @@ import scala.Option;
 public final class EncodeJson extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    /** The type of the struct in JSON; null if it is that of the argument. */
+    /** The type of the struct in JSON; null if the argument has the same type. */
     @SuppressWarnings("serial") // Spark's types are serializable, but their class does not declare it.
     private final StructType declared;
 
     private transient JsonObjectWriter writer;
     private transient SparkJsonGenerator generator;
-    /** Converts numbers that are text, which Spark's generator would write in quotes; null if there are none. */
+    /** Converts numbers that are text, because Spark's generator would write quotes; null if there are none. */
     private transient Expression values;
 
     private transient UnaryOperator<Object> variants;

@@ -35,7 +35,7 @@ public final class ExtendJson extends BinaryFunction {
      * existing field is replaced, others are added at the end.
      *
      * @param extended the fields that do not replace an object of {@code source} but extend it in the same way; the
-     *     type of each has such fields of the object
+     *     type of each of them has its own fields of this kind
      */
     public ExtendJson(Expression source, Expression fields, StructType extended) {
         super(source, fields, extended);

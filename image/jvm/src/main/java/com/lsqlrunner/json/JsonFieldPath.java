@@ -18,8 +18,8 @@ final class JsonFieldPath {
     private JsonFieldPath() {}
 
     /**
-     * The path of the value that was read last, in the form of {@link FieldPath}. It ends where the record has a value
-     * that the type does not have: the names of other fields are values of the record.
+     * The path of the value that was read last, in the form of {@link FieldPath}. It ends at a field that the type does
+     * not have, because the names of such fields are values of the record.
      */
     static String of(JsonStreamContext context, DataType root) {
         return new Step(context, root).path;

@@ -14,9 +14,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Reads JSON objects to structs in one pass over the bytes. Strings of the struct refer to the bytes of the record.
  *
- * <p>It reads a record only if {@link JsonRecordReader} would read it, and to the same values. All others it leaves to
- * that reader, which decides whether they are malformed: escapes in strings that are read, fields that appear twice,
- * numbers with many digits, values that do not have the type of their field.
+ * <p>It reads only records that {@link JsonRecordReader} would read, and returns the same values. It leaves other
+ * records to that reader, which decides whether they are malformed: escapes in strings that are read, fields that
+ * appear twice, numbers with many digits, values that do not have the type of their field.
  */
 final class JsonObjectReader {
     /** The largest number of fields of a struct: a bit of a long for each. */
@@ -31,7 +31,7 @@ final class JsonObjectReader {
      * Creates a reader.
      *
      * @param declared the type of the records, for which {@link #canRead} is true
-     * @param type that of the structs, as {@link DecodeJson} has it
+     * @param type of the structs, as in {@link DecodeJson}
      */
     JsonObjectReader(StructType declared, StructType type, JsonScanner scanner) {
         int count = declared.length();
@@ -49,7 +49,7 @@ final class JsonObjectReader {
         return of(type, type);
     }
 
-    /** A reader with these arguments of the constructor; null like that of {@link #of(StructType)}. */
+    /** A reader with these arguments of the constructor; null as for {@link #of(StructType)}. */
     static JsonObjectReader of(StructType declared, StructType type) {
         return canRead(declared) ? new JsonObjectReader(declared, type, new JsonScanner()) : null;
     }
@@ -69,7 +69,7 @@ final class JsonObjectReader {
         return read(record, false);
     }
 
-    /** The struct whose only field is the value that a record is; null like that of {@link #read}. */
+    /** A struct whose only field is the value of the whole record; null as for {@link #read}. */
     InternalRow readBare(byte[] record) {
         return read(record, true);
     }

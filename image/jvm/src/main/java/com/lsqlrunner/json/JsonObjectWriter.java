@@ -22,10 +22,10 @@ final class JsonObjectWriter {
     }
 
     /**
-     * A writer of a struct; null like that of {@link #of(StructType)}.
+     * A writer of a struct; null as for {@link #of(StructType)}.
      *
      * @param declared the type of the struct in JSON
-     * @param type that of the rows: with STRING in the place of DOUBLE for numbers that are text
+     * @param type of the rows: with STRING in place of DOUBLE for numbers that are text
      */
     static JsonObjectWriter of(StructType declared, StructType type) {
         int count = type.length();
@@ -44,7 +44,7 @@ final class JsonObjectWriter {
         return count == 0 ? null : new JsonObjectWriter(names, fields);
     }
 
-    /** A writer of structs within another value; null like that of {@link #of(StructType)}. */
+    /** A writer of structs within another value; null as for {@link #of(StructType)}. */
     static JsonValueWriter fieldsOf(StructType declared, StructType type) {
         JsonObjectWriter struct = of(declared, type);
         return struct == null

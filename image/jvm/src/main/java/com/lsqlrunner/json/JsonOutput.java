@@ -9,15 +9,15 @@ import org.apache.spark.unsafe.types.UTF8String;
 /** A growing array for the bytes of a JSON text, reused for the next text. */
 final class JsonOutput {
     private static final int SMALLEST_BUFFER = 256;
-    /** Of a long, with its sign. */
+    /** The most characters of a long, with its sign. */
     private static final int MOST_DIGITS = 20;
 
-    /** Doubles from this one on, and below the next one, are written without an exponent. */
+    /** Doubles from this one up to below the next one are written without an exponent. */
     private static final double SMALLEST_PLAIN = 1e-3;
 
     private static final double LARGE = 1e6;
 
-    /** Doubles below LARGE have at most 15 digits with so many after the point. */
+    /** With this number of digits after the point, doubles below LARGE have at most 15 digits. */
     private static final int FRACTION_DIGITS = 9;
 
     private static final long FRACTION_UNIT = 1_000_000_000L;
@@ -87,8 +87,9 @@ final class JsonOutput {
     }
 
     /**
-     * Writes a double that a decimal number of at most 15 digits determines, as most numbers of records; false for
-     * others. No two such numbers have the same double, so this number without trailing zeros is its shortest text.
+     * Writes a double that is exactly determined by a decimal number of at most 15 digits, like most numbers of
+     * records; false for other doubles. No two such numbers have the same double, so this number without trailing zeros
+     * is its shortest text.
      */
     private boolean writeShortDouble(double value) {
         double absolute = Math.abs(value);

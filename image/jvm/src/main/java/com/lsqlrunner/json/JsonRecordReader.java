@@ -38,16 +38,16 @@ import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads every JSON object that is one by RFC 8259 to a struct, and decides which records are malformed: text that is
+ * Reads every JSON object that is valid by RFC 8259 to a struct, and decides which records are malformed: text that is
  * not JSON, text after the object, a value that does not have its type or does not fit it. {@link JsonObjectReader}
- * reads most records faster and to the same values.
+ * reads most records faster and returns the same values.
  *
  * <p>Values have these forms: whole numbers may have a fraction of zeros or an exponent ({@code 10.0}, {@code 1e3});
- * numbers in timestamps are milliseconds since 1970; text is read as {@link TextValues} reads it, where a type has no
- * other form in JSON; every value can be read as text. Of fields and keys that appear twice, the last one counts.
+ * numbers in timestamps are milliseconds since 1970; text is read by {@link TextValues} if the type has no other form
+ * in JSON; every value can be read as text. If a field or key appears twice, the last one counts.
  */
 final class JsonRecordReader {
-    /** An exponent above 9,999, with which a number has more digits than a record may have. */
+    /** An exponent above 9,999: the number has more digits than a record may have. */
     private static final Pattern LARGE_EXPONENT = Pattern.compile("[eE][-+]?0*[1-9][0-9]{4,}$");
 
     private static final long MICROS_PER_MILLI = 1_000;
@@ -68,8 +68,8 @@ final class JsonRecordReader {
      * Creates a reader.
      *
      * @param declared the type of the records, with nullable fields
-     * @param type that of the structs: with STRING in the place of DOUBLE or LONG for numbers whose text is kept, and
-     *     DECIMAL in the place of LONG for numbers that need not be whole
+     * @param type of the structs: with STRING in place of DOUBLE or LONG for numbers whose text is kept, and DECIMAL in
+     *     place of LONG for numbers that need not be whole
      */
     JsonRecordReader(StructType declared, StructType type) {
         this.declared = declared;
@@ -89,7 +89,7 @@ final class JsonRecordReader {
     }
 
     /**
-     * The struct whose only field is the value that a record is.
+     * A struct whose only field is the value of the whole record.
      *
      * @throws MalformedRecordException it is not one JSON value of the type
      */
@@ -111,7 +111,7 @@ final class JsonRecordReader {
     }
 
     /**
-     * What a reader returns for a JSON text.
+     * The value that a reader returns for a JSON text.
      *
      * @param declared the type of the value, whose fields errors may name
      * @throws MalformedRecordException with the field
@@ -248,7 +248,7 @@ final class JsonRecordReader {
                 new GenericArrayData(entries.values().toArray()));
     }
 
-    /** The text of a value: that of a string, else its JSON as it stands in the record. */
+    /** The text of a value: the text of a string, or the JSON of another value as it is in the record. */
     private UTF8String readText(JsonParser json) throws IOException {
         if (!json.currentToken().isStructStart()) {
             return textOf(json);
@@ -256,7 +256,7 @@ final class JsonRecordReader {
         return UTF8String.fromBytes(JsonTokens.bytesOf(json, record));
     }
 
-    /** A value as its JSON stands in the record. */
+    /** The JSON of a value as it is in the record. */
     private UTF8String readJson(JsonParser json) throws IOException {
         int start = (int) json.currentTokenLocation().getByteOffset();
         json.skipChildren();
@@ -346,7 +346,10 @@ final class JsonRecordReader {
         return Decimal.apply(value.setScale(type.scale()), type.precision(), type.scale());
     }
 
-    /** The number without zeros at its end. Its exponent is limited: a short text may stand for millions of digits. */
+    /**
+     * The number without zeros at its end. Its exponent is limited, because a short text may represent millions of
+     * digits.
+     */
     private static BigDecimal exact(String digits, String name) {
         if (hasLargeExponent(digits)) {
             throw new MalformedRecordException("a number has more than %d digits".formatted(RecordBudget.MAX_DIGITS));

@@ -4,8 +4,9 @@ import com.lsqlrunner.bytes.RecordBudget;
 import java.util.Arrays;
 
 /**
- * A position in the bytes of a JSON text. It recognizes only what every JSON parser reads alike; each method reports
- * text that it does not recognize, which may be valid, and the caller then uses JsonRecordReader for the whole record.
+ * A position in the bytes of a JSON text. It recognizes only text that all JSON parsers read in the same way. Each
+ * method reports text that it does not recognize, which may be valid; the caller then uses JsonRecordReader for the
+ * whole record.
  *
  * <p>Source: RFC 8259 (JSON), RFC 3629 (UTF-8).
  */
@@ -13,7 +14,7 @@ final class JsonScanner {
     /** The result of a method that did not recognize the text. */
     static final int UNRECOGNIZED = -1;
 
-    /** The value that a reader returns if only JsonRecordReader can decide what the text is. */
+    /** The value that a reader returns if it leaves the text to JsonRecordReader. */
     static final Object NOT_READ = new Object();
 
     private static final int DEEPEST = 64;
@@ -29,7 +30,7 @@ final class JsonScanner {
         budget.start(opened.length);
     }
 
-    /** Counts what readers create. */
+    /** Counts the values that readers create. */
     RecordBudget budget() {
         return budget;
     }
@@ -216,7 +217,7 @@ final class JsonScanner {
         return true;
     }
 
-    /** Moves to the next backslash of a string; false if the string is not valid up to it. */
+    /** Moves to the next backslash of a string; false if the string is not valid up to there. */
     private boolean skipToEscape() {
         while (at < text.length && text[at] != '\\') {
             int length = text[at] >= ' ' ? 1 : text[at] < 0 ? characterLength(at) : UNRECOGNIZED;

@@ -38,7 +38,7 @@ final class JsonTokens {
         return JSON.createParser(record);
     }
 
-    /** Whether Jackson would take the text for UTF-16 or UTF-32, whose characters of JSON have bytes of zero. */
+    /** Whether Jackson would read the text as UTF-16 or UTF-32, in which JSON's characters contain zero bytes. */
     private static boolean isUtf16(byte[] text) {
         int first = text[0] & 0xFF;
         return first == 0 || first >= 0xFE || (text.length > 1 && text[1] == 0);
@@ -78,7 +78,7 @@ final class JsonTokens {
                         SOURCE_POSITION.split(ErrorChain.link(error).reason(), 2)[0].strip());
     }
 
-    /** The error of a value that is not what its field can be. */
+    /** The error of a value that does not have the type of its field. */
     static MalformedRecordException mismatch(JsonParser json, String expected) {
         String found =
                 switch (json.currentToken()) {

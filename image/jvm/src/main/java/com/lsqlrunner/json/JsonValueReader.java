@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.TimeType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Reads values of one type, as {@link JsonRecordReader} would; the result is NOT_READ if only that can decide. */
+/** Reads values of one type as {@link JsonRecordReader} would; the result is NOT_READ if only that class can decide. */
 final class JsonValueReader {
     private enum Kind {
         STRING,
@@ -43,7 +43,7 @@ final class JsonValueReader {
     private final JsonNumbers numbers;
     private final Kind kind;
     private final JsonObjectReader struct;
-    /** Of the elements of an array, or of the values of a map. */
+    /** The reader of the elements of an array, or of the values of a map. */
     private final JsonValueReader items;
 
     private final int precision;
@@ -53,8 +53,8 @@ final class JsonValueReader {
      * Creates a reader.
      *
      * @param declared the type of the values in records, for which {@link #canRead} is true
-     * @param type that of the result: STRING instead of DOUBLE or LONG for the text of a number, and instead of
-     *     VARIANT; DECIMAL instead of LONG for numbers that need not be whole
+     * @param type of the result: STRING instead of DOUBLE or LONG for the text of a number, and instead of VARIANT;
+     *     DECIMAL instead of LONG for numbers that need not be whole
      */
     JsonValueReader(DataType declared, DataType type, JsonScanner scanner) {
         this.scanner = scanner;

@@ -32,8 +32,8 @@ interface JsonValueWriter {
      * A writer of values of a type; null for a type that only Spark's generator writes.
      *
      * @param declared the type of the values in JSON
-     * @param type that of the values: STRING instead of DOUBLE or LONG for numbers that are text, and instead of
-     *     VARIANT for JSON; DECIMAL instead of LONG for numbers without zeros at their end
+     * @param type of the values: STRING instead of DOUBLE or LONG for numbers that are text, and instead of VARIANT for
+     *     JSON; DECIMAL instead of LONG for numbers without zeros at their end
      */
     static JsonValueWriter of(DataType declared, DataType type) {
         if (JsonValueReader.isNumberAsText(declared, type)) {

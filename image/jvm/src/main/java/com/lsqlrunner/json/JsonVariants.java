@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Values with VARIANT in the place of JSON as text, and of exact numbers, which Spark's generator would change. */
+/** Converts JSON texts and exact numbers to VARIANT, because Spark's generator would change them. */
 final class JsonVariants {
     private JsonVariants() {}
 
@@ -40,7 +40,7 @@ final class JsonVariants {
         return replaced(declared, type, (kind, inSpark) -> kind instanceof VariantType ? kind : inSpark);
     }
 
-    /** The type whose scalars are these of both types. */
+    /** A type whose scalars are pairs of the scalars of both types. */
     private static DataType replaced(DataType declared, DataType type, BinaryOperator<DataType> scalar) {
         if (declared instanceof VariantType) {
             return declared;
@@ -70,7 +70,7 @@ final class JsonVariants {
      * Converts values, which may be null.
      *
      * @param declared the type of the values in JSON
-     * @param type that of the values: STRING or DECIMAL instead of VARIANT
+     * @param type of the values: STRING or DECIMAL instead of VARIANT
      */
     static UnaryOperator<Object> converter(DataType declared, DataType type) {
         if (type(declared, type).equals(type)) {

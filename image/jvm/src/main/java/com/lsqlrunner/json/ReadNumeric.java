@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Decimal;
 
-/** The decimal that a number of JSON is, whose text was kept; the record is malformed if it does not fit. */
+/** Converts the kept text of a JSON number to a decimal; the record is malformed if the number does not fit. */
 public final class ReadNumeric extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 

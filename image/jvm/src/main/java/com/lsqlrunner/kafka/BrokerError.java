@@ -27,7 +27,7 @@ import org.apache.kafka.common.errors.UnknownMemberIdException;
 /**
  * Why a request failed: a condition that Python decides by, and a reason for people without class names.
  *
- * @param reason null if it is only known that no response arrived
+ * @param reason null if no response arrived
  */
 record BrokerError(Condition condition, String reason) {
     private static final Map<String, String> EXPLANATIONS = Map.of(
@@ -134,7 +134,7 @@ record BrokerError(Condition condition, String reason) {
         return messages.isEmpty() ? error.getClass().getSimpleName() : shortened(String.join(": ", messages));
     }
 
-    /** Whether a text adds information: the message of a wrapping exception often repeats that of its cause. */
+    /** Whether a text adds information: the message of a wrapping exception often repeats the message of its cause. */
     private static boolean adds(String text, List<String> messages) {
         return messages.stream().noneMatch(earlier -> earlier.contains(text))
                 && !CLIENT_NOT_CREATED.matcher(text).lookingAt();

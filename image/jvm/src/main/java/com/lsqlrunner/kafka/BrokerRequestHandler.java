@@ -244,8 +244,8 @@ final class BrokerRequestHandler {
                         .partitionsToOffsetAndMetadata(group));
         List<Object> rows = new ArrayList<>();
         for (TopicPartition partition : requested) {
-            // The client leaves out partitions that the brokers refuse to show, and returns null for those that have no
-            // committed offset.
+            // The client leaves out partitions that the brokers refuse to show, and returns null for partitions without
+            // a committed offset.
             if (!found.containsKey(partition)) {
                 throw new TopicAuthorizationException("the committed offset of " + partition + " is not readable");
             }
@@ -304,8 +304,8 @@ final class BrokerRequestHandler {
     }
 
     /**
-     * Reads the records of {@code [topic, partition, start, end]}, of which the end is exclusive, up to the one with
-     * which they have {@code most_bytes}.
+     * Reads the records of {@code [topic, partition, start, end]}, with an exclusive end. Stops after the record with
+     * which the size reaches {@code most_bytes}.
      */
     private void read(Map<String, Object> request, ResponseWriter responses) throws IOException {
         Map<TopicPartition, OffsetRangeReader.OffsetRange> ranges = new HashMap<>();
@@ -323,7 +323,7 @@ final class BrokerRequestHandler {
 
     /**
      * The operations that the client may perform on topics, as {@code [topic, [operation, ...]]}; without topics that
-     * do not exist, and without those whose rights the brokers do not report.
+     * do not exist or whose rights the brokers do not report.
      */
     private List<Object> rights(List<?> topics) throws Exception {
         Collection<String> names = topics.stream().map(String::valueOf).collect(Collectors.toList());
@@ -351,8 +351,8 @@ final class BrokerRequestHandler {
     }
 
     /**
-     * Succeeds if the client may write transactions with an id. The time-out of its transactions is longer than brokers
-     * allow: they refuse it after they have checked the rights, and store nothing.
+     * Succeeds if the client may write transactions with an id. The request has a longer transaction timeout than
+     * brokers allow: they check the rights, then refuse the timeout, and store nothing.
      */
     private Object checkTransactionalId(String name) throws Exception {
         try {

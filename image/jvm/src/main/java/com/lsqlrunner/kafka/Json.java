@@ -11,8 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON as maps, lists, strings, longs, booleans and nulls. It avoids Jackson's data binding, which would take half of
- * the start-up time.
+ * JSON as maps, lists, strings, longs, booleans and nulls. Jackson's data binding would take half of the start-up time.
  */
 final class Json {
     static final JsonFactory FACTORY = new JsonFactory().disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);

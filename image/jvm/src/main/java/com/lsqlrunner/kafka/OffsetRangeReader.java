@@ -15,8 +15,8 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Reads records by their offsets, without joining a consumer group. Its buffers are small, because the heap of the
- * program is.
+ * Reads records by their offsets, without joining a consumer group. Its buffers are small, because the program has a
+ * small heap.
  */
 final class OffsetRangeReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
@@ -45,8 +45,8 @@ final class OffsetRangeReader implements AutoCloseable {
     }
 
     /**
-     * Writes the records of the ranges, up to the one with which keys and values have {@code mostBytes}. Offsets that
-     * are deleted or not yet written are skipped.
+     * Writes the records of the ranges. Stops after the record with which the size of keys and values reaches
+     * {@code mostBytes}. Offsets that are deleted or not yet written are skipped.
      */
     void read(Map<TopicPartition, OffsetRange> ranges, long mostBytes, ResponseWriter responses) throws IOException {
         left = mostBytes;

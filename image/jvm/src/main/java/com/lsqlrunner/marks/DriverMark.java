@@ -9,7 +9,8 @@ import java.util.function.Predicate;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A mark of a task on a worker, in the driver: it outlives the executor, and the driver counts how many it has ended.
+ * The mark of a task on a worker, kept in the driver: it outlives the executor, and the driver counts the executors
+ * that a record has ended.
  */
 final class DriverMark extends ReadMark {
     private static volatile Predicate<MarkedPlaces.Place> driver = place -> true;
@@ -21,8 +22,8 @@ final class DriverMark extends ReadMark {
     }
 
     /**
-     * Sets the function that sends a place to the driver, or null when no record is read any more. It returns whether
-     * the record may be read. Called once in an executor.
+     * Sets the function that sends the place of a record to the driver, or null when no record is being read. The
+     * function returns whether the record may be read. Called once in an executor.
      */
     static void askWith(Predicate<MarkedPlaces.Place> ask) {
         driver = ask;

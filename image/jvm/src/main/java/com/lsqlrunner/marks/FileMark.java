@@ -10,9 +10,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import org.apache.kafka.common.TopicPartition;
 
-/** A mark in a file, for the next process. It is not synced: it has to outlive the process, not the machine. */
+/** A mark in a file, for the next process. The file is not synced: it has to outlive the process, not the machine. */
 public final class FileMark extends ReadMark {
-    /** Of the file. The name of a topic has at most 249 characters, none of which JSON has to escape. */
+    /** The size of the file. The name of a topic has at most 249 characters, none of which JSON has to escape. */
     private static final int SIZE = 512;
 
     private static final byte[] NONE = padded("{}");

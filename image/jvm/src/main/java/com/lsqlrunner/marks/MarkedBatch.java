@@ -3,8 +3,8 @@ package com.lsqlrunner.marks;
 import org.apache.spark.sql.connector.read.streaming.Offset;
 
 /**
- * Which batch of a stream is read with a {@link ReadMark}: the first one, if the JVM ran out of memory before. Until it
- * is planned, nothing else may read a record of the stream.
+ * The batch of a stream that is read with a {@link ReadMark}: the first one, if the JVM ran out of memory before. Until
+ * this batch is planned, no other code may read a record of the stream.
  */
 public final class MarkedBatch {
     private final String place;
@@ -22,7 +22,9 @@ public final class MarkedBatch {
         return isPending;
     }
 
-    /** A batch is planned. If the first one has no records of the stream, none is read with marks. */
+    /**
+     * Records that a batch is planned. If the first batch has no records of the stream, no batch is read with marks.
+     */
     public void planned(Offset from, Offset until) {
         isPending &= !from.equals(until);
     }

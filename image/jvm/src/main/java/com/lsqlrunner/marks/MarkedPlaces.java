@@ -5,11 +5,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The records that executors read one at a time, in the driver. An executor that ends leaves its mark: its task runs
- * again on another one, which asks to read the same record.
+ * The records that executors read one at a time, in the driver. If an executor ends, its mark remains: its task runs
+ * again on another executor, which asks to read the same record.
  */
 final class MarkedPlaces {
-    /** A record that has ended so many executors is not read again. One of them may have been lost with its node. */
+    /**
+     * A record that has ended this number of executors is not read again. One of them may have been lost with its node.
+     */
     private static final int MOST_ENDED = 2;
 
     /**
@@ -22,10 +24,10 @@ final class MarkedPlaces {
     }
 
     /**
-     * What an executor reads.
+     * The record that an executor reads.
      *
      * @param executor its id, which is not used again
-     * @param place null for nothing
+     * @param place null for no record
      */
     record Mark(String executor, Place place) implements Serializable {
         private static final long serialVersionUID = 1L;
@@ -33,7 +35,7 @@ final class MarkedPlaces {
 
     private final Map<String, Place> marks = new HashMap<>();
 
-    /** Remembers a mark in place of the one of the same executor; false, if the record must not be read. */
+    /** Replaces the mark of the executor; returns false if the record must not be read. */
     synchronized boolean set(Mark mark) {
         if (mark.place == null) {
             marks.remove(mark.executor);

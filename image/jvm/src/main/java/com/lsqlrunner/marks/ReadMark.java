@@ -5,14 +5,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The place of the record that is read now, where it outlives the JVM. If the heap is too small for the record, the JVM
- * ends at once, and the mark tells where.
+ * The place of the record that is being read, stored outside of the JVM. If the heap is too small for the record, the
+ * JVM exits immediately, and the mark names the record.
  *
- * <p>Only one record of the JVM is read and processed at a time while there is a mark, so that no other record can be
- * the cause. One thread uses a mark.
+ * <p>While there is a mark, the JVM reads and processes only one record at a time, so no other record can be the cause.
+ * One thread uses a mark.
  */
 public abstract class ReadMark implements AutoCloseable {
-    /** Instead of the path of a file: the places are sent to the driver. */
+    /** Used in place of the path of a file: marks are sent to the driver. */
     static final String AT_DRIVER = "";
 
     private static final ReentrantLock ONE_RECORD = new ReentrantLock(true);

@@ -11,19 +11,19 @@ import java.util.List;
  */
 @PythonEntry
 public final class FullCollections {
-    /** The names that the collectors give to the pool of old objects. */
+    /** The names of the old generation's pool in the different collectors. */
     private static final List<String> OLD_GENERATIONS = List.of("Tenured Gen", "PS Old Gen", "G1 Old Gen");
 
     private FullCollections() {}
 
-    /** Collects if the old objects have grown by a number of bytes since the last full collection. */
+    /** Collects if the old generation has grown by a number of bytes since the last full collection. */
     public static void collectIfGrown(long bytes) {
         if (grownBytes() >= bytes) {
             System.gc();
         }
     }
 
-    /** By how much the old objects have grown since the last full collection, or since the start. */
+    /** The growth of the old generation in bytes since the last full collection, or since the start. */
     static long grownBytes() {
         return ManagementFactory.getMemoryPoolMXBeans().stream()
                 .filter(pool -> OLD_GENERATIONS.contains(pool.getName()))

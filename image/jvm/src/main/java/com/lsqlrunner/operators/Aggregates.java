@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Runs Spark's aggregate functions outside of Spark's aggregation. Each group has a buffer, to which rows are added and
- * other buffers are merged, and from which the results are computed. A buffer is stored as bytes.
+ * Runs Spark's aggregate functions outside of Spark's aggregation. Each group has a buffer. Rows are added to it, other
+ * buffers are merged into it, and results are computed from it. A buffer is stored as bytes.
  */
 final class Aggregates implements Serializable {
     private static final long serialVersionUID = 1L;

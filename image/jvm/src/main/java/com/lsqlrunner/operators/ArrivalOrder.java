@@ -36,8 +36,8 @@ final class ArrivalOrder {
     }
 
     /**
-     * Calls {@code consumer} for the rows of two topics in one order that preserves the order of each topic. Of the
-     * next rows of both topics, the one with the smaller timestamp comes first, as in Kafka Streams; for equal
+     * Calls {@code consumer} for the rows of two topics in one order that preserves the order of each topic. If both
+     * topics have a next row, the row with the smaller timestamp comes first, as in Kafka Streams; for equal
      * timestamps, the row of the first topic.
      */
     static void merge(List<Row> first, List<Row> second, RowConsumer consumer) {

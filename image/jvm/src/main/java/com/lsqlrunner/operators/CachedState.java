@@ -11,7 +11,7 @@ import scala.Tuple2;
 import scala.collection.Iterator;
 
 /**
- * The rows of one id during a batch: read once from the state, changed in memory, and written back at the end of the
+ * The rows of one id during a batch: read once from the state, changed on the heap, and written back at the end of the
  * batch.
  */
 final class CachedState {

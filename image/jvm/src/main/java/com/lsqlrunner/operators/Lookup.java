@@ -19,8 +19,8 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Joins a stream with a table: each record of the stream with the rows that the table has for its key at that moment.
- * The state contains the rows of the table.
+ * Joins a stream with a table: each stream record with the rows that the table has for its key at that moment. The
+ * state contains the rows of the table.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_table}
  * (BOOLEAN), {@code row_id} (BINARY, identifies a row of the table within the id; null for a stream), {@code row}

@@ -37,7 +37,7 @@ final class PartialAggregation implements MapPartitionsFunction<Row, Row> {
 
     /**
      * The number of changes after which the buffers are output. Each change may belong to another group, and all
-     * buffers are in memory.
+     * buffers are on the heap.
      */
     private static final int MAX_CHANGES = 10_000;
 

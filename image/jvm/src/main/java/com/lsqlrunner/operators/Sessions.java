@@ -37,7 +37,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * {@code row} (BINARY, the packed arguments), from rows with a watermark. Output: {@code id}, {@code window_start},
  * {@code window_end} (LONG, the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
  * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed),
- * {@code late_record} (BINARY: that of the late record, if the input has such a column).
+ * {@code late_record} (BINARY: the column of the late record, if the input has it).
  *
  * <p>A session is closed when its end plus the gap is before the watermark. A record is late if the session that
  * contains it would be closed: the session that it starts, or the open sessions that it connects. As in Kafka Streams,
@@ -76,8 +76,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
      * The results of all sessions.
      *
      * @param records the input
-     * @param aggregated the computation: {@code rows.agg(...)} over any rows with the columns of which {@code row}
-     *     consists
+     * @param aggregated the computation: {@code rows.agg(...)} over any rows with the columns of {@code row}
      * @param arguments the number of these columns
      * @param gapMs records at most this far apart belong to one session
      * @param isFinal whether a session has one result, when it can no longer change, instead of one for each change

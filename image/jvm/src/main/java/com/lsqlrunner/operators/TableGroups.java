@@ -21,8 +21,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Aggregates the rows of a table by groups. The state contains the buffers of every group that has rows.
  *
- * <p>Input: {@link Changes} of rows that begin with the columns that they are grouped by. Output: {@code id} (BINARY,
- * the packed group) and {@code result} (BINARY, packed) of every changed group, including those without rows.
+ * <p>Input: {@link Changes} of rows whose first columns are the grouping columns. Output: {@code id} (BINARY, the
+ * packed group) and {@code result} (BINARY, packed) of every changed group, including groups without rows.
  */
 @PythonEntry
 public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {

@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.DataTypes;
  * The timestamp of an output record, if its topic accepts it; else an error, or for a dead letter the time of the
  * clock. A record without a timestamp, -1, is accepted. All times are LONGs in milliseconds since 1970 UTC.
  *
- * <p>The broker compares with its own clock. If that differs from ours, a record near the limit may be refused although
- * it is accepted here; the query is then tried again, and later one of the two is the same for both clocks.
+ * <p>The broker uses its own clock. If it differs from ours, the broker may refuse a record near the limit that is
+ * accepted here. The query is then tried again until both clocks give the same result.
  */
 public final class AcceptedTime extends UnaryFunction {
     private static final long serialVersionUID = 1L;

@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
 /**
- * Whether bytes differ from those of the previous row of the task. All rows of one record follow one another, so this
- * is true for the first row of each record.
+ * Whether bytes differ from the bytes of the previous row of the task. The rows of a record are consecutive, so this is
+ * true for the first row of each record.
  */
 public final class FirstOfRecord extends UnaryFunction {
     private static final long serialVersionUID = 1L;

@@ -10,14 +10,14 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Limits the size of a record, {@code struct<key, value, headers>}, to what its topic allows. A larger record is an
+ * Limits the size of a record, {@code struct<key, value, headers>}, to the limit of its topic. A larger record is an
  * error. A dead letter is shortened instead: it loses its value, then its key and the headers of its source record. A
  * header names what was omitted.
  */
 public final class LimitRecordSize extends UnaryFunction {
     private static final long serialVersionUID = 1L;
 
-    /** The header that names what a dead letter lacks: {@code value}, or {@code key,value,headers}. */
+    /** The header that names the omitted parts of a dead letter: {@code value}, or {@code key,value,headers}. */
     public static final String OMITTED = "lsql.error.omitted";
 
     private static final String ERROR_HEADER_PREFIX = "lsql.error.";

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Decides which exceptions are errors of a record. The conditions come from the engine, which uses the same ones to
- * classify the failure of a query. All other exceptions (brokers, the registry, memory, interrupts, bugs) are not
+ * Decides which exceptions are errors of a record. The conditions come from the engine, which classifies failures of
+ * queries with the same conditions. All other exceptions (brokers, the registry, memory, interrupts, bugs) are not
  * caused by a record.
  */
 final class RecordErrorRules {
@@ -38,7 +38,7 @@ final class RecordErrorRules {
         }
     }
 
-    /** The error of the record that an exception stands for; null if the record did not cause it. */
+    /** The error of the record for an exception; null if the record did not cause the exception. */
     RecordError find(Throwable thrown) {
         for (Throwable each = thrown; each != null; each = each.getCause() == each ? null : each.getCause()) {
             if (each instanceof VirtualMachineError || each instanceof InterruptedException) {

@@ -8,7 +8,7 @@ final class TimeLimits {
     private final long before;
     private final long after;
 
-    /** A reading of the clock. It is read again when it decides. */
+    /** The last reading of the clock. The clock is read again if the result depends on it. */
     private long lastMs = System.currentTimeMillis();
 
     /**

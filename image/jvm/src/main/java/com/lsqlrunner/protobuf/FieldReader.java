@@ -15,10 +15,10 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Reads one field of a message. Threads may share it. */
 final class FieldReader {
-    /** Of the field in the struct; negative if the struct does not have it. */
+    /** The index of the field in the struct; negative if the struct does not have it. */
     final int column;
 
-    /** Of the field's values among the collected values of the message. */
+    /** The index of the field's values among the collected values of the message. */
     final int index;
 
     private final FieldSpec field;
@@ -43,12 +43,12 @@ final class FieldReader {
         return field;
     }
 
-    /** Sets the indexes of the other fields of the field's oneof, whose values a value of this field removes. */
+    /** Sets the indexes of the other fields of the oneof: a value of this field removes their values. */
     void setOthersOfOneof(int... indexes) {
         othersOfOneof = indexes;
     }
 
-    /** Reads a value. Returns false if the wire type is not that of the field. */
+    /** Reads a value. Returns false if the field has another wire type. */
     boolean read(ProtobufInput in, int wire, Object[] values) {
         if (field.isMap()) {
             return wire == WireType.LENGTH && readEntry(in, values);

@@ -76,7 +76,7 @@ record FieldSpec(
         };
     }
 
-    /** The name of each number. Of several names for a number the first one is used, as in Protobuf's JSON. */
+    /** The name of each number. If a number has several names, the first one is used, as in Protobuf's JSON. */
     Map<Integer, String> namesByNumber() {
         Map<Integer, String> names = new TreeMap<>();
         symbols.forEach(symbol -> names.putIfAbsent(symbol.number(), symbol.name()));

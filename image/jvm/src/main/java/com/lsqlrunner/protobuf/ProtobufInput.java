@@ -30,7 +30,7 @@ final class ProtobufInput {
         return this;
     }
 
-    /** Counts what readers create. */
+    /** Counts the values that readers create. */
     RecordBudget budget() {
         return budget;
     }

@@ -29,7 +29,7 @@ public final class Registry {
     private final ConcurrentMap<String, Object> shared = new ConcurrentHashMap<>();
 
     /**
-     * What a registry is made of.
+     * The definition of a registry.
      *
      * @param settings of the connection; null for fixed schemas
      * @param schemas by id; null for a connection
@@ -48,7 +48,7 @@ public final class Registry {
         }
     }
 
-    /** The driver, as an executor reaches it. */
+    /** The driver, from an executor. */
     @FunctionalInterface
     interface Driver {
         /** The definition of a registry that is registered in the driver. */
@@ -66,7 +66,7 @@ public final class Registry {
     }
 
     /**
-     * Registers a registry under a name in this JVM, replacing the one with that name. No request is sent yet.
+     * Registers a registry under a name in this JVM, replacing an earlier one with this name. No request is sent yet.
      *
      * @param settings the settings that {@link RegistrySettings#of} accepts
      */
@@ -75,8 +75,8 @@ public final class Registry {
     }
 
     /**
-     * Registers schemas under a name in this JVM, replacing the registry with that name. They are used without
-     * requests.
+     * Registers schemas under a name in this JVM, replacing an earlier registry with this name. No requests are sent
+     * for them.
      *
      * @param schemas by id: the JSON of an Avro schema without references, or the text of a {@code .proto} file
      */

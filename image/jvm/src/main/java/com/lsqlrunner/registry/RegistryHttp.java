@@ -21,7 +21,10 @@ import javax.net.ssl.HttpsURLConnection;
 /** Sends requests to a registry. The addresses are tried in turn until one answers. Threads may share it. */
 final class RegistryHttp {
     static final int MAX_BODY_BYTES = 16 << 20;
-    /** Some bytes of JSON, such as {@code {}}, need a hundred in the heap. A response has one schema, as text. */
+    /**
+     * Some JSON, such as {@code {}}, needs a hundred bytes of heap for a few bytes of text. A response has one schema,
+     * as text.
+     */
     private static final int MAX_TOKENS = 100_000;
 
     /** The schema, which is a text in the response and is parsed later, counts too. As in Python (json_budget.py). */

@@ -42,7 +42,7 @@ final class RemoteSchemas implements SchemaSource {
         return response;
     }
 
-    /** Adds the schemas that a schema refers to to a parser, innermost first. */
+    /** Adds the references of a schema to a parser, innermost first. */
     private void addReferences(JsonNode response, Schema.Parser parser, Set<String> seen) {
         for (JsonNode reference : response.path("references")) {
             String subject = reference.path("subject").asText();

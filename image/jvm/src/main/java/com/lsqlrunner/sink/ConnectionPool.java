@@ -19,7 +19,7 @@ public final class ConnectionPool<C> {
         /** Whether a connection responds and has no command or transaction in progress. */
         boolean isUsable(C connection);
 
-        /** Closes a connection, which may be broken. Nothing is thrown. */
+        /** Closes a connection, which may be broken. Throws no exception. */
         void close(C connection);
     }
 

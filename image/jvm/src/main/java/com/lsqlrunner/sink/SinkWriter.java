@@ -17,13 +17,14 @@ import org.apache.spark.sql.Row;
 
 /**
  * Writes the micro-batches of one query to a sink; each task writes its own rows. The columns of the rows are topic,
- * partition, offset, deleted, and then those of the table: dates as days and timestamps as microseconds since 1970 UTC.
+ * partition, offset, deleted, and then the columns of the table: dates as days and timestamps as microseconds since
+ * 1970 UTC.
  */
 @PythonEntry
 public final class SinkWriter extends StoppableWriter {
     private static final long serialVersionUID = 1L;
 
-    /** The number of columns before those of the table. */
+    /** The number of columns before the columns of the table. */
     private static final int LEADING_COLUMNS = 4;
 
     /** Spark sets this property for the jobs of a streaming query: the query id in the checkpoint. */

@@ -56,7 +56,7 @@ final class CsvDecoder {
         return new GenericInternalRow(values);
     }
 
-    /** The record without a byte order mark, which is no part of its first column. */
+    /** The record without a byte order mark, which is not part of the first column. */
     private static byte[] withoutMark(byte[] record) {
         boolean isMarked = record.length >= BYTE_ORDER_MARK.length
                 && Arrays.equals(record, 0, BYTE_ORDER_MARK.length, BYTE_ORDER_MARK, 0, BYTE_ORDER_MARK.length);

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Decodes an XML document to a struct. {@code from_xml} ignores text after the root element, and uses the last one of
- * repeated elements where one is expected.
+ * Decodes an XML document to a struct. {@code from_xml} ignores text after the root element, and uses the last of
+ * repeated elements if the type has one.
  */
 public final class DecodeXml extends DecodingFunction {
     private static final long serialVersionUID = 1L;

@@ -18,7 +18,7 @@ import org.codehaus.stax2.XMLInputFactory2;
 
 /** Decodes records of one XML document. Document types are refused, so only XML's five predefined entities exist. */
 final class XmlDecoder {
-    /** Creates parsers of Woodstox. Those of the JDK take twice the time, and print errors. */
+    /** Creates parsers of Woodstox. The JDK's parsers take twice the time, and print errors. */
     private static final XMLInputFactory PARSERS = newParsers();
 
     private final ElementReader root;

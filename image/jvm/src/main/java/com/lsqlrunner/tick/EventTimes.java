@@ -13,12 +13,12 @@ import org.apache.spark.sql.SparkSession;
 /**
  * How far the records of a batch may advance the event time of an input: windows, or a side of a join of streams.
  *
- * <p>Spark advances it to the newest record of any partition. With a backlog, the partitions are read to different
- * times, and the records of the slowest would be late. So records do not advance it past the newest record, in the
- * batches before, of a partition that still has unread records. This is Flink's watermark for each split. Without
- * unread records there is no limit.
+ * <p>Spark advances it to the newest record of any partition. With a backlog, partitions are read up to different
+ * times, and the records of the slowest partition would be late. So while a partition has unread records, event time
+ * does not advance past the newest record of this partition in the previous batches, as with Flink's watermark for each
+ * split. Without unread records there is no limit.
  *
- * <p>A record that is further in the future than a limit does not advance it at all: one wrong clock would make all
+ * <p>A record that is further in the future than a limit does not advance event time: one wrong clock would make all
  * other records late.
  *
  * <p>The driver sets the limit before the tasks of a batch are serialized, and the tasks return the times of the
@@ -53,8 +53,8 @@ public final class EventTimes implements Serializable {
     }
 
     /**
-     * The inputs that a stream of a topic reads from now on. Nothing advances their event time before its first batch
-     * has been planned.
+     * Sets the inputs of a topic's stream. Their event time does not advance before the first batch of the stream has
+     * been planned.
      *
      * @param inputs names, separated by commas; null for none
      * @param maxFutureMs how far in the future a record may be, to advance the event time

@@ -11,9 +11,9 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
 /**
- * The watermark (LONG, milliseconds since 1970 UTC) at which the stateful operators of a query drop rows of the current
- * batch as late: the rows whose time is not after it. {@link LateWatermarkRule} replaces it by the number when Spark
- * plans a batch of a stream.
+ * The watermark (LONG, milliseconds since 1970 UTC) of the stateful operators in the current batch: they drop a row as
+ * late if its time is not after the watermark. {@link LateWatermarkRule} replaces this expression with the number when
+ * Spark plans a batch of a stream.
  */
 public final class LateWatermark extends LsqlExpression {
     private static final long serialVersionUID = 1L;

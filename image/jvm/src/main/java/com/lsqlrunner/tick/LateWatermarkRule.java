@@ -15,10 +15,10 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Replaces {@link LateWatermark} in the physical plan of a batch by the watermark of its operators.
+ * Replaces {@link LateWatermark} in the physical plan of a batch with the watermark of its operators.
  *
- * <p>Spark sets it in the operators when it prepares the plan, and calls rules for columns after that. The lowest
- * operators have the watermark of the query; those that read their results have an earlier one.
+ * <p>Spark sets the watermark in the operators when it prepares the plan, and calls rules for columns after that. The
+ * lowest operators have the watermark of the query; operators above them have an earlier one.
  */
 public final class LateWatermarkRule extends Rule<SparkPlan> {
     /** The rule, in the form in which Spark takes it. */
@@ -34,7 +34,7 @@ public final class LateWatermarkRule extends Rule<SparkPlan> {
     @Override
     public SparkPlan apply(SparkPlan plan) {
         if (!reads(plan)) {
-            return plan; // as nearly all programs: their plans are not copied
+            return plan; // nearly all programs: their plans are not copied
         }
         OptionalLong watermark = watermarks(plan).max();
         return watermark.isEmpty() ? plan : replaced(plan, new Literal(watermark.getAsLong(), DataTypes.LongType));

@@ -136,7 +136,7 @@ public final class Ticks implements TableProvider {
         @Override
         public void stop() {}
 
-        /** The description in Spark's reports, by which the rows are not counted as records. */
+        /** The description in Spark's reports, so that the rows are not counted as records. */
         @Override
         public String toString() {
             return "ticks of " + clock;

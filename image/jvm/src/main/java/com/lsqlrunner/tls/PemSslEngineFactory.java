@@ -13,7 +13,7 @@ import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 /**
  * Kafka's TLS, except that {@code ssl.keystore.key} may have every form that librdkafka accepts: PKCS#8, also with
  * OpenSSL's default encryption on any JDK, and the default forms of cert-manager (PKCS#1, SEC 1). Kafka itself accepts
- * only PKCS#8 with an encryption whose name the JDK knows, and no password for a key that is not encrypted.
+ * only PKCS#8 with an encryption that the JDK supports by name, and no password for a key that is not encrypted.
  */
 @PythonEntry
 public final class PemSslEngineFactory extends DefaultSslEngineFactory {

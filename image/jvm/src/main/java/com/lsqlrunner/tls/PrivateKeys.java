@@ -57,7 +57,7 @@ public final class PrivateKeys {
         if (password == null) {
             throw new GeneralSecurityException("it is encrypted and there is no password");
         }
-        // OpenSSL writes PBES2. JDK 17 has its algorithms, but not under that name.
+        // OpenSSL writes PBES2. JDK 17 has the algorithms of PBES2, but not under this name.
         boolean named = !info.getAlgName().equals("PBES2");
         String algorithm = named ? info.getAlgName() : info.getAlgParameters().toString();
         SecretKey secret =

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.KafkaException;
 
-/** What a task knows about the records that it has sent. */
+/** The acknowledgements and errors of the records that a task has sent. */
 public abstract class Acknowledgements {
     private final AtomicReference<Exception> failure = new AtomicReference<>();
 
@@ -14,10 +14,10 @@ public abstract class Acknowledgements {
 
     /** The sender of the task's records, before the first one. */
     public void writesWith(RecordSender sender) {
-        // The end of a batch commits what its tasks have sent.
+        // The end of a batch commits the records of its tasks.
     }
 
-    /** Counts a record that failed, and that its error policy did not let stop the query. */
+    /** Counts a failed record whose error policy lets the query continue. */
     public abstract void failed(FailedRecord record);
 
     /** Keeps the error of a record that could not be written; the first one counts. */

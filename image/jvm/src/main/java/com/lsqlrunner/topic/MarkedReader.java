@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Reads ranges of offsets one after the other, one record at a time, with a {@link ReadMark} on the record that is read
- * and processed. It is for the first records after a start, if the JVM ran out of memory before.
+ * and processed. It reads the first records after a start, if the JVM ran out of memory before.
  */
 public final class MarkedReader implements AutoCloseable {
     private final RangeConsumer consumer;
@@ -55,7 +55,7 @@ public final class MarkedReader implements AutoCloseable {
     }
 
     /**
-     * The next record; null after the last one. The record before is processed.
+     * The next record; null after the last one. The caller has processed the previous record.
      *
      * @throws org.apache.kafka.common.errors.TimeoutException if there is none within the time limit; it may be called
      *     again

@@ -17,7 +17,7 @@ import org.apache.kafka.common.TopicPartition;
  * before.
  *
  * @param file of the marks
- * @param until by partition: the offset after the last of them
+ * @param until by partition: the offset after the last of these records
  * @param newConsumer opens consumers with {@link MarkedReader#settings}
  */
 public record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<Consumer<byte[], byte[]>> newConsumer) {
@@ -40,7 +40,7 @@ public record MarkedStart(Path file, Map<TopicPartition, Long> until, Supplier<C
         return new MarkedStart(file, Map.copyOf(until), newConsumer);
     }
 
-    /** A reader for the partitions of a task; null if they have no such records. */
+    /** A reader for the partitions of a task; null if they have no records to read with marks. */
     public MarkedReader reader(Map<TopicPartition, Long> starts, boolean failOnDataLoss, Duration pollTimeout) {
         List<OffsetRange> ranges = new ArrayList<>();
         starts.forEach((partition, start) -> {

@@ -68,7 +68,7 @@ final class PartitionBuffer {
     }
 
     /**
-     * Adds what a poll returned. Called when no records are left.
+     * Adds the records of a poll. Called when no records are left.
      *
      * @param consumerPosition the consumer's position after the poll
      */

@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * Reads ranges of offsets of several partitions with one consumer. The consumer is kept for the next ranges: it has
- * requested the records after the current ones, and those that it already has are not read again.
+ * requested the records after the current ones, and does not read records again that it has already fetched.
  */
 public final class RangeConsumer implements AutoCloseable {
     private final Consumer<byte[], byte[]> consumer;

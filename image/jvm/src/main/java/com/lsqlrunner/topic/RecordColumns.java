@@ -28,7 +28,7 @@ public record RecordColumns(
             .add("headers", DataTypes.createArrayType(HEADER));
 
     /**
-     * The columns of rows that have the fields of {@link #SCHEMA}, and perhaps {@code partition} (INT), {@code id_high}
+     * The columns of rows with the fields of {@link #SCHEMA}, and optionally {@code partition} (INT), {@code id_high}
      * and {@code id_low} (LONG), and {@code error_action}, {@code error_topic}, {@code error_code}.
      */
     public static RecordColumns of(StructType rows) {

@@ -31,8 +31,8 @@ public final class RecordRow extends GenericInternalRow {
     private String topic;
 
     /**
-     * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka: in
-     * Spark's type, the times of a clock that counts nanoseconds would overflow. Without a timestamp it is -1.
+     * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka:
+     * Spark's type overflows if a producer has written nanoseconds. Without a timestamp the column is -1.
      */
     public static StructType schema(StructType ofSpark) {
         StructType columns = new StructType();

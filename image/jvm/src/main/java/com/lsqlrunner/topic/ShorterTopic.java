@@ -7,8 +7,8 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Partitions that end before the position: their last records were lost, for example by an unclean election of a
- * leader. The query fails also if records may be lost. The next records have offsets of lost ones, and their results
- * the identities of written ones, so that the next start has to begin another run.
+ * leader. The query fails even if records may be lost: the next records get the offsets of lost records, and their
+ * results get identities of written records, so the next start has to begin another run.
  */
 public final class ShorterTopic {
     private ShorterTopic() {}

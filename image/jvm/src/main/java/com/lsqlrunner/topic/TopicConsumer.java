@@ -15,13 +15,13 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * A consumer of one topic that fails, before it returns a record, if the topic was deleted and created again: its
- * positions are those of other records.
+ * positions would belong to other records.
  *
  * <p>Each fetch names its topic by the id in the metadata of the consumer (Kafka 3.1, KIP-516), and the brokers refuse
- * an id that is not that of the topic. So the id in the metadata is that of the records, and to compare it costs no
- * request. Without an id in the metadata, as after the deletion of the topic, the consumer fetches by name. Kafka's
- * client has no method for it: a private field of kafka-clients 3.9, which {@code kafka-internals.txt} of the tests
- * lists, has the metadata.
+ * any other id. So the records have the topic id of the metadata, and comparing it costs no request. Without an id in
+ * the metadata, as after the deletion of the topic, the consumer fetches by name. Kafka's client has no method for the
+ * id: this class reads the metadata from a private field of kafka-clients 3.9, which {@code kafka-internals.txt} of the
+ * tests lists.
  */
 public final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
     private final String topic;
@@ -92,8 +92,8 @@ public final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
     }
 
     /**
-     * Returns no record, and lets the next polls fetch them again: while the metadata have no such topic, the consumer
-     * fetches by its name, and may get records of the next topic with this name.
+     * Returns no record, and lets the next polls fetch the records again: while the metadata do not contain the topic,
+     * the consumer fetches by name, and may get records of another topic with this name.
      */
     private ConsumerRecords<byte[], byte[]> again(ConsumerRecords<byte[], byte[]> found) {
         found.partitions()

@@ -27,7 +27,7 @@ public final class TopicOutput {
 
     private final String name;
 
-    /** The name of this start of the query: on workers, the producers of an earlier one may have failed. */
+    /** The name of this start of the query: on workers, producers of an earlier start may have failed. */
     private final String start = UUID.randomUUID().toString();
 
     private final BatchGate gate = new BatchGate();
@@ -48,7 +48,8 @@ public final class TopicOutput {
     }
 
     /**
-     * Opens the exactly-once output of a query, before the query starts: completes what an earlier process has left.
+     * Opens the exactly-once output of a query, before the query starts: commits the transactions that an earlier
+     * process has left open.
      *
      * @param name {@code <app id>/<query>}
      * @param writer {@code <app id>/<run>/<query>/}
@@ -124,7 +125,7 @@ public final class TopicOutput {
         return transactions == null ? 0 : transactions.limitMs();
     }
 
-    /** After a producer was fenced: whether another process writes in place of this one. */
+    /** After a producer was fenced: whether another process has replaced this one. */
     public boolean isReplaced() {
         return transactions != null && transactions.isReplaced();
     }

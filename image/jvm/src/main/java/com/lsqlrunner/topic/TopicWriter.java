@@ -34,7 +34,7 @@ public final class TopicWriter implements DataWriter<InternalRow> {
     /** The records that are written already; null when none is left. */
     private WrittenRecords written;
 
-    /** The headers of a record that has none of its own. */
+    /** The headers of a record without its own headers. */
     private final RecordHeaders batchOnly = new RecordHeaders();
 
     private final Supplier<Acknowledgements> task;
@@ -44,7 +44,8 @@ public final class TopicWriter implements DataWriter<InternalRow> {
     private String topic;
 
     /**
-     * @param batch the value of the batch header; null for records without it, which keep such a header of their own
+     * @param batch the value of the batch header; null for records without it, which keep such a header of the source
+     *     record
      * @param written the records to leave out; null for none
      * @param task called once, before the first record is written
      */
@@ -152,7 +153,7 @@ public final class TopicWriter implements DataWriter<InternalRow> {
         return headers;
     }
 
-    /** Adds the headers of the row, without those of another processor that wrote the source record. */
+    /** Adds the headers of the row, except the headers of another processor that wrote the source record. */
     private void addOwn(ArrayData own, RecordHeaders headers) {
         for (int index = 0; index < own.numElements(); index++) {
             InternalRow header = own.getStruct(index, HEADER_FIELDS);
@@ -181,7 +182,7 @@ public final class TopicWriter implements DataWriter<InternalRow> {
         return sum;
     }
 
-    /** What the tasks in other JVMs have reported, from the messages of their commits. */
+    /** The reports of tasks in other JVMs, from the messages of their commits. */
     public static List<TaskResult> tasks(WriterCommitMessage[] messages) {
         return Stream.of(messages)
                 .map(message -> message instanceof Written written ? written.task : null)
@@ -189,7 +190,7 @@ public final class TopicWriter implements DataWriter<InternalRow> {
                 .toList();
     }
 
-    /** What was sent stays sent: the batch, or the task, is written again. */
+    /** Records that were sent stay sent: the batch, or the task, is written again. */
     @Override
     public void abort() {
         sender.abort();

@@ -5,7 +5,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * Lengths and positions of text in UTF-16 code units, as in {@code String}: a character of four bytes in UTF-8 is two.
  *
- * <p>Text that begins or ends between the two has a question mark for the half, as {@code String.getBytes} writes it.
+ * <p>If a text begins or ends between the two, the half becomes a question mark, as with {@code String.getBytes}.
  */
 final class CodeUnits {
     private static final UTF8String HALF = UTF8String.fromString("?");
@@ -78,8 +78,8 @@ final class CodeUnits {
     /**
      * A position in the bytes of a text.
      *
-     * @param start the end of the characters before it
-     * @param end the start of those after it; another byte than {@code start} inside a character of two code units
+     * @param start the end of the characters before the position
+     * @param end the start of the characters after it; differs from {@code start} inside a character of two code units
      */
     private record Cut(int start, int end, boolean isInside) {
         static Cut at(UTF8String text, int count) {

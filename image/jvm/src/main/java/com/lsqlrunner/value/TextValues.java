@@ -23,8 +23,8 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
 /**
- * Reads values that are text: all values of CSV and XML, and those of JSON that have no form of their own. Dates and
- * times have the forms of CAST. Blanks around values other than strings are ignored.
+ * Reads values that are text: all values of CSV and XML, and JSON values of types without a JSON form. Dates and times
+ * have the forms of CAST. Blanks around values other than strings are ignored.
  */
 public final class TextValues {
     private static final int MAX_NUMBER_LENGTH = 400;
@@ -130,7 +130,7 @@ public final class TextValues {
     private static Object decimal(UTF8String text, DecimalType type) {
         String name = type.simpleString();
         BigDecimal value = new BigDecimal(number(text, name)).stripTrailingZeros();
-        // Compare before setting the scale: a short text may stand for millions of digits.
+        // Compare before setting the scale: a short text may represent millions of digits.
         if (value.scale() > type.scale()
                 || (long) value.precision() - value.scale() > type.precision() - type.scale()) {
             throw malformed(text, name);

@@ -33,7 +33,7 @@ final class Admission implements RpcEndpoint {
         this.version = version;
     }
 
-    /** The question of a worker. */
+    /** The request of a worker. */
     static String question(String address, String version) {
         return address + " " + version;
     }

@@ -31,7 +31,7 @@ public final class Cluster {
     private Cluster() {}
 
     /**
-     * Start the master. Its web page, which Spark cannot leave out, is closed again.
+     * Starts the master, and closes its web page, which Spark always opens.
      *
      * @param bindAddress the address on which it listens
      * @param host the name by which workers reach it

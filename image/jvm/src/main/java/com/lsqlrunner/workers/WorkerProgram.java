@@ -119,7 +119,7 @@ public final class WorkerProgram {
             Thread.sleep(LOOK.toMillis());
             if (!joined && worker.org$apache$spark$deploy$worker$Worker$$connected()) {
                 joined = true;
-                // Spark cannot leave out its web page.
+                // Spark always opens the web page of a worker.
                 worker.org$apache$spark$deploy$worker$Worker$$webUi().stop();
                 report("joined", "");
             }

@@ -97,8 +97,8 @@ final class GroupStatesTest {
     }
 
     /**
-     * Rows are added, some are retracted, and the states are merged in any order: the result is that of the remaining
-     * rows.
+     * Rows are added, some are retracted, and the states are merged in any order: the result is computed from the
+     * remaining rows.
      */
     @ParameterizedTest
     @EnumSource(KeepFunction.class)

@@ -31,7 +31,7 @@ class TargetScanTest {
 
     private final Targets targets = new Targets();
 
-    /** A consumer that also passes offsets without records, as that of brokers passes the markers of transactions. */
+    /** A consumer that also passes offsets without records, as a real consumer passes the markers of transactions. */
     private static final class Targets extends MockConsumer<byte[], byte[]> {
         private final Map<TopicPartition, Long> markers = new HashMap<>();
         private int polls;

@@ -26,9 +26,9 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
     private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
     /**
-     * Settings: url ({@code jdbc:postgresql://...}), user, password, client, ca (certificates as PEM with which that of
-     * the server is verified; empty: the URL determines whether TLS is used), idleTransactionS (seconds after which the
-     * server ends the transaction of a client that sends nothing; none if it is missing).
+     * Settings: url ({@code jdbc:postgresql://...}), user, password, client, ca (certificates as PEM that verify the
+     * server's certificate; empty: the URL determines whether TLS is used), idleTransactionS (seconds after which the
+     * server ends the transaction of a client that sends nothing; no limit if it is missing).
      */
     public PostgresSink(Map<String, String> settings) throws ReflectiveOperationException, IOException {
         url = settings.get("url");

@@ -50,8 +50,8 @@ final class SqlErrors {
     }
 
     /**
-     * The first line of the server's message: the others may show the row. If error texts do not include values of
-     * records, it is replaced unless it names only tables, columns and constraints.
+     * The first line of the server's message; further lines may show the row. If error texts do not include values of
+     * records, the line is replaced unless it names only tables, columns and constraints.
      */
     static String message(SQLException error) {
         SQLException cause = root(error);
@@ -80,7 +80,8 @@ final class SqlErrors {
 
     private static Condition condition(SQLException error) {
         String state = String.valueOf(error.getSQLState());
-        // The certificate of another host has no SQLSTATE of its own; the message has the name of the driver's class.
+        // A certificate for another host has no SQLSTATE of its own; the message contains the name of the driver's
+        // class.
         if (state.startsWith("08") && String.valueOf(error.getMessage()).contains("HostnameVerifier")) {
             return Condition.LSQL_SINK_CERTIFICATE_UNTRUSTED;
         }

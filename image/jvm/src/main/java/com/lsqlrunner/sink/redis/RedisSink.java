@@ -44,7 +44,7 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
     private static final int RESPONSE_TIMEOUT_MS = 60_000;
 
     private static final String STORE_TYPE = "PKCS12";
-    /** A key store needs one; it is only in memory, and certificates are not secret. */
+    /** A key store needs a password; the store is never written to a file, and certificates are not secret. */
     private static final String STORE_PASSWORD = "certificates";
 
     private final HostAndPort server;
@@ -52,8 +52,8 @@ public final class RedisSink implements Sink, ConnectionPool.Client<Connection> 
     private final ConnectionPool<Connection> pool = new ConnectionPool<>(this);
 
     /**
-     * Settings: url ({@code redis[s]://host[:port][/database]}), user, password, ca (certificates as PEM with which
-     * that of the server is verified; empty: those of the JVM).
+     * Settings: url ({@code redis[s]://host[:port][/database]}), user, password, ca (certificates as PEM that verify
+     * the server's certificate; empty: the JVM's own certificates).
      */
     public RedisSink(Map<String, String> settings) {
         URI url = URI.create(settings.get("url"));

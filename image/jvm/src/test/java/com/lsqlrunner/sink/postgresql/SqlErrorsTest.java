@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Errors of PostgreSQL with and without the values of rows. The messages are those of its server and driver. */
+/** Errors of PostgreSQL with and without the values of rows. The messages come from its server and driver. */
 class SqlErrorsTest {
     @ParameterizedTest
     @CsvSource(
