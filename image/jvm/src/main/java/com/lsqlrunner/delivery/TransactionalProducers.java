@@ -15,18 +15,18 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** Opens producers with numbered transactional ids. */
 final class TransactionalProducers {
     /**
-     * How long a transaction may stay open: what brokers allow by default, with {@code transaction.max.timeout.ms}.
-     * After this time, the brokers abort the transaction of a processor that was killed and did not start again.
+     * How long a transaction may stay open: the default of {@code transaction.max.timeout.ms} of brokers. After this
+     * time, the brokers abort the transaction of a processor that was killed and did not start again.
      */
     private static final int TIMEOUT_MS = 900_000;
 
-    /** A timeout from this one on is less than a fiftieth shorter by the largest mark. */
-    private static final int LEAST_MARKED_MS = 60_000;
+    /** Shorter timeouts are not reduced: the largest reduction would be more than a fiftieth of them. */
+    private static final int LEAST_REDUCED_MS = 60_000;
 
     private final String prefix;
     private final Map<String, Object> settings;
     private final Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer;
-    private final int mark;
+    private final int reductionMs;
 
     /** The longest timeout of whole seconds that the brokers allow, or {@code TIMEOUT_MS}. */
     private volatile int longestMs = TIMEOUT_MS;
@@ -35,34 +35,35 @@ final class TransactionalProducers {
      * @param prefix of the transactional ids
      * @param settings of the producers
      * @param newProducer makes a producer with its settings
-     * @param mark the milliseconds by which the timeout of transactions is shorter than usual; 0 for a usual one
+     * @param reductionMs the milliseconds by which the transaction timeout is shorter than usual; 0 for the usual
+     *     timeout
      */
     TransactionalProducers(
             String prefix,
             Map<String, Object> settings,
             Function<Map<String, Object>, Producer<byte[], byte[]>> newProducer,
-            int mark) {
+            int reductionMs) {
         this.prefix = prefix;
         this.settings = settings;
         this.newProducer = newProducer;
-        this.mark = mark;
+        this.reductionMs = reductionMs;
     }
 
-    /** Makes a producer of brokers. */
+    /** Creates a producer that connects to brokers. */
     static Producer<byte[], byte[]> ofBrokers(Map<String, Object> settings) {
         return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    /** Opens the producer with a number. An earlier one with this id cannot write any more. */
+    /** Opens the producer with a number. An earlier producer with this id cannot write any more. */
     Producer<byte[], byte[]> open(int number) {
         Map<String, Object> all = new HashMap<>(settings);
         all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, prefix + number);
         Object timeout = settings.get(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG);
         if (timeout != null) {
-            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(Integer.parseInt(timeout.toString())));
+            all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, reduce(Integer.parseInt(timeout.toString())));
             return initialized(all);
         }
-        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(longestMs));
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, reduce(longestMs));
         try {
             return initialized(all);
         } catch (KafkaException failed) {
@@ -71,11 +72,14 @@ final class TransactionalProducers {
             }
         }
         longestMs = longestAllowed(all, longestMs);
-        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, marked(longestMs));
+        all.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, reduce(longestMs));
         return initialized(all);
     }
 
-    /** The milliseconds that the brokers allow a transaction; 0 if they are not fewer than those of the settings. */
+    /**
+     * The longest transaction timeout of the brokers in milliseconds; 0 if it is not shorter than the timeout of the
+     * settings.
+     */
     int limitMs() {
         return longestMs == TIMEOUT_MS ? 0 : longestMs;
     }
@@ -103,8 +107,8 @@ final class TransactionalProducers {
         return allowedS * 1_000;
     }
 
-    private int marked(int timeoutMs) {
-        return timeoutMs < LEAST_MARKED_MS ? timeoutMs : timeoutMs - mark;
+    private int reduce(int timeoutMs) {
+        return timeoutMs < LEAST_REDUCED_MS ? timeoutMs : timeoutMs - reductionMs;
     }
 
     /** Whether the brokers allow only shorter transactions. The client throws this error as a message. */

@@ -13,15 +13,14 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ProducerFencedException;
 
 /**
- * What the driver knows about the transactional ids of a query whose tasks run on workers. Each number of a task has
- * one.
+ * The transactional ids of a query whose tasks run on workers, in the driver. Each task number has one.
  *
- * <p>The driver opens a producer for each id before a task does. Producers of an earlier process cannot write any more,
- * and the brokers know the id with a timeout that only this process uses: a worker of another process, which was
- * suspended until this one took its place, sees it and takes no id back.
+ * <p>The driver opens a producer for each id before a task does. Producers of an earlier process cannot write any more.
+ * The brokers know the id with a timeout that only this process uses: a worker of a suspended earlier process reads
+ * this timeout and does not take the id back.
  */
 final class WorkerTransactions {
-    private static final int MARKS = 1_000;
+    private static final int SECOND_MS = 1_000;
 
     private final TransactionalOutput.Settings settings;
     private final TransactionRecovery recovery;
@@ -30,37 +29,40 @@ final class WorkerTransactions {
     private long timeoutMs;
     private EarlierRecords earlier;
 
-    /** The number of those that were not left out yet. */
+    /** The number of earlier records that were not left out yet. */
     private long earlierRemaining;
 
-    /** By source partition: the offset after the last record whose result is one of them; empty with state. */
+    /** By source partition: the offset after the last record whose result is an earlier record; empty with state. */
     private Map<TopicPartition, Long> earlierEnds = Map.of();
 
-    /** @param timeoutsMs of the transactions of earlier processes */
+    /** @param timeoutsMs the transaction timeouts of earlier processes */
     WorkerTransactions(TransactionalOutput.Settings settings, TransactionRecovery recovery, Set<Long> timeoutsMs) {
         this.settings = settings;
         this.recovery = recovery;
         this.producers = new TransactionalProducers(
-                settings.writer(), settings.producer(), TransactionalProducers::ofBrokers, mark(timeoutsMs));
+                settings.writer(),
+                settings.producer(),
+                TransactionalProducers::ofBrokers,
+                unusedReductionMs(timeoutsMs));
     }
 
     /** The milliseconds by which the timeout is shorter than a whole number of seconds. */
-    static int mark(Set<Long> timeoutsMs) {
-        int mark = 0;
-        while (mark == 0 || isUsed(mark, timeoutsMs)) {
-            mark = ThreadLocalRandom.current().nextInt(1, MARKS);
+    static int unusedReductionMs(Set<Long> timeoutsMs) {
+        int reductionMs = 0;
+        while (reductionMs == 0 || isUsed(reductionMs, timeoutsMs)) {
+            reductionMs = ThreadLocalRandom.current().nextInt(1, SECOND_MS);
         }
-        return mark;
+        return reductionMs;
     }
 
-    private static boolean isUsed(int mark, Set<Long> timeoutsMs) {
-        return timeoutsMs.stream().anyMatch(timeoutMs -> (timeoutMs + mark) % MARKS == 0);
+    private static boolean isUsed(int reductionMs, Set<Long> timeoutsMs) {
+        return timeoutsMs.stream().anyMatch(timeoutMs -> (timeoutMs + reductionMs) % SECOND_MS == 0);
     }
 
     /**
-     * Takes the ids of so many tasks, unless this process has them.
+     * Takes the ids of a number of tasks, unless this process has them.
      *
-     * @throws ProducerFencedException another process has taken the place of this one
+     * @throws ProducerFencedException another process has replaced this one
      */
     void take(int tasks) {
         int first = owners.size();
@@ -96,7 +98,7 @@ final class WorkerTransactions {
         return earlier != null;
     }
 
-    /** What the tasks of the next batch need. */
+    /** The data that the tasks of the next batch need. */
     TaskTransactions tasks(TargetEnds from) {
         Map<String, Object> producer = new HashMap<>(settings.producer());
         producer.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, (int) timeoutMs);

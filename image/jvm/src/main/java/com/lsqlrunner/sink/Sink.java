@@ -21,7 +21,7 @@ public interface Sink {
     void write(SinkTable table, Task task, Iterator<SinkRow> rows);
 
     /**
-     * The newest batch of which rows are marked as written; -1 for none, or if rows may be written again.
+     * The last batch that the target has stored; -1 for none, or if rows may be written again.
      *
      * @param writer as in {@link Task}
      * @param run as in {@link Task}

@@ -11,7 +11,7 @@ package com.lsqlrunner.sink;
  *     OffsetDateTime
  */
 public record SinkRow(String topic, int partition, long offset, boolean deleted, Object[] values) {
-    /** The source to which the exactly-once mark of the row belongs: the partition of the record, else the task. */
+    /** The source whose last batch is saved with the row: the partition of the record, else the task. */
     public String source(Sink.Task task) {
         return topic == null ? "task/" + task.task() : topic + "/" + partition;
     }

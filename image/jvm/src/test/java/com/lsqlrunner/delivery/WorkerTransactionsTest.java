@@ -77,7 +77,7 @@ class WorkerTransactionsTest {
         for (int mark = 1; mark < 999; mark++) {
             used.add(900_000L - mark);
         }
-        assertEquals(999, WorkerTransactions.mark(used));
+        assertEquals(999, WorkerTransactions.unusedReductionMs(used));
     }
 
     @Test

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /** The SQL statements for a table. Names are quoted, so they have the case that the program writes. */
 final class Statements {
-    private static final String MARKS = "lsql_batches";
+    private static final String BATCHES = "lsql_batches";
 
     private final SinkTable table;
 
@@ -20,10 +20,10 @@ final class Statements {
         return Arrays.stream(table.name().split("\\.")).map(Statements::quoted).collect(Collectors.joining("."));
     }
 
-    /** The table that marks batches as written. It is in the schema of the target table. */
-    String marks() {
+    /** The table with the last batch of each source. It is in the schema of the target table. */
+    String batchTable() {
         int dot = table.name().lastIndexOf('.');
-        return dot < 0 ? MARKS : quoted(table.name().substring(0, dot)) + "." + MARKS;
+        return dot < 0 ? BATCHES : quoted(table.name().substring(0, dot)) + "." + BATCHES;
     }
 
     String insert() {
@@ -60,23 +60,23 @@ final class Statements {
         return text.append(')').toString();
     }
 
-    String createMarks() {
+    String createBatchTable() {
         return "CREATE TABLE IF NOT EXISTS "
-                + marks()
+                + batchTable()
                 + " (writer text, source text, run text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (writer, source))";
     }
 
-    /** Marks a batch of a source as written. Changes one row, or none if the batch is marked already. */
-    String markBatch() {
+    /** Saves the last batch of a source. Changes one row, or none if this batch is saved already. */
+    String saveBatch() {
         return "INSERT INTO "
-                + marks()
+                + batchTable()
                 + " AS known (writer, source, run, batch) VALUES (?, ?, ?, ?) ON CONFLICT (writer, source) DO UPDATE"
                 + " SET run = excluded.run, batch = excluded.batch WHERE known.run <> excluded.run OR known.batch < excluded.batch";
     }
 
-    /** The newest batch that a writer has marked for a checkpoint; -1 for none. */
+    /** The last batch of a writer in a checkpoint; -1 for none. */
     String newestBatch() {
-        return "SELECT COALESCE(MAX(batch), -1) FROM " + marks() + " WHERE writer = ? AND run = ?";
+        return "SELECT COALESCE(MAX(batch), -1) FROM " + batchTable() + " WHERE writer = ? AND run = ?";
     }
 
     private static String type(String type) {

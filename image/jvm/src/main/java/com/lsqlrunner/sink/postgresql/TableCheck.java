@@ -49,8 +49,8 @@ final class TableCheck {
         if (table.upsert() && !isUnique()) {
             throw mismatch("no primary key or unique constraint is on exactly " + String.join(", ", table.key()));
         }
-        if (!table.upsert() && columns(sql.marks()).isEmpty()) {
-            execute(sql.createMarks());
+        if (!table.upsert() && columns(sql.batchTable()).isEmpty()) {
+            execute(sql.createBatchTable());
         }
     }
 

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the rows of one task in requests of limited size. All inserts are in one transaction, which also marks the
- * batch as written. Upserts may be repeated, so each request is a transaction, with its rows in the order of the keys:
- * tasks that write the same keys cannot deadlock.
+ * Writes the rows of one task in requests of limited size. All inserts are in one transaction, which also saves the
+ * batch as the last one. Upserts may be repeated, so each request is a transaction, with its rows in the order of the
+ * keys: tasks that write the same keys cannot deadlock.
  */
 final class TableWriter implements AutoCloseable {
     private static final String NO_KEY_OF_TOMBSTONE =
@@ -33,7 +33,7 @@ final class TableWriter implements AutoCloseable {
     private final int[] key;
     private final PreparedStatement write;
     private final PreparedStatement delete;
-    private final PreparedStatement markBatch;
+    private final PreparedStatement saveBatch;
     private final Map<String, Boolean> isNew = new HashMap<>();
     private final Map<List<Object>, SinkRow> pending = new LinkedHashMap<>();
 
@@ -45,7 +45,7 @@ final class TableWriter implements AutoCloseable {
         Statements sql = new Statements(table);
         write = connection.prepareStatement(table.upsert() ? sql.upsert() : sql.insert());
         delete = table.upsert() ? connection.prepareStatement(sql.delete()) : null;
-        markBatch = table.upsert() ? null : connection.prepareStatement(sql.markBatch());
+        saveBatch = table.upsert() ? null : connection.prepareStatement(sql.saveBatch());
     }
 
     /** Adds a row. Of several rows with the same key, the last one is written. */
@@ -73,15 +73,15 @@ final class TableWriter implements AutoCloseable {
         }
     }
 
-    /** Whether this batch of a source has not been written yet. Marks it as written. */
+    /** Whether this batch of a source has not been written yet. Saves it as the last batch of the source. */
     private boolean isNew(String source) throws SQLException {
         Boolean isNewSource = isNew.get(source);
         if (isNewSource == null) {
-            markBatch.setString(1, task.writer());
-            markBatch.setString(2, source);
-            markBatch.setString(3, task.run());
-            markBatch.setLong(4, task.batch());
-            isNewSource = markBatch.executeUpdate() > 0;
+            saveBatch.setString(1, task.writer());
+            saveBatch.setString(2, source);
+            saveBatch.setString(3, task.run());
+            saveBatch.setLong(4, task.batch());
+            isNewSource = saveBatch.executeUpdate() > 0;
             isNew.put(source, isNewSource);
         }
         return isNewSource;
@@ -117,7 +117,7 @@ final class TableWriter implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("unchecked") // All values of a column are of one class, and each of these has an order.
+    @SuppressWarnings("unchecked") // All values of a column have one class, which is comparable.
     private static int compareKeys(List<Object> left, List<Object> right) {
         int found = 0;
         for (int i = 0; i < left.size() && found == 0; i++) {
@@ -188,7 +188,7 @@ final class TableWriter implements AutoCloseable {
         };
     }
 
-    /** A list that is equal for rows whose keys are equal for the server. */
+    /** A list that is equal for rows if their keys are equal for the server. */
     private List<Object> keyOf(SinkRow row) {
         List<Object> found = new ArrayList<>();
         for (int index : key) {
@@ -209,8 +209,8 @@ final class TableWriter implements AutoCloseable {
         if (delete != null) {
             delete.close();
         }
-        if (markBatch != null) {
-            markBatch.close();
+        if (saveBatch != null) {
+            saveBatch.close();
         }
     }
 }

@@ -16,7 +16,7 @@ class StatementsTest {
     @Test
     void namesAreQuoted() {
         assertEquals("\"Shop\".\"my \"\"t\"\"\"", TABLE.name());
-        assertEquals("\"Shop\".lsql_batches", TABLE.marks());
+        assertEquals("\"Shop\".lsql_batches", TABLE.batchTable());
     }
 
     @Test
