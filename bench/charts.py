@@ -15,7 +15,7 @@ Values = dict[Key, list[tuple[float | str, float]]]
 """The values of each series on both axes. Of those with the same first value, the median is drawn."""
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Those of Okabe and Ito, which colour-blind readers distinguish."""
+"""The colours of Okabe and Ito, which colour-blind readers distinguish."""
 _DASHES = ((1, 0), (8, 4), (2, 3), (10, 3, 2, 3))
 _SHAPES = ("circle", "square", "triangle-up", "diamond")
 _CONFIG = {

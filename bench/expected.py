@@ -105,7 +105,7 @@ def counts_by_five_minutes(reports: Iterable[Report], count: int) -> Finals:
 
 
 def counts_by_session(reports: Iterable[Report], count: int) -> Finals:
-    """The reports of each session: those of a key without a pause of more than 30 s."""
+    """The reports of each session: reports of a key without a pause of more than 30 s."""
     counts: dict[Window, int] = {}
     current: dict[bytes, tuple[int, int, int]] = {}
     for report in reports:

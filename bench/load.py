@@ -210,7 +210,7 @@ def _run(
 
 
 def _send_first(bootstrap: str, source: str) -> None:
-    """Write a record for the start of an engine; its id is not that of a record of the run."""
+    """Write a record for the start of an engine; no record of the run has its id."""
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(source, json.dumps({"id": _FIRST_ID, "user": "user-0", "speed": 0.0}).encode(), b"key-0")
     if producer.flush(30):
@@ -262,7 +262,7 @@ def _feed(
 def _latencies(
     broker: Broker, program: LoadProgram, topics: LoadTopics, results: Callable[[str], list[Appended]], skip_s: float
 ) -> Latencies:
-    """The latencies of all records but those of the first `skip_s` seconds.
+    """The latencies of all records after the first `skip_s` seconds.
 
     Raises:
         BenchFailed: a record has no result within the deadline, or more than one.

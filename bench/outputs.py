@@ -149,7 +149,7 @@ def read_topic(broker: Topics, topic: str) -> Iterator[tuple[int, bytes, bytes |
                 if error is not None:
                     if error.code() != KafkaError._PARTITION_EOF:
                         raise BenchFailed(f"{topic} could not be read: {error}")
-                    left.pop(partition, None)  # the last offsets are those of the markers of transactions
+                    left.pop(partition, None)  # the last offsets are markers of transactions
                     continue
                 if partition not in left:
                     continue

@@ -1,9 +1,9 @@
 """`python -m bench.partitions`: what partitions cost the processor and its worker, for each batch.
 
 A filter, and a windowed count, read topics of more and more partitions, into which one record for each partition is
-written every second. The processor has one worker, so its own processor time is that of planning: it schedules a task
+written every second. The processor has one worker, so its own processor time is for planning: it schedules a task
 for each partition with new records and for each partition of the state, and tells Kafka and the checkpoint about them.
-The worker's is that of the tasks.
+The worker's is for the tasks.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import pairwise
 LEAST_MS = 1_000
 """A shorter pause may be between two batches or commits."""
 SETTLED_MS = 3_000
-"""For how long results have to arrive until the longest pause counts as that of the fault."""
+"""For how long results have to arrive until the longest pause counts as the pause of the fault."""
 
 
 def resumed_ms(arrivals_ms: Sequence[int], fault_ms: int, now_ms: int) -> int | None:

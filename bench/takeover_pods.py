@@ -106,7 +106,7 @@ def target_of(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamsPods:
-    """One Deployment for each instance of Kafka Streams; the name of a Deployment is that of its clients."""
+    """One Deployment for each instance of Kafka Streams; a Deployment and its clients have the same name."""
 
     kubectl: Kubectl
     broker: Broker

@@ -111,7 +111,7 @@ def _container_id(pod: Resource) -> str:
 
 
 def given_cluster() -> Path | None:
-    """The kubeconfig file of KUBECONFIG, if it is not that of the cluster on this machine."""
+    """The kubeconfig file of KUBECONFIG, if it is not for the cluster on this machine."""
     given = Path(os.environ.get("KUBECONFIG") or KUBECONFIG)
     return None if given.resolve() == KUBECONFIG else given
 

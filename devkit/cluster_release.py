@@ -145,7 +145,7 @@ class InstalledProcessor:
         return pods[0]
 
     def uid(self) -> str:
-        """The uid of the pod, which differs from that of the next pod with the same name."""
+        """The uid of the pod; the next pod with the same name has another uid."""
         return str(self.pod()["metadata"]["uid"])
 
     def container(self) -> Resource:

@@ -66,7 +66,7 @@ def error_calls() -> tuple[ErrorCall, ...]:
 
 @cache
 def exceptions() -> frozenset[str]:
-    """Exception classes whose arguments may become parameters of an LsqlError: ValueError, and those of the package."""
+    """Exception classes whose arguments may become parameters of an LsqlError: ValueError, and the package's own."""
     bases = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
         for path in _paths()

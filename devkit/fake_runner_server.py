@@ -58,7 +58,7 @@ class Answers:
     """The responses of runners by path (`/<name>/stream`), and the requests that they got.
 
     Attributes:
-        by_path: status and body; by default those of a healthy runner.
+        by_path: status and body; by default a healthy runner's.
         silent: whether the runner of a name does not respond.
     """
 

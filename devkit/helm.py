@@ -117,7 +117,7 @@ def template(
 
 
 def values_files() -> list[Path]:
-    """Every values file of the checkout that a test renders: those of the chart and of the examples."""
+    """Every values file of the checkout that a test renders: the chart's and the examples'."""
     found = [
         *CHART.glob("ci/*-values.yaml"),
         *CHART.glob("ci-render/*-values.yaml"),

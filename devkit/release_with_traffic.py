@@ -40,7 +40,7 @@ def declared(source: str) -> dict[str, Any]:
 class ReleaseWithTraffic:
     """A release of a processor, with a topic that it reads and a topic that it writes.
 
-    `values` are those of the last install or upgrade.
+    `values` are from the last install or upgrade.
     """
 
     helm: Helm

@@ -1,4 +1,4 @@
-"""The parts of the memory of a pod: as the processor reports them, and as the kernel sees those of its JVM."""
+"""The parts of the memory of a pod: as reported by the processor, and by the kernel for its JVM."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ _BETWEEN_THIRDS = 2 / 3
 
 
 def _groups(quantity: Quantity, samples: Sequence[PodSample], phases: Sequence[Phase]) -> list[list[Point]]:
-    """The points that are compared with each other: those of a level, or all of what outlives the process."""
+    """The points to compare with each other: of a level, or all points of a value that outlives the process."""
     found = []
     for level in [list(phases)] if quantity.outlives_process else _levels(phases):
         if quantity.window_s:  # what a fault uses for a moment is not the least of a window
@@ -222,7 +222,7 @@ def _levels(phases: Sequence[Phase]) -> list[list[Phase]]:
 
 
 def _judged(samples: Sequence[PodSample], level: Sequence[Phase]) -> list[PodSample]:
-    """The samples of a level, with those of its faults, without the warm-up."""
+    """The samples of a level, including its faults, without the warm-up."""
     return [sample for sample in samples if level[0].quiet_s <= sample.at_s < level[-1].end_s]
 
 

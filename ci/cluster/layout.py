@@ -33,12 +33,12 @@ PATH = f"{TOOLS}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the cluster: its addresses and folders. Its processes run on this machine, as those of other nodes."""
+    """A node of the cluster: its addresses and folders. All nodes run on this machine."""
 
     name: str
     number: int
     cgroup_root: str
-    """The cgroup below which kubelet creates those of pods.
+    """The cgroup below which kubelet creates the cgroups of pods.
 
     Two nodes cannot share it: a kubelet ends processes there that it does not know.
     """

@@ -20,9 +20,9 @@ CGROUP_S = 5
 TOOLS = ("iptables", "ip6tables")
 TABLES = ("nat", "filter", "mangle")
 OWN_MARKS = ("KUBE-", CNI_NETWORK)
-"""What the rules of kube-proxy and kubelet, and those of the pod networks contain; rules of other networks are kept."""
+"""Texts in the rules of kube-proxy, kubelet and the pod networks; rules of other networks are kept."""
 POLICY_MARKS = ("KUBE-ROUTER-", "KUBE-POD-FW-", "KUBE-NWPLCY-")
-"""What the rules have that enforce NetworkPolicies, and those of kube-proxy do not."""
+"""Texts in the rules that enforce NetworkPolicies, but not in the rules of kube-proxy."""
 POLICY_SET = re.compile(r"(KUBE-SRC|KUBE-DST|TMP)-[A-Z2-7]{16}")
 """The names of the sets of addresses in these rules."""
 SETS_S = 5

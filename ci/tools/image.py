@@ -22,7 +22,7 @@ from ci.tools.cache import CACHE, ROOT
 PUBLIC_BASE = "debian:trixie-slim"
 PULL_S = 120
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
-"""Files of trusted certificates, which may include that of a proxy that inspects TLS."""
+"""Files of trusted certificates, which may include the certificate of a proxy that inspects TLS."""
 
 LOCKS = {"PYTHON": "image/requirements.txt", "JARS": "image/jars.sha256"}
 """The lock files of what the image contains, whose checksums are labels."""

@@ -45,7 +45,7 @@ def module_folder() -> Path:
 
 
 def copy_objects(source: Path, target: Path) -> None:
-    """Copy the YAML files below a folder. Those of the module are read-only, as are their folders."""
+    """Copy the YAML files below a folder. The module's files and their folders are read-only."""
     for file in source.rglob("*.yaml"):
         copy = target / file.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ NAMING_THE_VERSION = (
     "docs/guides/operating.md",
     "docs/images/processor-page.json",
 )
-"""Files in which the present version means that of this project."""
+"""Files in which the present version means the version of this project."""
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _UNRELEASED = "## [Unreleased]\n"
 

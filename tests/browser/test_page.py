@@ -330,7 +330,7 @@ class TestStopAndStart:
         with page.expect_response("**/stop"), page.expect_response("**/metadata"):
             page.locator("#confirm-yes").click()
         expect(page.get_by_role("alert")).to_contain_text(
-            "The token of the request to stop is not that of the processor."
+            "The token of the request to stop is not the processor's token."
         )
         expect(page.get_by_label("Token")).to_be_focused()
         expect(page.get_by_label("Token")).to_have_value("")

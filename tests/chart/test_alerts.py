@@ -120,7 +120,7 @@ SCENARIOS = {
         "LsqlProcessorStuck", 10, {LAST_BATCH: "60x20", SINCE: "0x20", LAG: "5x20", **states(running="0x20")}
     ),
     "the first dead letters of the process": Scenario("LsqlDeadLetters", 6, {LETTERS: "_x4 3x20"}, "3"),
-    "dead letters after those of an hour ago": Scenario("LsqlDeadLetters", 66, {LETTERS: "3x62 6x20"}, "3"),
+    "dead letters after others an hour ago": Scenario("LsqlDeadLetters", 66, {LETTERS: "3x62 6x20"}, "3"),
     "dead letters after a restart of the process": Scenario("LsqlDeadLetters", 36, {LETTERS: "9x30 _x3 2x20"}, "2"),
     "dead letters of an hour ago": Scenario("LsqlDeadLetters", 60, {LETTERS: "0x3 3x70"}),
     "no dead letters": Scenario("LsqlDeadLetters", 20, {RESTARTS: "0x30"}),

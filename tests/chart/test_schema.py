@@ -1,4 +1,4 @@
-"""The schema refuses unknown values, and the defaults are those of the runner."""
+"""The schema refuses unknown values, and has the runner's defaults."""
 
 import json
 from collections.abc import Iterator

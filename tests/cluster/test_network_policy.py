@@ -74,7 +74,7 @@ class Pod:
         return set(json.loads(self.kubectl.exec(self.name, "python", "-c", LISTEN, self.ip)))
 
     def reaches(self, *addresses: str) -> set[str]:
-        """Those of the addresses, as `10.0.0.1:80`, to which it can connect."""
+        """The subset of the addresses, as `10.0.0.1:80`, to which it can connect."""
         return set(json.loads(self.kubectl.exec(self.name, "python", "-c", CONNECT, *addresses)))
 
     def await_reaches(self, expected: set[str], *others: str) -> None:

@@ -83,12 +83,12 @@ def check(suite: Suite, seed: int, engines: Engines) -> None:
 
 
 def _results(written: Sequence[Written]) -> list[Written]:
-    """The results without those of the records that only advance the time."""
+    """The results, except results of the records that only advance the time."""
     return [record for record in written if record.key is None or not record.key.startswith(END.encode())]
 
 
 def _smaller(suite: Suite, events: Events, found: list[str], engines: Engines) -> tuple[Events, list[str]]:
-    """Fewer records that still show a difference: those of a single history, then the same without some records."""
+    """Fewer records that still show a difference: records of a single history, then the same without some records."""
     deadline = time.monotonic() + SHRINKING_S
     histories = sorted({event.history for event in events if event.history >= 0})
     candidates = [[event for event in events if event.history in (history, -1)] for history in histories]

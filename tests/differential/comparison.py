@@ -2,8 +2,8 @@
 
 - A table, and every aggregate, is a changelog: after each batch both engines have the same row for each key. Within a
   batch Kafka Streams writes each step, and this engine writes once.
-- The timestamps of rows computed from tables are not compared: Kafka Streams uses that of the last step, even if it
-  was out of order, changed nothing, or was undone within the batch. This engine has no such steps.
+- The timestamps of rows computed from tables are not compared: Kafka Streams uses the timestamp of the last step, even
+  if it was out of order, changed nothing, or was undone within the batch. This engine has no such steps.
 - A join of streams has events: each batch has the same events, the same number of times. For an outer join all batches
   are compared together, because a record without a match is written when its time is over, in Spark a batch later.
 - A final result is written once, in any batch: Spark closes windows between batches, Kafka Streams with a record.

@@ -1,6 +1,6 @@
 """Selects records that both engines consider late, or that neither does; all others are removed before a run.
 
-The time of Kafka Streams advances with each record, that of Spark between batches: lateness in a batch depends on the
+The time of Kafka Streams advances with each record, Spark's time between batches: lateness in a batch depends on the
 time after an earlier batch. So Kafka Streams has more late records, and which of them depends on the batches.
 """
 

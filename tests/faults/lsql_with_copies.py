@@ -1,7 +1,7 @@
 """`lsql` with speculative execution, which users cannot enable, and with workers at addresses of their own.
 
 Spark starts no copy of a task on the machine that already runs it, and compares machines by address: OWN_ADDRESS is
-that of a worker.
+the address of a worker.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The results that belong together: those of a key, or of a key and a window."""
+    """The results that belong together: of a key, or of a key and a window."""
 
     positions: Mapping[str, Position]
     """Each result that may be written."""

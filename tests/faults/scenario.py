@@ -245,8 +245,8 @@ class Scenario:
 
         Args:
             context: what happened, for the message.
-            is_own: tells the records of the processor from those of other producers.
-            forgiven: differences that are accepted in addition to those of the guarantee.
+            is_own: whether a record is from the processor, not from another producer.
+            forgiven: differences that are accepted beyond the guarantee.
         """
         accepted = FORGIVEN[self.guarantee] | set(forgiven)
         doubled: dict[str, int] = {}

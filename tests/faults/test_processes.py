@@ -85,7 +85,7 @@ def start_until_killed(runner: Runner) -> None:
 
 
 def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker, tmp_path: Path) -> None:
-    """The positions are in the log of planned batches, but not in that of batches that have ended."""
+    """The positions are in the log of planned batches, but not in the log of ended batches."""
     with Scenario(broker, CONTINUOUS, tmp_path) as scenario:
         runner = scenario.start()
         scenario.feed(BEFORE)

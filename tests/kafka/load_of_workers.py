@@ -75,7 +75,7 @@ class Load:
         return Counter((record.key, json.loads(record.value or b"")["n"]) for record in records)
 
     def check_nothing_lost(self) -> None:
-        """Each record is copied, and the largest counts are those of the model."""
+        """Each record is copied, and the largest counts equal the model's."""
         assert len(self.copied()) == self.produced
         windows = Counter((self._user(n), n // WINDOW_MS) for n in range(self.produced))
         assert self._largest(self.counts) == Counter(windows.values())

@@ -1,6 +1,6 @@
 """What a start of exactly-once output does with the transactions and records that an earlier process has left.
 
-The transactions of the killed process are those of a producer of librdkafka, which knows nothing about the runner.
+A producer of librdkafka, which knows nothing about the runner, makes the transactions of the killed process.
 """
 
 from __future__ import annotations

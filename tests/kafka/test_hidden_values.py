@@ -1,7 +1,7 @@
 """No output of a processor has a value of a record or a credential (docs/guides/security.md).
 
 Each place has a record with a secret that the program cannot process. The unit tests of Java have the errors of each
-format; tests/sinks those of sinks, and tests/cluster the objects of Kubernetes.
+format, tests/sinks the errors of sinks, and tests/cluster the objects of Kubernetes.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ KEY_PASSWORD, REGISTRY_PASSWORD, REGISTRY_KEY_PASSWORD, SINK_PASSWORD, TOKEN = (
 @pytest.mark.parametrize(("policy", "level"), [("dlq", "INFO"), ("continue", "ALL"), ("fail", "ALL")])
 def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Path, policy: str, level: str) -> None:
     """With brokers and a registry that need credentials, at the log level with the most lines. One INSERT uses the
-    registry. Other credentials, as those of OAuth, take the way of the password of the brokers.
+    registry. Other credentials, for example of OAuth, are passed in the same way as the password of the brokers.
     """
     authority = Authority()
     credentials, dead = Credentials(tmp_path), "dead"

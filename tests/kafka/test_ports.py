@@ -1,4 +1,4 @@
-"""The ports of a running processor: one for its API; those of Spark and py4j are for this machine, with a secret."""
+"""The ports of a running processor: one for its API; ports of Spark and py4j are for this machine, with a secret."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_only_the_port_of_the_api_can_be_reached_from_other_machines(runner: Run
     found = listening(runner.pid)
 
     assert {port for port in found if not port.is_loopback} == {Listening("::", runner.port)}
-    assert any(port.is_loopback for port in found)  # those of Spark and py4j are found
+    assert any(port.is_loopback for port in found)  # Spark and py4j listen
 
 
 @pytest.mark.parametrize(

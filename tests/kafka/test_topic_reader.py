@@ -317,7 +317,7 @@ def test_new_records_at_lost_offsets_are_not_taken_for_written_ones(
             running.wait_for(lambda status: sum(status.committed.values()) == 4 and status.state is State.RUNNING)
             broker.produce("source", [record(number) for number in range(24, 30)])
             running.read_to(10)
-        # The records that came before the loss was noticed were skipped: those of the first loss, whose error ended the
-        # processor, and those of the second one, unless it was noticed before they came.
+        # The records that came before the loss was noticed were skipped: records of the first loss, whose error ended
+        # the processor, and of the second one, unless it was noticed before they came.
         before, after = [*range(10), *range(14, 20)], list(range(24, 30))
         assert ids(broker, "target") in ([*before, *after], [*before, *range(20, 24), *after])

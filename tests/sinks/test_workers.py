@@ -82,7 +82,7 @@ def test_workers_write_each_row_once_with_credentials_that_only_the_processor_ha
             runner.stop()
             role.change_password()
 
-        with processor() as restarted:  # the worker is that of before
+        with processor() as restarted:  # with the same worker as before
             source.produce(10)
             restarted.read_to(source.produced, DEADLINE_S)
             postgres.sql(f"ALTER TABLE {log} ADD CONSTRAINT refused CHECK (n <> {source.produced}) NOT VALID")

@@ -11,7 +11,7 @@ from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 
 
 def exit_code(options: JvmOptions) -> int | None:
-    """That of a JVM that is connected to and then closed."""
+    """The class archive of a JVM that is connected to and then closed."""
     jvm = SparkJvm(replace(options, exit_s=60.0))
     try:
         jvm.connect()
@@ -21,7 +21,7 @@ def exit_code(options: JvmOptions) -> int | None:
 
 
 def test_the_jvm_of_this_checkout_can_use_the_archive() -> None:
-    """With -Xshare:on, a JVM whose class path is not that of the training ends at once."""
+    """With -Xshare:on, a JVM whose class path differs from the training ends immediately."""
     assert exit_code(quick_jvm(("-Xshare:on",))) == 0
 
 

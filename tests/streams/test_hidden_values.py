@@ -1,4 +1,4 @@
-"""Error texts without the values of records: those of Spark, and of the reader of JSON."""
+"""Error texts of Spark and of the JSON reader, without the values of records."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
     Args:
         environment: with the name of the processor and its state directory; a program is not needed.
         partitions: the new number.
-        options: of the JVM; those of the processor by default.
+        options: of the JVM; by default the processor's options.
 
     Raises:
         LsqlError: as `read_settings`, `StateDir`, `repartition_state` and `engine.repartition`.

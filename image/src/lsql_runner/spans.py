@@ -26,7 +26,7 @@ class Position:
 
 
 def position_of(text: str, offset: int) -> Position:
-    """The line and column of the character at `offset`; those of the end for an offset beyond it."""
+    """The line and column of the character at `offset`, or of the end for an offset beyond it."""
     before = text[: min(offset, len(text))]
     return Position(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
 

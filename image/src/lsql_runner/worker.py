@@ -30,7 +30,7 @@ _FIRST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 2.0
 _CONNECT_TIMEOUT_S = 2.0
 _WATCH_S = 5.0
-"""The files of settings are compared with those of the start after this time."""
+"""The files of settings are compared with the start's files after this time."""
 _REPEAT_S = 60.0
 """The line of a wait that lasts is logged again after this time."""
 

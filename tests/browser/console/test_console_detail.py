@@ -231,7 +231,7 @@ class TestActions:
         console.refresh()
         seen.poll()
         expect(page.locator("#state")).to_have_text("deleted")
-        # A refresh of the page before that of the view may have sent a request to the runner of the deleted processor.
+        # The page may refresh before the view and send a request to the runner of the deleted processor.
         seen.complaints[:] = [complaint for complaint in seen.complaints if "409 (CONFLICT)" not in complaint]
 
     def test_a_viewer_sees_no_button(self, console: FakeConsole, visit: Open) -> None:

@@ -92,7 +92,7 @@ def texts(picture: str) -> set[str]:
 
 
 def nodes(picture: str, kind: str) -> list[ET.Element]:
-    """Those of bars, lines or points."""
+    """The values of bars, lines or points."""
     return [node for node in ET.fromstring(picture).iter() if node.get("aria-roledescription") == kind]
 
 

@@ -1,4 +1,4 @@
-"""When a target has last passed is kept beside that of other targets."""
+"""The time when a target has last passed is kept beside the times of other targets."""
 
 from pathlib import Path
 

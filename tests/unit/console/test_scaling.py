@@ -56,7 +56,7 @@ class TestFindingWorkers:
         console.cluster.add(workers("of-nobody"))
         console.refresh()
 
-        assert listed(console) == {NAME: 2, "alone": None}  # by name; that of `more` has none
+        assert listed(console) == {NAME: 2, "alone": None}  # by name; `more` has none
         assert {(e.namespace, e.workers) for e in view(console) if e.name == NAME} == {("streams", 2), ("more", None)}
 
     def test_two_processors_of_one_release_have_their_own_workers(self, console: FakeConsole) -> None:
@@ -107,7 +107,7 @@ class TestScaling:
 
         assert (status, replicas(console)) == (202, 6)
         assert len(body["warnings"]) == 1
-        assert "has 4 partitions, so that of 6 workers at least 2 read nothing" in body["warnings"][0]
+        assert "has 4 partitions, so of 6 workers at least 2 read nothing" in body["warnings"][0]
 
     def test_no_workers_are_accepted_with_a_warning(self, console: FakeConsole) -> None:
         status, body = scaled(console, 0)

@@ -1,4 +1,4 @@
-"""The temporary folder of the JVM, and those of processes that were killed."""
+"""The temporary folders of the JVM and of processes that were killed."""
 
 import os
 import subprocess

@@ -385,7 +385,7 @@ def test_a_checkpoint_that_is_older_than_the_group_is_a_warning(committed: dict[
 @pytest.mark.parametrize(
     ("case", "partitions"),
     [
-        pytest.param(Case(COUNT), 2, id="first start: those of the topic"),
+        pytest.param(Case(COUNT), 2, id="first start: the partitions of the topic"),
         pytest.param(Case(COUNT, set_partitions=3), 3, id="first start with a setting"),
         pytest.param(Case(f"SET state.partitions=4; {COUNT}", set_partitions=3), 4, id="first start with a key"),
         pytest.param(replace(HAD_STATE, had_partitions=5), 5, id="another default keeps what there is"),

@@ -260,7 +260,7 @@ class TestWithALease:
     def test_neither_a_later_term_nor_another_lease_is_replaced(
         self, store: MemoryStore, locks: ExitStack, found: Candidate
     ) -> None:
-        """The first one was suspended before it took the lock. The second one is that of another cluster."""
+        """The first one was suspended before it took the lock. The second one is from another cluster."""
         found.store = store
         taken(locks, found, wait_s=0)
 

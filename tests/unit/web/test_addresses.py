@@ -1,4 +1,4 @@
-"""The addresses that the server listens on, and those of its clients."""
+"""The addresses that the server listens on, and its clients' addresses."""
 
 import errno
 import os
@@ -64,7 +64,7 @@ def _has_ipv6() -> bool:
 
 
 LOOPBACK = ["127.0.0.1", *(["::1"] if _has_ipv6() else [])]
-"""The addresses of this machine that each machine has; those of some containers have no IPv6."""
+"""The addresses of this machine that each machine has; some containers have no IPv6."""
 
 
 @pytest.fixture(scope="module")

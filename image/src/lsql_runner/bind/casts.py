@@ -85,7 +85,7 @@ def instead_of(source: DataType, targets: Sequence[DataType]) -> Detail:
 
 def _chains(source: DataType, target: DataType) -> Iterator[tuple[DataType, ...]]:
     """The types to cast to, one after the other, each with `target` at its end."""
-    # Only bytes are cast to string between: the text of a number is not that of a time, and the reverse.
+    # Only bytes are cast to string between: the text of a number is not the text of a time, and the reverse.
     between = (STRING,) if BYTES in (source, target) else (LONG, INT, TIMESTAMP)
     for count in range(len(between) + 1):
         for steps in permutations(between, count):

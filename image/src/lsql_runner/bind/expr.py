@@ -75,7 +75,7 @@ class RandomBits:
     """The call in the program."""
     _: KW_ONLY
     call: int = 0
-    """The place of the call among all those of the program, which `plan.random_values` counts."""
+    """The number of the call in the program, which `plan.random_values` assigns."""
 
     @property
     def type(self) -> DataType:

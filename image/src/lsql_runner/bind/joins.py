@@ -123,7 +123,7 @@ def _join_source(written: ast.Source, source: NamedSource, number: int) -> JoinS
 
 
 def _check_names(written: ast.Source, sources: list[JoinSource]) -> None:
-    """Check the name of the last source, and remove from its aliases, in place, those of earlier sources.
+    """Check the name of the last source, and remove the aliases of earlier sources from its aliases, in place.
 
     A source can be joined with itself under an alias. The name without an alias then means the first of the two.
 

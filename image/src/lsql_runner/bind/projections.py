@@ -154,7 +154,7 @@ def _add_star(binder: Binder, star: ast.Star, item: ast.Projection, value: _Part
 
 
 def _is_whole_value(star: ast.Star, scope: Scope | JoinScope) -> bool:
-    """Whether a star names all fields of the value, and not those of a struct: `*`, `_value.*`, `payments.*`."""
+    """Whether a star names all fields of the value, and not of a struct: `*`, `_value.*`, `payments.*`."""
     qualifier = star.qualifier
     if qualifier is None:
         return True

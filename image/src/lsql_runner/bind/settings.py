@@ -44,7 +44,7 @@ DEFAULT_STATEFUL_PACE_MS = 500
 Guarantee = Literal["at_least_once", "exactly_once"]
 
 DEFAULT_COMMIT_INTERVAL_MS = 100
-"""That of Kafka Streams with exactly-once."""
+"""The default of Kafka Streams with exactly-once."""
 
 ProcessingMode = Literal["auto", "batch", "continuous"]
 """`batch`: queries process batches. `continuous`: queries without state process each record when it arrives. `auto`:
@@ -202,7 +202,7 @@ def _near(key: str) -> str:
 
 
 def _overrides(settings: ProgramSettings, statements: Iterable[SetStatement]) -> Mapping[str, TopicSettings]:
-    """The settings of each topic that has its own: those of all topics, with the keys that are set for it."""
+    """The settings of each topic that has its own: the settings of all topics, replaced by the topic's own keys."""
     overrides: dict[str, TopicSettings] = {}
     for statement in statements:
         override = topic_override(statement.key)

@@ -78,8 +78,8 @@ def _format_condition(condition: ast.Expression, select: ast.Select) -> FormatCo
 
 
 def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
-    """The formats that the program names, by topic. SET names those of topics in a FROM, not of topics that are only
-    joined.
+    """The formats that the program names, by topic. SET names formats of topics in a FROM, not of topics that are
+    only joined.
 
     A format in WHERE takes precedence over SET, and applies to all SELECTs from the topic.
 

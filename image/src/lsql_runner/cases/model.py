@@ -76,7 +76,7 @@ class CaseRecord(_Strict):
 
 
 class InputRecord(CaseRecord):
-    """`key_writer` and `value_writer` name the schema with which a part is written, if it is not that of the topic."""
+    """`key_writer` and `value_writer` name the writer schema of a part, if it is not the topic's schema."""
 
     partition: Annotated[int, Field(ge=0)] = 0
     key_writer: str | None = None

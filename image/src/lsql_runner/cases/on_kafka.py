@@ -75,7 +75,7 @@ def kafka_cases(
 
 
 def settings_of(environment: Mapping[str, str], servers: str, registry_url: str | None) -> Settings:
-    """The settings that all cases share: those of a processor, without the variables that each case sets.
+    """The settings that all cases share: a processor's settings, without the variables that each case sets.
 
     Raises:
         LsqlError: as `read_settings`.
@@ -102,7 +102,7 @@ class KafkaCases:
     """A CaseEngine. The caller closes the brokers, the registry and the SparkEngine.
 
     Each micro-batch is written to the topics while the processor is stopped, and then read to its end. So the batches
-    are those of the case, and after the first the processor restarts on its state each time.
+    are the batches of the case, and after the first the processor restarts on its state each time.
     """
 
     def __init__(

@@ -114,7 +114,7 @@ def encode_batches(case: Case, program: ast.Program, settings: ProgramSettings, 
     """The encoded input records in their order, with offsets counted for each partition.
 
     The format of a part is the declared format, else the format that the program names, else the format that the value
-    suggests. A record without a timestamp has that of the record before it; the first has 0.
+    suggests. A record without a timestamp gets the timestamp of the previous record; the first gets 0.
 
     Raises:
         LsqlError: CASE_RECORD_INVALID, FORMAT_UNSUPPORTED.

@@ -180,7 +180,7 @@ def topology(path: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_reports_errors
 def functions(name: str | None, as_json: bool) -> int:
-    """List all functions, or describe one; with those of LSQL_UDF_DIR."""
+    """List all functions, including LSQL_UDF_DIR, or describe one."""
     from lsql_runner.bind.functions.listing import NO_FUNCTIONS, as_documents, as_text
     from lsql_runner.user_functions.load import load_functions
 
@@ -205,7 +205,7 @@ def repartition(partitions: int) -> int:
     """Divide the state into another number of partitions.
 
     The processor of SQL_APP_ID in SQL_STATE_STORE_DIR must be stopped. The program and its brokers are not needed. If
-    the command is killed, the state is that of before or that of after; run it again.
+    the command is killed, the state is either the old or the new one; run it again.
     """
     from lsql_runner.offline import repartition as repartition_offline
 

@@ -98,7 +98,7 @@ def attempt(value: Column, earlier: Column | None, error_rules: str) -> Column:
 
 
 def is_first(record_id: Column) -> Column:
-    """Whether a row is the first of its record: the id (BINARY) differs from that of the previous row in the task for
+    """Whether a row is the first of its record: the id (BINARY) differs from the previous row in the task for
     which this column was evaluated."""
     return call(FIRST_OF_RECORD, record_id)
 

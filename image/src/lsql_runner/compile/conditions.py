@@ -17,7 +17,7 @@ def where(relation: Relation, condition: Column, of_table: bool) -> Relation:
     Args:
         relation: the input.
         condition: a BOOLEAN over its frame.
-        of_table: whether the rows are those of a table: then a row for which the condition is false is deleted.
+        of_table: whether the rows belong to a table: then a row for which the condition is false is deleted.
     """
     if of_table:
         return _of_table(relation, condition)

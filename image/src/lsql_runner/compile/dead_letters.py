@@ -1,6 +1,6 @@
 """Dead letters, skipped records, and their counts.
 
-If errors are handled, output rows have three more columns than those of `compile_query`: `error_action`
+If errors are handled, output rows have three more columns than with `compile_query`: `error_action`
 (`dead_letter` or `skipped`; null for a valid record), `error_topic` and `error_code`.
 """
 
@@ -173,7 +173,7 @@ def records_and_dead_letters(
 
 
 def _dead_letter_time(policies: ErrorPolicies, origin: Origin, context: OutputContext) -> Column:
-    """The timestamp of the failed record, or that of the clock if the dead letter topic does not accept it."""
+    """The timestamp of the failed record, or the current time if the dead letter topic does not accept it."""
     limits = context.time_limits.get(str(policies.dead_letter_topic), KAFKAS_TIME_LIMITS)
     return accepted_time(origin.record["ts"], limits, replace=True)
 

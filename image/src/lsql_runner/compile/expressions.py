@@ -196,7 +196,7 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
         case (s, t) if s == TIMESTAMP and t == STRING:
             return F.date_format(value, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
         case (s, t) if s == BYTES and t == STRING:
-            # The error of F.decode is that of a malformed key or value in STRING.
+            # F.decode has the error of a malformed key or value in STRING.
             text = value.cast(STRING_TYPE)
             refusal = F.raise_error(F.lit("the bytes are not text in UTF-8"))
             return F.when(text.isNull() | call("is_valid_utf8", text), text).otherwise(refusal)

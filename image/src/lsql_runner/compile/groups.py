@@ -85,9 +85,9 @@ def aggregate_input(
 ) -> tuple[DataFrame, dict[str, spark.DataType]]:
     """The input rows of an aggregate, and its group columns with their types. Records without a value are left out.
 
-    Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, those of `node.order_columns`
-    (LONG); with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END;
-    with a session window it occurs once, with `at_partition` and `at_offset`.
+    Columns: the group columns, `arg_<name>` for the argument of each aggregate, `ts`, and `node.order_columns` (LONG);
+    with a window EVENT_TIME, which has a watermark. A row occurs once for each of its windows, with WINDOW_END; with a
+    session window it occurs once, with `at_partition` and `at_offset`.
 
     Args:
         with_record: whether there is a column LATE_RECORD with the record.

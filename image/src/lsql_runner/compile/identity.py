@@ -38,7 +38,7 @@ class RowIdentity:
 
     @property
     def record(self) -> Column | None:
-        """A STRUCT that distinguishes the row from those of all queries; None if it is no record of a source.
+        """A STRUCT that distinguishes the row from the rows of all queries; None if it is no record of a source.
 
         It is the same each time that the query reads the record.
         """
@@ -76,7 +76,7 @@ class RowIdentity:
 
 
 def identity_tag(insert: str) -> int:
-    """What distinguishes the records of an INSERT from those of others: 32 bits.
+    """A number of 32 bits that distinguishes the records of an INSERT from the records of others.
 
     Args:
         insert: the name of the INSERT, with its source topics.

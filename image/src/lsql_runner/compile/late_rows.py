@@ -12,7 +12,7 @@ from lsql_runner.types import STRING, TIMESTAMP
 LATE_RECORD = "late_record"
 """The column with the record of a row: a struct of the columns in ORIGIN."""
 LATE_FOR = "late_for"
-"""The column with the time intervals for which a record is late, a STRING: windows, or those of a join."""
+"""The column with the time intervals for which a record is late, a STRING: windows, or intervals of a join."""
 
 
 def source_record() -> Column:

@@ -196,7 +196,7 @@ def _(node: Project, source: Source) -> Relation:
 
 
 def compile_project(node: Project, below: Relation) -> Relation:
-    """The rows of a projection over those of its input."""
+    """The rows of a projection over the rows of its input."""
     columns = below.columns_for(node_exprs(node))
     if node.keeps_tombstones:
         below, columns = _decoded_once(below, columns)
@@ -224,7 +224,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
 
 
 def _time(ts: Expr, columns: Mapping[str, Column]) -> Column:
-    """The timestamp of a row. Only that of a record may be -1, which stands for none."""
+    """The timestamp of a row. Only a record's timestamp may be -1, which means none."""
     time = column(ts, columns)
     return time if isinstance(ts, ColumnRef) and ts.name == "ts" else require_since_1970(time)
 
@@ -314,7 +314,7 @@ def _merged_map(
 def _merged_struct(
     whole: Column, kind: Struct, fields: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
 ) -> Column:
-    """A struct of type `kind` with fields added or replaced; those of NULL are NULL."""
+    """A struct of type `kind` with fields added or replaced; the fields of NULL are NULL."""
     new = {}
     for name, expr in fields:
         was = kind.field(name)

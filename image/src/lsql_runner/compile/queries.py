@@ -160,7 +160,7 @@ def _encoded(
     window: Window | None,
     output: SchemaOutput | None,
 ) -> Column:
-    """The bytes of a key or value: those of the source if they are valid in the target's format, else encoded."""
+    """The bytes of a key or value: the source's bytes if they are valid in the target's format, else encoded."""
     part = relation.undecoded.get(name)
     needs_id = output is not None and row_of(form).may_have_schema_id
     if part is not None and part.serde.has_schema_id != needs_id:

@@ -103,8 +103,8 @@ def signed_rows(changes: DataFrame, schema: spark.StructType) -> DataFrame:
 
 
 def changed_groups(changes: DataFrame, keys: spark.StructType, aggregated: DataFrame) -> DataFrame:
-    """The changed groups: `id` has the packed columns of `keys`, `result` those of `aggregated`. A group without rows
-    is returned once, in the batch that removed its last row, and is not stored.
+    """The changed groups: `id` has the packed columns of `keys`, `result` the columns of `aggregated`. A group without
+    rows is returned once, in the batch that removed its last row, and is not stored.
 
     Args:
         keys: the group keys, which are the first columns of each row.

@@ -43,7 +43,7 @@ class ConnectionSettings(BaseModel):
     registry_ca: str = Field(
         "",
         alias="LSQL_SCHEMA_REGISTRY_CA",
-        description="CA certificates with which the registry's certificate is verified, as PEM; empty for those of the "
+        description="CA certificates with which the registry's certificate is verified, as PEM; empty for those in the "
         "system.",
     )
     registry_certificate: str = Field(

@@ -19,7 +19,7 @@ def connector_mib(settings: Settings) -> int:
 
 
 def memory_of_tasks(settings: Settings, own: MemoryBudget) -> MemoryBudget:
-    """The budget of a process that runs tasks: that of the smallest worker, if its limit is known, else `own`."""
+    """The budget of a process that runs tasks: the smallest worker's budget, if its limit is known, else `own`."""
     limit_mib = settings.workers_memory_mib
     return own if limit_mib is None else worker_budget(limit_mib, connector_mib(settings))
 

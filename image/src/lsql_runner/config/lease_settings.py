@@ -52,7 +52,7 @@ class LeaseSettings(BaseModel):
     lease_server: str = Field(
         "",
         alias="LSQL_LEASE_SERVER",
-        description="URL of the API server of Kubernetes; empty for that of the pod.",
+        description="URL of the API server of Kubernetes; empty for the pod's own.",
     )
     lease_credentials: Path = Field(
         SERVICE_ACCOUNT,

@@ -1,6 +1,6 @@
 """The settings of scaling: how many workers a processor should have.
 
-The names are those of the options of `lsql autoscale simulate`.
+The options of `lsql autoscale simulate` have the same names.
 """
 
 from __future__ import annotations

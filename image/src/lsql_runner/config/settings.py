@@ -33,7 +33,7 @@ _MASKED = ("PASSWORD", "SECRET", "JAAS", "TOKEN")
 
 
 class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings, LeaseSettings):
-    """All settings of a processor, with those of its connections, policies, API, workers, scaling and standby."""
+    """All settings of a processor, including its connections, policies, API, workers, scaling and standby."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 

@@ -14,6 +14,6 @@ class SinkConnection:
     """`postgresql` or `redis`."""
     url: str
     ca: str = ""
-    """Certificates as PEM with which that of the server is verified, as well as its host name; empty if not set."""
+    """Certificates as PEM that verify the server's certificate and host name; empty if not set."""
     user: str = ""
     password: str = field(default="", repr=False)

@@ -40,7 +40,7 @@ class RequestHeader:
     """The allowed common names; empty allows all."""
 
     def allows(self, name: str) -> bool:
-        """Whether a verified certificate with this common name is that of the aggregator."""
+        """Whether a verified certificate with this common name belongs to the aggregator."""
         return not self.names or name in self.names
 
 

@@ -112,7 +112,7 @@ class ProcessorEntry(ProcessorSummary):
 
 
 class NamespaceFailure(Model):
-    """A namespace that could not be read: its entries are those of the former document."""
+    """A namespace that could not be read: its entries come from the previous document."""
 
     namespace: str
     text: str

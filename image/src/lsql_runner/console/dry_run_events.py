@@ -11,7 +11,7 @@ LOG = logging.getLogger(__name__)
 
 
 class DryRunEvents:
-    """After each refresh of the view, an Event for each number that has changed and is not that of the replicas."""
+    """After each refresh of the view, an Event for each number that has changed and differs from the replicas."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -54,7 +54,7 @@ def image_version(image: str) -> str:
 
 
 def changed_by(metadata: Mapping[str, Any]) -> str:
-    """The manager of the newest change, apart from those of the status; empty if it is not known."""
+    """The manager of the newest change, except changes of the status; empty if it is not known."""
     changes = [
         (at, as_text(entry.get("manager")))
         for entry in as_mappings(metadata.get("managedFields"))

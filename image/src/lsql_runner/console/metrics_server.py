@@ -31,7 +31,7 @@ WARNING_S = 10.0
 
 _REASONS = DetailTable(
     {
-        "NAME": "the client certificate is that of {name}, not of the API server",
+        "NAME": "the client certificate belongs to {name}, not to the API server",
         "HANDSHAKE": "the client has no certificate of the authority of the API server ({reason})",
     }
 )

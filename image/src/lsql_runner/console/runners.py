@@ -50,7 +50,7 @@ UNAVAILABLE_REASONS = DetailTable(
         "PASS_TIMEOUT": "no report within {seconds} s, the time limit for all processors",
         "FAILED": "{method} {path}: {reason}",
         "NOT_JSON": "{method} {path} did not return JSON",
-        "NOT_A_RUNNER": "the response is not that of a processor",
+        "NOT_A_RUNNER": "the response is not from a processor",
     }
 )
 

@@ -16,7 +16,7 @@ from lsql_runner.errors import DetailTable, LsqlError
 _WARNINGS = DetailTable(
     {
         "NO_WORKERS_LEFT": "without workers, {name} processes no records",
-        "MORE_THAN_PARTITIONS": "the largest source topic of {name} has {partitions} partitions, so that of {workers} "
+        "MORE_THAN_PARTITIONS": "the largest source topic of {name} has {partitions} partitions, so of {workers} "
         "workers at least {idle} read nothing",
     }
 )

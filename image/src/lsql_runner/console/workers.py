@@ -12,7 +12,7 @@ COMPONENT_LABEL = "app.kubernetes.io/component"
 WORKER = "worker"
 
 Selector = tuple[tuple[str, str], ...]
-"""The labels that select pods, sorted, without that of the component."""
+"""The labels that select pods, sorted, without the component's label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

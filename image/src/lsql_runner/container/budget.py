@@ -17,7 +17,7 @@ SECOND_JVM_MIB = 128
 """The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
 
 WORKER_JVM_MIB = 128
-"""The memory of the JVM of a worker, beside that of its executor."""
+"""The memory of a worker's own JVM, beside the JVM of its executor."""
 
 CONNECTOR_MIB = 56
 """The memory of the connector to a store with the state, outside the heap: classes, and buffers of the network. In
@@ -101,7 +101,7 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0, connector_mib: int = 
 
 
 def worker_budget(limit_mib: int | None, connector_mib: int = 0) -> MemoryBudget:
-    """The budget of a worker in a container with a memory limit; the heap is that of its executor."""
+    """The budget of a worker in a container with a memory limit; the heap is its executor's."""
     return budget(limit_mib, WORKER_JVM_MIB, connector_mib)
 
 

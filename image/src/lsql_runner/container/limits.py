@@ -1,7 +1,7 @@
 """The limits of the container: memory and cores of its control group, version 1 or 2.
 
 Source: the kernel's documentation of control groups, `memory.max`, `memory.stat`, `cpu.max`,
-`memory.events` and those of version 1.
+`memory.events` and the files of version 1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def memory_limit_mib(cgroups: Path = CGROUPS) -> int | None:
 def kernel_memory_bytes(cgroups: Path = CGROUPS) -> int | None:
     """The memory that the kernel uses for the container; None if it does not report it.
 
-    Without a memory limit the group may be that of the whole machine, so the result is None.
+    Without a memory limit the group may be the whole machine's, so the result is None.
     """
     if memory_limit_mib(cgroups) is None:
         return None

@@ -54,7 +54,7 @@ def _bisect(compute: Compute, partition: Partition, start: int, end: int, failur
 
 
 def failure_of(frame: DataFrame) -> Failure | None:
-    """Why a row of a frame cannot be computed; None if all rows can, or if the error is not that of a record."""
+    """Why a row of a frame cannot be computed; None if all rows can, or if no record caused the error."""
     try:
         frame.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError) as error:

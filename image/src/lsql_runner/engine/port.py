@@ -31,8 +31,8 @@ def qualified_name(app_id: str, query: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The first records are read one at a time: those of the first batch, and the first ones of each partition of a
-    query without batches. The place of each is written to a file, or sent to the driver, before it is read."""
+    """The first records are read one at a time: all records of the first batch, and the first ones of each partition
+    of a query without batches. The place of each is written to a file, or sent to the driver, before it is read."""
 
     file: Path | None
     """It contains an object with topic, partition and offset while a record is read and processed. None with workers:
@@ -111,7 +111,7 @@ class Job:
     source: SourceOptions
     output: OutputOptions
     checkpoints: StateFolder
-    """The folder of the checkpoints: that of a query is `<checkpoints>/<query>/`."""
+    """The folder of the checkpoints; a query has `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
     state_partitions: int = 1

@@ -79,7 +79,7 @@ _FIXED = {
 
 
 CONTINUOUS_TASKS = 2 * MAX_CONTINUOUS_READS
-"""Task slots of the continuous queries of a program, in addition to those of batches: their tasks never end."""
+"""Task slots of the continuous queries of a program, in addition to the slots of batches: their tasks never end."""
 
 POLLING_MS = 10
 """A query looks for records again after this time; before it looks, the trigger of its batches waits for records."""

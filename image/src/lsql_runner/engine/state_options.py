@@ -24,7 +24,7 @@ def tune_state(session: SparkSession, settings: Iterable[tuple[str, int]], memor
     """Set the options of state stores for queries that start later. Keys that are not set get Spark's defaults.
 
     Each store has a cache of its own. In a cache that all stores share (Spark's `boundedMemoryUsage`), the filters and
-    indexes of files are cached as well, and those of a large store do not fit: each read of a key would load them.
+    indexes of files are cached as well, and do not fit for a large store: each read of a key would load them.
 
     Args:
         session: of the queries.

@@ -78,7 +78,7 @@ def open_output(query: Query, job: Job, options: dict[str, str], parallelism: in
 
 
 def _tasks(query: Query, job: Job, parallelism: int) -> int:
-    """How many tasks may write at the same time: those that read, or those of the state; both with late records."""
+    """How many tasks may write at the same time: tasks that read, or tasks of the state; both with late records."""
     reads, stores = query.read_count * parallelism, job.state_partitions if query.stateful else 0
     return reads + stores if any(late_nodes(write) for write in _topic_writes(query)) else max(reads, stores)
 
@@ -124,7 +124,7 @@ def _topic_writes(query: Query) -> list[WriteTopic]:
 
 
 def _targets(write: WriteTopic) -> list[str]:
-    """The topics of an INSERT: its target, then that of its dead letters, if it has one."""
+    """The topics of an INSERT: its target, then its dead letter topic, if it has one."""
     queue = write.errors.dead_letter_topic
     return [write.topic] if queue is None else [write.topic, queue]
 

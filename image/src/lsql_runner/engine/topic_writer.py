@@ -13,7 +13,7 @@ from lsql_runner.engine.port import OutputOptions, qualified_name
 BATCH_HEADER = "lsql.batch"
 """`<app id>/<run>/<query>/<batch id>`, UTF-8. The run is the beginning of the checkpoint's id."""
 IDENTITY_HEADER = "lsql.id"
-"""The identity of a record among those of its query, 16 bytes (`compile.identity`)."""
+"""The identity of a record, unique in its query, 16 bytes (`compile.identity`)."""
 
 _BATCH_BYTES = 131_072
 

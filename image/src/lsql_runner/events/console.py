@@ -41,7 +41,7 @@ class ClusterRead:
 
 @dataclass(frozen=True, slots=True)
 class ClusterUnreadable:
-    """The console could not read the cluster; its view is that of the last time."""
+    """The console could not read the cluster; its view is from the last successful time."""
 
 
 @dataclass(frozen=True, slots=True)

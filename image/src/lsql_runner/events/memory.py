@@ -29,7 +29,7 @@ class JvmMemory:
     code_cache_used_bytes: int
     code_cache_committed_bytes: int
     metaspace_bytes: int
-    """Committed memory of loaded classes, without those of the class archive."""
+    """Committed memory of loaded classes that are not in the class archive."""
     direct_buffers_bytes: int
     """Buffers of the network outside the heap."""
     threads: int

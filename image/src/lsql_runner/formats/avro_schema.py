@@ -181,7 +181,7 @@ def _is_logical_number(branch: Any) -> bool:
 
 
 def full_name(schema: Mapping[str, Any], place: str, namespace: str) -> str:
-    """The name of a record, enum or fixed, with its namespace or that of the enclosing definition.
+    """The name of a record, enum or fixed, with its namespace or the enclosing definition's.
 
     Raises:
         FormatError: it has no name.

@@ -31,7 +31,7 @@ def declared_type(place: str, body: Any, path: tuple[str, ...] = ()) -> DataType
     """The type that a declaration names.
 
     Args:
-        place: that of the declaration, for errors: `topic orders, value`.
+        place: of the declaration, for errors: `topic orders, value`.
         path: the names of the fields around it.
 
     Raises:

@@ -14,5 +14,5 @@ MAX_FIELDS = 10_000
 
 
 def exceeds_budget(data: bytes) -> bool:
-    """Whether a JSON text may have more than MAX_VALUES values, with those of JSON texts in its strings."""
+    """Whether a JSON text may have more than MAX_VALUES values, including JSON texts in its strings."""
     return data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_VALUES

@@ -71,7 +71,7 @@ class LocatedSchema:
             here, reference = self._others[name], f"#{fragment}"
         try:
             found = here._resolver.lookup(reference)
-        except Exception:  # the library's own errors, and those of Python where a document is not a JSON Schema
+        except Exception:  # the library's own errors, and Python's if a document is not a JSON Schema
             return None
         specification = _specification(found.contents, here._specification)
         return replace(self, schema=found.contents, _resolver=found.resolver, _specification=specification)

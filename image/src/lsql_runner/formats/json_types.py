@@ -80,7 +80,7 @@ def merged(a: DataType, b: DataType) -> DataType:
 
 
 def settled(kind: DataType) -> DataType:
-    """The type of records, with JSON for values that no record shows: those of fields that are always null or without
+    """The type of records, with JSON for values that no record shows: fields that are always null or without
     fields, and the elements of arrays that are always empty."""
     if isinstance(kind, Struct):
         return Struct(tuple(Field(f.name, _settled(f.type)) for f in kind.fields))

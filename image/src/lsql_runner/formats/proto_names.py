@@ -29,8 +29,8 @@ _LONGEST_SHIFT = 28
 
 
 def message_indexes(file: ProtoFile) -> dict[str, tuple[int, ...]]:
-    """The indexes of every message of a file, by its name without the package (`Outer.Inner`): those of its enclosing
-    messages, and its own. Its records begin with them, after the schema id."""
+    """The indexes of every message of a file, by its name without the package (`Outer.Inner`): the indexes of its
+    enclosing messages, and its own. Its records begin with them, after the schema id."""
     found: dict[str, tuple[int, ...]] = {}
 
     def add(messages: tuple[ProtoMessage, ...], outer: str, enclosing: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ def collector_options(heap_mib: int) -> tuple[str, ...]:
 
     A small heap shrinks after each full collection to its objects and 15 to 30 % in addition. By default it only grows,
     and after some minutes a stateless processor uses all of -Xmx for garbage. `runtime.memory_reporter` requests the
-    collections; those of Spark, at fixed times, would stop all records for a tenth of a second each minute.
+    collections; Spark's collections, at fixed times, would stop all records for a tenth of a second each minute.
 
     Objects of a batch become garbage when it ends. By default they fill half of a survivor space and are then kept with
     the old objects, which grew by 3 MiB a second with two windowed counts; with nine tenths by 0.1.

@@ -1,4 +1,4 @@
-"""The log of the JVM: lines of JSON on stderr, like those of Python."""
+"""The log of the JVM: lines of JSON on stderr, like Python's log."""
 
 from __future__ import annotations
 

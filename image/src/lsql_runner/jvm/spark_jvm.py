@@ -195,7 +195,7 @@ _FIXED_ENV = {"SPARK_SCALA_VERSION": "2.13", "SPARK_CONNECT_MODE": "0", "SPARK_L
 
 
 def class_path(jars: Path) -> list[str]:
-    """The jars of Spark, except _EXCLUDED, and those of `jars`, sorted by name, without symbolic links.
+    """The jars of Spark, except _EXCLUDED, and the jars of `jars`, sorted by name, without symbolic links.
 
     A class archive fits only the paths of its training. Checkouts share one archive, and link their jars to one folder.
 
@@ -244,7 +244,7 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
         f"-D{INCLUDE_VALUES}={str(options.includes_values).lower()}",
         *LOCALE,
         "-cp",
-        # The last jars: a class archive fits only if the class path begins as that of its training.
+        # The last jars: a class archive fits only if the class path begins as in its training.
         ":".join([*class_path(options.jars), *map(str, (*user_jars(options.udf_dir), *user_jars(options.state_jars)))]),
     ]
 

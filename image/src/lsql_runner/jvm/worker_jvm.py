@@ -109,7 +109,7 @@ def _settings(workers: Workers, scratch: Path) -> dict[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    """The variables of this process without those of the runner, which has read them: some are secrets."""
+    """The variables of this process, except the runner's, which it has read: some are secrets."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LSQL_", "SQL", "JAVA_OPTS"))}
     return kept | {"SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": "127.0.0.1"}
 
@@ -130,7 +130,7 @@ for word; do
     *) set -- "$@" "$word" ;;
   esac
 done
-# Its log goes to that of the worker; Spark would write it to a file that nobody reads.
+# Its log goes to the worker's log; Spark would write it to a file that nobody reads.
 errors=/proc/$PPID/fd/2
 if (: >>"$errors") 2>/dev/null; then exec 2>>"$errors"; fi
 exec {java} @{options} "$@"

@@ -76,7 +76,7 @@ def master_settings(workers: Workers) -> dict[str, str]:
 
 
 def driver_settings(workers: Workers) -> dict[str, str]:
-    """The settings of a session whose tasks run on workers, in place of those of a session in one JVM."""
+    """The settings of a session whose tasks run on workers, which replace the settings of one JVM."""
     return connection_settings(workers) | {
         "spark.master": f"spark://{workers.host}:{workers.port}",
         "spark.authenticate.secret": workers.secret,

@@ -26,7 +26,7 @@ def certificates(pem: str) -> str:
 
 
 def trusting(authorities: str) -> ssl.SSLContext:
-    """The TLS context of a client that trusts these certificates, or those of the system if there are none.
+    """The TLS context of a client that trusts these certificates, or the system's if there are none.
 
     Raises:
         DetailError: one of them is not valid.

@@ -57,7 +57,7 @@ def may_read_group(admin: AdminClient, name: str, timeout_s: float) -> bool:
         KafkaException, TimeoutError: another error of the brokers, or no answer.
     """
 
-    # A request for positions needs Describe only, and its response is that of a coordinator that is ready:
+    # A request for positions needs Describe only, and its response comes from a coordinator that is ready:
     # `GroupRequests` has the reason.
     def operations() -> Any:
         described = admin.describe_consumer_groups(

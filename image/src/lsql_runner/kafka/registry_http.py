@@ -70,7 +70,7 @@ REASONS = DetailTable(
         "NOT_HTTP": "not HTTP",
         "NOT_TLS": "not TLS; the URL may need http:// instead of https://",
         "REDIRECT": "HTTP {status}, a redirect",
-        "MANY_VALUES": "JSON with more than {limit} values, with those of the schema in it",
+        "MANY_VALUES": "JSON with more than {limit} values, including the schema in it",
         "NOT_JSON": "HTTP {status} without JSON",
         "OTHER_JSON": "unexpected JSON at {place}: {reason}",
         "KIND_UNKNOWN": "the schemaType is {kind}, and not one of {known}",
@@ -152,7 +152,7 @@ class RegistryHosts:
         ends = time.monotonic() + seconds
         with self._client.stream(method, url, json=body, timeout=seconds) as response:
             content = _Content(url, response.headers.get("Content-Encoding", "identity"))
-            # The decoders of httpx have no limit: a thousand bytes of gzip can become a megabyte, and those of several
+            # The decoders of httpx have no limit: a thousand bytes of gzip can become a megabyte, and bytes of several
             # encodings, one in the other, a gigabyte.
             for part in response.iter_raw():
                 content.add(part)

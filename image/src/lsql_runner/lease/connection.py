@@ -16,7 +16,7 @@ class LeaseConnection:
     namespace: str
     name: str
     server: str = ""
-    """The URL of the API server; empty for that of the pod."""
+    """The URL of the API server; empty for the pod's own."""
     credentials: Path = SERVICE_ACCOUNT
     """A folder with `token` and `ca.crt`. A plain `http:` server needs neither."""
     timeout_s: float = 1.0

@@ -31,7 +31,7 @@ class Term:
     """The time in which a process leads."""
 
     number: int
-    """Larger than that of the term before."""
+    """Larger than the number of the previous term."""
     holder: str
 
     @property

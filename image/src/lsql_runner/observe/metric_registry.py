@@ -28,7 +28,7 @@ MetricSample = tuple[tuple[str, ...], float]
 
 
 class MetricRegistry:
-    """A registry with the metrics of a table that events update, and those of the process.
+    """A registry with the metrics of a table that events update, and metrics of the process.
 
     Attributes:
         counters, gauges, histograms: by name, the metrics that events update.

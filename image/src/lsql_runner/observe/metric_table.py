@@ -207,7 +207,7 @@ METRICS: tuple[MetricSpec, ...] = (
     ),
     MetricSpec("lsql_jvm_heap_max_bytes", "gauge", "Largest size of the heap."),
     MetricSpec("lsql_jvm_heap_committed_bytes", "gauge", "Size of the heap; it shrinks after a full collection."),
-    MetricSpec("lsql_jvm_metaspace_bytes", "gauge", "Memory of loaded classes, without those of the class archive."),
+    MetricSpec("lsql_jvm_metaspace_bytes", "gauge", "Memory of loaded classes that are not in the class archive."),
     MetricSpec("lsql_jvm_direct_buffers_bytes", "gauge", "Buffers of the network outside the heap."),
     MetricSpec(
         "lsql_jvm_native_bytes",

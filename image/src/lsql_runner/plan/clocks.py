@@ -24,7 +24,7 @@ class TimedInput:
     name: str
     topics: tuple[str, ...]
     streams: tuple[str, ...]
-    """Those of the topics whose records are its rows. The others are tables that they are joined with."""
+    """Names of the topics whose records are its rows. The others are tables that they are joined with."""
     delay_ms: int
     """The delay of the watermark behind the newest time."""
 

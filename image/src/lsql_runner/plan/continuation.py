@@ -1,4 +1,4 @@
-"""Decides which checkpoints a program continues. Its queries are matched by content with those of the last start.
+"""Decides which checkpoints a program continues. Its queries are matched by content with the queries of the last start.
 
 A query that continues a checkpoint takes over the name of the query and the names of its stores. Adding, moving or
 removing other INSERTs then affects neither its state, nor its metrics, nor the marks in a sink that say which batches

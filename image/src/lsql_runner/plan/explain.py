@@ -83,7 +83,7 @@ def _serde(serde: Serde) -> str:
 
 
 def _node(node: PlanNode, decoded: Mapping[str, DataType], indent: str) -> Iterator[str]:
-    """The lines of a node, without those of the nodes below it.
+    """The lines of a node, without the nodes below it.
 
     Args:
         decoded: by topic, the type of the fields that the query decodes.

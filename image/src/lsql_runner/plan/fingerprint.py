@@ -1,4 +1,4 @@
-"""What a checkpoint depends on, as data. It is stored beside the checkpoint and compared with that of the next program.
+"""What a checkpoint depends on, as data. It is stored beside the checkpoint and compared with the next program's.
 
 The description of a query's state contains the operators with their layouts, keys and windows, and the meaning of the
 filters and conditions below them. It does not contain the position of the query in the program, nor the expressions

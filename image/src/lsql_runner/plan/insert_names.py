@@ -54,7 +54,7 @@ def _named(query: Query, old: QueryFingerprint | None) -> Query:
 
 
 def _earlier(old: QueryFingerprint | None) -> list[InsertFingerprint]:
-    """The INSERTs of a query at the last start. Those of earlier releases were numbered by target."""
+    """The INSERTs of a query at the last start. Earlier releases numbered them by target."""
     if old is None:
         return []
     if old.inserts is not None:

@@ -132,7 +132,7 @@ def _projected(node: Project, below: ColumnMeanings) -> ColumnMeanings:
 
 
 def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
-    """The meaning of a key or value; None if it is that of the topic."""
+    """The meaning of a key or value; None if the topic's key or value is unchanged."""
     match part:
         case UnnamedValue(expr):
             return _meaning(expr, below)

@@ -303,7 +303,7 @@ Stateful = Aggregate | Having | Join
 
 
 def key_serde(node: PlanNode) -> Serde:
-    """The serde of a node's raw key, which is that of the source topic."""
+    """The serde of a node's raw key, the same as for the source topic."""
     match node:
         case ReadTopic(schema):
             return schema.key

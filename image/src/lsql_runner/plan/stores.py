@@ -74,7 +74,7 @@ def _join_stores(node: Join) -> Iterator[StoreDescription]:
 
 
 def is_tracked(side: JoinSide) -> bool:
-    """Whether the rows of a side have a separate store: those of a table whose join key is not the record key."""
+    """Whether the rows of a side have a separate store: a table whose join key is not the record key."""
     return side.is_table and not side.by_key
 
 

@@ -144,7 +144,7 @@ class Memory(Model):
     )
     parts: list[MemoryPart]
     heap_committed_bytes: Count | None = Field(description="Size of the heap.")
-    metaspace_bytes: Count | None = Field(description="Loaded classes, without those of the class archive.")
+    metaspace_bytes: Count | None = Field(description="Loaded classes that are not in the class archive.")
     direct_buffers_bytes: Count | None = Field(description="Buffers of the network outside the heap.")
     threads: Count | None = Field(description="Threads of the Spark JVM.")
 

@@ -93,7 +93,7 @@ def decide(policy: Policy, history: ScalingHistory, lag: Lag, current: int) -> t
 
     Args:
         policy: the policy.
-        history: that of the last decision, or an empty one.
+        history: of the last decision, or an empty one.
         lag: measured now, later than the last decision.
         current: the number of workers now, with those that are starting.
 

@@ -49,7 +49,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Stabilisation windows, as those of a HorizontalPodAutoscaler.
+    """Stabilisation windows, as in a HorizontalPodAutoscaler.
 
     Attributes:
         up_s: seconds; the number grows to the smallest proposal of this time. 0: of this decision.
@@ -64,7 +64,7 @@ class Windows:
 
         Args:
             current: the number of workers now.
-            proposals: in the order of time; the last one is that of this decision.
+            proposals: in the order of time; the last one is from this decision.
             now_s: the time of this decision, in seconds.
         """
         last = proposals[-1].workers

@@ -44,7 +44,7 @@ class StateFolder(Protocol):
         """Delete a file, which may not exist."""
 
     def file_names(self) -> list[str]:
-        """The names of the files in the folder, without those of folders in it."""
+        """The names of the files in the folder, but not in its folders."""
 
     def folder_names(self) -> list[str]:
         """The names of the folders in the folder."""

@@ -22,7 +22,7 @@ from lsql_runner.kafka.ports import GroupPositions
 RENEWED_MS = 5_000
 """A running processor renews its claim at least this often."""
 EXPIRES_MS = 15_000
-"""A claim that has not changed for this time is that of a processor that has ended without a stop."""
+"""A claim that has not changed for this time belongs to a processor that has ended without a stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Claim:
     """When the claim was made."""
 
     def yields_to(self, other: Claim) -> bool:
-        """Whether the process of this claim began after that of the other one."""
+        """Whether the process of this claim began after the process of the other one."""
         return (self.since_ms, self.process) > (other.since_ms, other.process)
 
 

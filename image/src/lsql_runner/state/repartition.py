@@ -83,7 +83,7 @@ def _divisible_queries(saved: SavedState, pinned: Pinned, partitions: int) -> li
 
 
 def _delete_unnamed(saved: SavedState, pinned: Pinned) -> None:
-    """Delete later generations than that of program.json: a command or a start was killed before it named them."""
+    """Delete generations after the one in program.json: a command or a start was killed before it named them."""
     for generation in saved.generations:
         if generation > pinned.generation:
             _try_to_delete(saved.folder / str(generation))

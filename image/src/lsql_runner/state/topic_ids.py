@@ -18,7 +18,7 @@ LOSSES = DetailTable(
         "SHORTER": "partition {partition} of the topic {topic} ends at {end}, before the saved position {position}",
     }
 )
-"""Why saved positions are not those of a topic."""
+"""Why saved positions do not belong to a topic."""
 
 
 def recreated_topics(
@@ -27,7 +27,7 @@ def recreated_topics(
     """The topics that were deleted and created again since positions in them were saved.
 
     Args:
-        pinned: the content of program.json; None in a new directory. Its ids come before those of the group.
+        pinned: the content of program.json; None in a new directory. Its ids come before the group's ids.
         topic_ids: by topic, its id; empty if the brokers have none.
         group_ids: by partition, the id of the topic that the position of the group belongs to, if it is known.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsql_runner.events.batches import BatchEnded
 
 WINDOW_MS = 10_000
-"""The rate is that of this time before the end of the last batch; it becomes zero this long after it, without lag."""
+"""The rate covers this time before the end of the last batch; it becomes zero this long after it, without lag."""
 _LEAST_MS = 1_000
 """A rate is over at least this time, so that one short batch of few records does not count as a high rate."""
 

@@ -7,7 +7,7 @@
         amount: decimal(18,2) not null
       result: double not null
 
-The types are those of LSQL_TOPICS; a mapping of field names and types is a struct.
+The types are the same as in LSQL_TOPICS; a mapping of field names and types is a struct.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Jars:
             raise file_error(path, error) from None
 
     def similar(self, name: str) -> list[str]:
-        """Classes, as Java code names them, whose own name is that of a class in another package or class."""
+        """Classes, as Java code names them, whose own name another class has, in another package or class."""
         own = _own_name(name)
         return sorted(place.replace("/", ".") for place in self._places if _own_name(place) == own)
 

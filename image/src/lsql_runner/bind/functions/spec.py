@@ -130,7 +130,7 @@ class Function:
     deterministic: bool = True
     """If False, calls with the same arguments return different values, and `result` is a regular expression."""
     random_bits: int = 0
-    """How many random LONGs the lowering has as arguments, after those of the signature."""
+    """How many random LONGs the lowering has as arguments, after the arguments of the signature."""
     takes_headers: bool = False
     """Whether the lowering has the headers of the record as its last argument."""
     constraints: tuple[Constraint, ...] = ()
@@ -181,7 +181,7 @@ class AggregateFunction:
 class SpecialForm:
     """A function whose arguments have a syntax of their own, which the parser reads.
 
-    `example` and `result` are those of a Function.
+    `example` and `result` are as in Function.
     """
 
     name: str

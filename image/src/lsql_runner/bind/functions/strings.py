@@ -55,7 +55,7 @@ def json_text(value: Lowering) -> Native:
 
 
 def _uuid(high: Lowering, low: Lowering) -> Native:
-    """The UUID of version 4 with the bits of two LONGs, except for those of version and variant."""
+    """The UUID of version 4 with the bits of two LONGs, except for the bits of version and variant."""
     version = native("|", native("&", high, ~0xF000), 0x4000)
     variant = native("|", native("&", low, (1 << 62) - 1), -(1 << 63))
     first, second = (lower(native("lpad", native("hex", bits), 16, "0")) for bits in (version, variant))

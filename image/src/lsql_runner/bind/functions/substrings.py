@@ -1,4 +1,4 @@
-"""Parts of text: extracting, removing, finding, replacing. Positions are those of Java: UTF-16 code units, from 0."""
+"""Parts of text: extracting, removing, finding, replacing. Positions are as in Java: UTF-16 code units, from 0."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Codec:
     """Bytes of a format to typed columns and back. Null stays null; malformed bytes are an error."""
 
     decode: Callable[[Column, Serde, DataType], Column]
-    """The value of bytes. The type is that of the serde, or a type with fewer fields."""
+    """The value of bytes. The type is the serde's type, or a type with fewer fields."""
     encode: Callable[[Column, DataType, SchemaOutput | None], Column] | None = None
     """The bytes of a value; None for formats that are only read."""
     replace_schema_id: Callable[[Column, bool, SchemaOutput | None], Column] | None = None

@@ -23,7 +23,7 @@ API: dict[str, ErrorKind] = {
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
     "API_TOKEN_INVALID": ErrorKind(
-        "The token of the request to {action} is not that of the processor.",
+        "The token of the request to {action} is not the processor's token.",
         "Send the value of LSQL_API_TOKEN, which the chart has in the Secret of the release.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),

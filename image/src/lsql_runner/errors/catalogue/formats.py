@@ -98,7 +98,7 @@ FORMATS: dict[str, ErrorKind] = {
         is_shared=True,
     ),
     "REGISTRY_RESPONSE_INVALID": ErrorKind(
-        "The response from {url} is not that of a schema registry: {reason}.",
+        "The response from {url} is not from a schema registry: {reason}.",
         "Set SQL_SCHEMA_REGISTRY_URL to the address of the Confluent API with its path, for example "
         "http://host:8080/apis/ccompat/v7.",
         exit_code=EXIT_RUNTIME,

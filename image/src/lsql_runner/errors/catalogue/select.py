@@ -43,7 +43,7 @@ SELECT: dict[str, ErrorKind] = {
         "{name} is neither in GROUP BY nor in an aggregate.", "Add it to GROUP BY, or aggregate it, as in MAX({name})."
     ),
     "GROUP_KEY_DUPLICATE": ErrorKind(
-        "GROUP BY has two fields with the name {name}, and the names of the fields become those of the key.",
+        "GROUP BY has two fields with the name {name}, and the fields of the key get these names.",
         "Remove one of the two, or give it an alias in a WITH query and GROUP BY the alias.",
     ),
     "KEY_IN_AGGREGATE": ErrorKind(

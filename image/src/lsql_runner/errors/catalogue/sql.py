@@ -32,7 +32,7 @@ SQL: dict[str, ErrorKind] = {
         "Remove brackets, or compute a part of it in a WITH query.",
     ),
     "QUERY_TOO_LARGE": ErrorKind(
-        "The query has {size} SELECTs and joins, with those of the WITH queries that it reads; the limit is {limit}.",
+        "The query has {size} SELECTs and joins, including the WITH queries that it reads; the limit is {limit}.",
         "Write an intermediate result to a topic, and read it in another processor.",
     ),
     "NUMBER_INVALID": ErrorKind(

@@ -85,7 +85,7 @@ STARTUP: dict[str, ErrorKind] = {
     ),
     "STATE_MISSING": ErrorKind(
         "{path} contains no state of a program.",
-        "Set SQL_APP_ID and SQL_STATE_STORE_DIR to those of the processor.",
+        "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",
     ),
     "PARTITIONS_FIXED": ErrorKind(
         "The state of INSERT INTO {target} cannot be divided into {now} partitions: it has {operator}.",
@@ -117,7 +117,7 @@ STARTUP: dict[str, ErrorKind] = {
     "TEMPORARY_FOLDER_NOEXEC": ErrorKind(
         "Files in {path} cannot be executed: its file system is mounted with noexec.",
         "The JVM unpacks native libraries into the folder for temporary files. Set TMPDIR to a folder whose file "
-        "system is not mounted with noexec; in a pod, for example, to that of an emptyDir with medium: Memory.",
+        "system is not mounted with noexec; in a pod, for example, to an emptyDir with medium: Memory.",
         is_shared=True,
     ),
     "JAVA_HOME_INVALID": ErrorKind(

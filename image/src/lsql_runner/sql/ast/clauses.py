@@ -119,7 +119,7 @@ class Select:
         return self.window if self.window is not None and self.window.kind == "SLIDING" and self.joins else None
 
     def span_of(self, clause: str) -> Span:
-        """The position of a clause, such as `HAVING` or `JOIN`; that of the SELECT if it has no such clause."""
+        """The position of a clause, such as `HAVING` or `JOIN`; the SELECT's position without such a clause."""
         return next((span for name, span in self.clauses if name == clause), self.span)
 
 

@@ -53,7 +53,7 @@ class Kcql:
     clauses: tuple[tuple[str, Span], ...] = field(default=(), compare=False, repr=False)
 
     def span_of(self, clause: str) -> Span:
-        """The position of a clause, such as `PK`; that of the first clause if there is no such clause."""
+        """The position of a clause, such as `PK`; the first clause's position without such a clause."""
         return next((span for name, span in self.clauses if name == clause), self.clauses[0][1])
 
 

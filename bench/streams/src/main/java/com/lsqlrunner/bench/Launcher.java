@@ -16,7 +16,7 @@ public final class Launcher {
     private Launcher() {}
 
     /**
-     * The argument is a properties file: the settings of Kafka Streams, and those of {@link Workload}, which begin with
+     * The argument is a properties file: the settings of Kafka Streams and of {@link Workload}, which begin with
      * {@code bench.}.
      */
     public static void main(String[] args) throws IOException, InterruptedException {
