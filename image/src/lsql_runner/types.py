@@ -202,7 +202,7 @@ MAX_TYPE_DEPTH = 100
 _SHOWN_CHARS = 80
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """The text in quotes, without its end if it is long."""
     return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
 
@@ -250,13 +250,13 @@ class _TypeWords:
         while at < len(text.rstrip()):
             found = _TOKEN.match(text, at)
             if not found:
-                raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=_quoted(text)))
+                raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=_quote(text)))
             yield found.group(1)
             at = found.end()
 
     def _next(self, expected: str) -> str:
         if self._at >= len(self._words):
-            raise TypeTextError(_REASONS("TEXT_ENDS", expected=expected, text=_quoted(self._text)))
+            raise TypeTextError(_REASONS("TEXT_ENDS", expected=expected, text=_quote(self._text)))
         self._at += 1
         return self._words[self._at - 1]
 
@@ -269,12 +269,12 @@ class _TypeWords:
     def _expect(self, word: str) -> None:
         found = self._next(repr(word))
         if found != word:
-            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=_quoted(self._text)))
+            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=_quote(self._text)))
 
     def expect_end(self) -> None:
         if self._at < len(self._words):
             found = repr(self._words[self._at])
-            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=_quoted(self._text)))
+            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=_quote(self._text)))
 
     def read_type(self) -> DataType:
         self._depth += 1
@@ -326,7 +326,7 @@ class _TypeWords:
     def _read_number(self) -> int:
         found = self._next("a number")
         if not found.isdecimal():
-            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=_quoted(self._text)))
+            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=_quote(self._text)))
         return int(found)
 
     def _read_fields(self) -> tuple[Field, ...]:

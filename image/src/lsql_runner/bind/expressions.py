@@ -181,7 +181,7 @@ def _between(expr: ast.Between, binder: Binder) -> Expr:
     operand, low_end, high_end = (binder.operand(part, "BETWEEN") for part in (expr.operand, expr.low, expr.high))
     low = operators.binary(">=", operand, low_end, expr.span)
     high = operators.binary("<=", operand, high_end, expr.span)
-    return _negated(expr.negated, OperatorCall("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
+    return _negate_if(expr.negated, OperatorCall("AND", (low, high), BOOLEAN, low.nullable or high.nullable))
 
 
 @_bind.register
@@ -205,7 +205,7 @@ def _in_list(expr: ast.InList, binder: Binder) -> Expr:
     parts = (expr.operand, *expr.items)
     bound = [binder.operand(part, "IN") for part in parts]
     args = tuple(operators.to_common_type("IN", bound, [part.span for part in parts]))
-    return _negated(expr.negated, OperatorCall("IN", args, BOOLEAN, any(a.nullable for a in args)))
+    return _negate_if(expr.negated, OperatorCall("IN", args, BOOLEAN, any(a.nullable for a in args)))
 
 
 @_bind.register
@@ -217,10 +217,10 @@ def _like(expr: ast.Like, binder: Binder) -> Expr:
             raise operators.operand_type("LIKE", bound.type, part.span, "string", [STRING])
         binder.refuse_null(bound, "LIKE", part.span)
         args.append(operators.convert(bound, STRING))
-    return _negated(expr.negated, OperatorCall("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
+    return _negate_if(expr.negated, OperatorCall("LIKE", tuple(args), BOOLEAN, any(a.nullable for a in args)))
 
 
-def _negated(negated: bool, condition: OperatorCall) -> Expr:
+def _negate_if(negated: bool, condition: OperatorCall) -> Expr:
     return OperatorCall("NOT", (condition,), BOOLEAN, condition.nullable) if negated else condition
 
 

@@ -67,9 +67,9 @@ class GroupRewriter:
         """
         match part:
             case UnnamedValue(expr):
-                return UnnamedValue(self._over_groups(expr, places))
+                return UnnamedValue(self._refer_to_groups(expr, places))
             case Fields(fields, False):
-                return Fields(tuple((name, self._over_groups(expr, places)) for name, expr in fields))
+                return Fields(tuple((name, self._refer_to_groups(expr, places)) for name, expr in fields))
         raise LsqlError("STAR_WITH_AGGREGATE", places[0].span.to(places[-1].span))
 
     def condition(self, expr: Expr, place: ast.Expression) -> Expr:
@@ -78,9 +78,9 @@ class GroupRewriter:
         Raises:
             LsqlError: NOT_GROUPED.
         """
-        return self._over_groups(expr, [place])
+        return self._refer_to_groups(expr, [place])
 
-    def _over_groups(self, expr: Expr, places: Sequence[ast.Expression | ast.Projection]) -> Expr:
+    def _refer_to_groups(self, expr: Expr, places: Sequence[ast.Expression | ast.Projection]) -> Expr:
         def replace_node(node: Expr) -> Expr | None:
             for name, key in self.keys:
                 if node == key:

@@ -70,7 +70,7 @@ def key_of_values(join: EquiJoin, sources: Sequence[JoinSource], is_legacy: bool
                 return RowKey(values[0], key.serde, key.columns)
     expr = _one_expr(values)
     if join.kind == "FULL":
-        right = tuple(zip((name for name, _ in _with_names(values)), join.right, strict=True))
+        right = tuple(zip((name for name, _ in _name_values(values)), join.right, strict=True))
         expr = _first_not_null(expr, join.right[0] if len(join.right) == 1 else StructValue(right))
     if is_legacy and len(values) == 1 and not join.by_left_key:
         expr = operators.convert(expr, STRING)
@@ -96,10 +96,10 @@ def _common_key(join: EquiJoin) -> RowKey:
 
 
 def _one_expr(values: JoinValues) -> Expr:
-    return values[0] if len(values) == 1 else StructValue(_with_names(values))
+    return values[0] if len(values) == 1 else StructValue(_name_values(values))
 
 
-def _with_names(values: JoinValues) -> tuple[tuple[str, Expr], ...]:
+def _name_values(values: JoinValues) -> tuple[tuple[str, Expr], ...]:
     return tuple((_name(expr, position), expr) for position, expr in enumerate(values))
 
 

@@ -203,9 +203,9 @@ def not_null_after(condition: Expr, holds: bool) -> frozenset[ColumnRef]:
     """
     match condition:
         case OperatorCall("IS NULL" | "IS NOT NULL" as op, (operand,)):
-            return _tested(op, operand, holds)
+            return _not_null_columns(op, operand, holds)
         case FunctionCall(function=function, lowering=_, args=(operand,)):
-            return _tested(function, operand, holds)
+            return _not_null_columns(function, operand, holds)
         case Convert(operand):
             return not_null_after(operand, holds)
         case OperatorCall("NOT", (operand,)) if holds or not can_be_null_in_output(operand):
@@ -216,6 +216,6 @@ def not_null_after(condition: Expr, holds: bool) -> frozenset[ColumnRef]:
     return frozenset()
 
 
-def _tested(test: str, operand: Expr, holds: bool) -> frozenset[ColumnRef]:
+def _not_null_columns(test: str, operand: Expr, holds: bool) -> frozenset[ColumnRef]:
     excludes_null = test in (_TESTS_NOT_NULL if holds else _TESTS_NULL)
     return frozenset({operand}) if excludes_null and isinstance(operand, ColumnRef) else frozenset()

@@ -206,11 +206,11 @@ def shortened_paths(items: tuple[ast.Projection, ...], scope: Scope | JoinScope)
                     found.add(steps)
         replaced.add(_output_path(item)[-1])
     stars = [item.expr for item in items if isinstance(item.expr, ast.Star)]
-    kept = {path for star in stars for path in _shortened_in(star, scope) if path[-1] not in replaced}
+    kept = {path for star in stars for path in _shortened_paths_of(star, scope) if path[-1] not in replaced}
     return frozenset(found | kept)
 
 
-def _shortened_in(star: ast.Star, scope: Scope | JoinScope) -> frozenset[tuple[str | int, ...]]:
+def _shortened_paths_of(star: ast.Star, scope: Scope | JoinScope) -> frozenset[tuple[str | int, ...]]:
     if isinstance(scope, JoinScope):
         return frozenset().union(*(source.scope.shape.shortened for source in scope.sources_of(star) or ()))
     return scope.shape.shortened if _is_whole_value(star, scope) else frozenset()

@@ -86,17 +86,17 @@ class Scope:
             return self.resolve(ast.NamePath(path.steps[0], path.steps[1:], path.span))
         if not path.head.quoted and head.lower() in FORMAT_PARTS and not self._is_field(head):
             raise LsqlError("FORMAT_CONDITION_MISPLACED", path.span, name=head.lower())
-        return self._inside("value", self.shape.value.type, self._steps_in_value(path), self.name)
+        return self._field_ref("value", self.shape.value.type, self._steps_in_value(path), self.name)
 
     def has_field(self, path: ast.NamePath) -> bool:
         """Whether the value has the field that a path begins with."""
-        return self._is_field(path.head.name) or self._shortened_by(path) > 0
+        return self._is_field(path.head.name) or self._count_omitted(path) > 0
 
     def _steps_in_value(self, path: ast.NamePath) -> tuple[ast.Ident | ast.Index, ...]:
         steps = (path.head, *path.steps)
-        return steps if self._is_field(path.head.name) else steps[self._shortened_by(path) :]
+        return steps if self._is_field(path.head.name) else steps[self._count_omitted(path) :]
 
-    def _shortened_by(self, path: ast.NamePath) -> int:
+    def _count_omitted(self, path: ast.NamePath) -> int:
         """How many of the first steps of a path the WITH query left out, as in `address.country` for `country`."""
         steps = steps_of(path)
         lengths = (length for length in range(len(steps), 1, -1) if steps[:length] in self.shape.shortened)
@@ -112,7 +112,7 @@ class Scope:
         value = self.shape.value.type
         return isinstance(value, Struct) and value.field(name) is not None
 
-    def _inside(self, column: str, kind: DataType, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
+    def _field_ref(self, column: str, kind: DataType, steps: tuple[ast.Ident | ast.Index, ...], name: str) -> ColumnRef:
         ref = _follow(_root(column, kind), steps, name)
         return replace(ref, undeclared=self.shape.is_undeclared(column, ref.path))
 
@@ -120,9 +120,9 @@ class Scope:
         head, steps = path.head.name, path.steps
         match head:
             case "_key":
-                return self._inside("key", self.shape.key.type, steps, "_key")
+                return self._field_ref("key", self.shape.key.type, steps, "_key")
             case "_value":
-                return self._inside("value", self.shape.value.type, steps, "_value")
+                return self._field_ref("value", self.shape.value.type, steps, "_value")
             case "_header":
                 if len(steps) != 1 or not isinstance(steps[0], ast.Ident):
                     raise LsqlError("HEADER_NAME_MISSING", path.span, name=head)
@@ -200,7 +200,7 @@ def _step(inside: ColumnRef, step: ast.Ident | ast.Index, name: str) -> ColumnRe
                     step.span,
                     name=field_name,
                     source=name,
-                    known=_known(field_name, struct),
+                    known=_list_fields(field_name, struct),
                 )
             return field_ref(inside, member)
         case Map(value), ast.Ident(key):
@@ -220,7 +220,7 @@ def field_ref(struct: ColumnRef, member: Field) -> ColumnRef:
     return replace(struct, path=(*struct.path, member.name), type=member.type, nullable=nullable)
 
 
-def _known(name: str, struct: Struct) -> str:
+def _list_fields(name: str, struct: Struct) -> str:
     """The names of at most twelve fields for an error message; similar names are first."""
     near = get_close_matches(name, struct.names, n=3, cutoff=0.6)
     near += [n for n in struct.names if n.lower() == name.lower() and n not in near]

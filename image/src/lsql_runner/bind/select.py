@@ -61,7 +61,7 @@ def bind_select(
     """
     if select.window is not None and select.window.kind == "SLIDING" and not select.joins:
         raise unsupported("sliding aggregate", select.window.span)
-    source, scope, is_table = _from(select, look_up, settings, dialect, functions)
+    source, scope, is_table = _bind_from(select, look_up, settings, dialect, functions)
     context = _Context(
         select=select,
         source=source,
@@ -90,7 +90,7 @@ AnyScope = Scope | JoinScope
 Laterals = tuple[tuple[str, Expr], ...]
 
 
-def _from(
+def _bind_from(
     select: ast.Select, look_up: LookUp, settings: ProgramSettings, dialect: Dialect, functions: Mapping[str, Function]
 ) -> tuple[BoundSource, AnyScope, bool]:
     """The source of a SELECT, its names, and whether it is read as a table."""

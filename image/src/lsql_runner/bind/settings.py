@@ -217,7 +217,7 @@ def _guarantee(settings: ProgramSettings, statement: SetStatement) -> ProgramSet
     return replace(settings, guarantee="at_least_once" if chosen == "at_least_once" else "exactly_once")
 
 
-def _unchanged(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
+def _keep_settings(settings: ProgramSettings, _: SetStatement) -> ProgramSettings:
     return settings
 
 
@@ -228,8 +228,8 @@ _LSQL_KEYS: dict[str, Callable[[ProgramSettings, SetStatement], ProgramSettings]
     "commit.interval.ms": lambda settings, s: replace(settings, commit_interval_ms=whole_number(s, 1, 600_000)),
     "decimal.precision": lambda settings, s: replace(settings, decimal_precision=whole_number(s, 1, 38)),
     "decimal.scale": lambda settings, s: replace(settings, decimal_scale=whole_number(s, 0, 38)),
-    "_ktype": _unchanged,  # `source_formats` reads both
-    "_vtype": _unchanged,
+    "_ktype": _keep_settings,  # `source_formats` reads both
+    "_vtype": _keep_settings,
     "emit": lambda settings, s: replace(settings, emits_final=one_of(s, "changes", "final") == "final"),
     "processing.guarantee": _guarantee,
     "processing.mode": lambda settings, s: replace(

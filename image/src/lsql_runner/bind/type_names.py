@@ -29,14 +29,14 @@ def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
     Raises:
         LsqlError: TYPE_UNKNOWN; NAME_DUPLICATE for two fields of a struct with one name.
     """
-    found = _of_members(name, decimal) if name.members else _without_members(name, decimal)
+    found = _of_members(name, decimal) if name.members else _scalar_type(name, decimal)
     if found is None:
         known = ", ".join([*SCALARS, "decimal(p,s)", "array<t>", "map<string, t>", "struct<name: t>"])
         raise LsqlError("TYPE_UNKNOWN", name.span, name=print_type(name), known=known)
     return found
 
 
-def _without_members(name: ast.TypeName, decimal: Decimal) -> DataType | None:
+def _scalar_type(name: ast.TypeName, decimal: Decimal) -> DataType | None:
     if name.name != "decimal":
         return None if name.parameters else SCALARS.get(_OTHER_NAMES.get(name.name, name.name))
     if not name.parameters:

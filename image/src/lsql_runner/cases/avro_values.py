@@ -67,7 +67,7 @@ class AvroSchema:
     def __init__(self, text: str) -> None:
         self._named: dict[str, Any] = {}
         try:
-            self._schema = fastavro.parse_schema(_marked(json.loads(text)), self._named)
+            self._schema = fastavro.parse_schema(_add_logical_types(json.loads(text)), self._named)
         except Exception as error:  # fastavro raises many types of exceptions
             raise InvalidValue(_REASONS("NOT_A_SCHEMA", problem=_problem(error))) from None
 
@@ -113,7 +113,9 @@ class AvroSchema:
             case "array" if isinstance(value, list):
                 return [self._plain(one, schema["items"], f"{place}[{n}]") for n, one in enumerate(value)]
             case "map" if isinstance(value, dict):
-                return {str(key): self._plain(one, schema["values"], _below(place, key)) for key, one in value.items()}
+                return {
+                    str(key): self._plain(one, schema["values"], _field_place(place, key)) for key, one in value.items()
+                }
         try:
             return _scalar(value, schema)
         except InvalidValue as error:
@@ -121,7 +123,7 @@ class AvroSchema:
 
     def _fields(self, value: Any, schema: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise InvalidValue(_REASONS("NOT_A_RECORD", value=_shown(value)), place)
+            raise InvalidValue(_REASONS("NOT_A_RECORD", value=_show(value)), place)
         fields = {one["name"]: one for one in schema["fields"]}
         unknown = [str(name) for name in value if name not in fields]
         if unknown:
@@ -129,11 +131,11 @@ class AvroSchema:
         found = {}
         for name, one in fields.items():
             if name in value:
-                found[name] = self._plain(value[name], one["type"], _below(place, name))
+                found[name] = self._plain(value[name], one["type"], _field_place(place, name))
             elif "default" in one:
                 found[name] = self._default(one["default"], one["type"])
             else:
-                raise InvalidValue(_REASONS("VALUE_MISSING"), _below(place, name))
+                raise InvalidValue(_REASONS("VALUE_MISSING"), _field_place(place, name))
         return found
 
     def _in_union(self, value: Any, union: list[Any], place: str) -> tuple[str, Any]:
@@ -148,7 +150,7 @@ class AvroSchema:
         if len(errors) == 1 and value is not None:
             raise errors[0]
         names = ", ".join(map(_name, union))
-        raise InvalidValue(_REASONS("NOT_IN_UNION", union=names, value=_shown(value)), place)
+        raise InvalidValue(_REASONS("NOT_IN_UNION", union=names, value=_show(value)), place)
 
     def _default(self, value: Any, schema: Any) -> Any:
         """The default of a field. In Avro's JSON, bytes are text and a union's default belongs to its first branch."""
@@ -179,23 +181,23 @@ def avro_schema(text: str) -> AvroSchema:
     return AvroSchema(text)
 
 
-def _marked(schema: Any) -> Any:
+def _add_logical_types(schema: Any) -> Any:
     """The schema with our own logical types, whose readers are registered below; only decimals keep fastavro's."""
     if isinstance(schema, list):
-        return [_marked(branch) for branch in schema]
+        return [_add_logical_types(branch) for branch in schema]
     if isinstance(schema, str):
         return {"type": "float", "logicalType": "lsql-float"} if schema == "float" else schema
     kind, logical = schema["type"], schema.get("logicalType")
     if not isinstance(kind, str):
-        return _marked(kind)
+        return _add_logical_types(kind)
     plain = {key: part for key, part in schema.items() if key != "logicalType"}
     match kind:
         case "record" | "error":
-            return {**plain, "fields": [{**one, "type": _marked(one["type"])} for one in schema["fields"]]}
+            return {**plain, "fields": [{**one, "type": _add_logical_types(one["type"])} for one in schema["fields"]]}
         case "array":
-            return {**plain, "items": _marked(schema["items"])}
+            return {**plain, "items": _add_logical_types(schema["items"])}
         case "map":
-            return {**plain, "values": _marked(schema["values"])}
+            return {**plain, "values": _add_logical_types(schema["values"])}
     mark = _mark(kind, str(logical), schema)
     return plain if mark is None else {**plain, "logicalType": mark}
 
@@ -233,7 +235,7 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
             return _bytes(value, schema, mark)
         case "float" | "double" if isinstance(value, int | float) and not isinstance(value, bool):
             if kind == "float" and _LARGEST_FLOAT < abs(value) < math.inf:
-                raise InvalidValue(_REASONS("TOO_LARGE", value=_shown(value)))
+                raise InvalidValue(_REASONS("TOO_LARGE", value=_show(value)))
             return float(value)
         case "null" if value is None:
             return None
@@ -244,9 +246,9 @@ def _scalar(value: Any, schema: Mapping[str, Any]) -> Any:
         case "enum" if value in schema["symbols"]:
             return value
         case "enum":
-            raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_shown(value), known=", ".join(schema["symbols"])))
+            raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_show(value), known=", ".join(schema["symbols"])))
         case "string":
-            raise InvalidValue(_REASONS("NOT_A_STRING", value=_shown(value)))
+            raise InvalidValue(_REASONS("NOT_A_STRING", value=_show(value)))
     raise _not_valid(value, kind)
 
 
@@ -255,12 +257,12 @@ def _in_unit(value: Any, kind: str, logical: str) -> int:
     nanos = TimeOfDay.of(value).nanos if is_clock else Instant.of(value).nanos
     number, rest = divmod(nanos, _CLOCKS[logical] if is_clock else _TIMES[logical])
     if rest:
-        raise InvalidValue(_REASONS("TOO_PRECISE", value=_shown(value), type=logical))
+        raise InvalidValue(_REASONS("TOO_PRECISE", value=_show(value), type=logical))
     return _whole(number, kind)
 
 
 def _not_valid(value: Any, kind: str) -> InvalidValue:
-    return InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=kind))
+    return InvalidValue(_REASONS("NOT_A_VALUE", value=_show(value), type=kind))
 
 
 def _whole(value: Any, kind: str) -> int:
@@ -301,7 +303,7 @@ for _logical, _unit in _CLOCKS.items():
         LOGICAL_READERS[f"{_kind}-lsql-{_logical}"] = lambda value, *_, unit=_unit: TimeOfDay(value * unit)
 
 
-def _below(place: str, name: Any) -> str:
+def _field_place(place: str, name: Any) -> str:
     return f"{place}.{name}" if place else str(name)
 
 
@@ -310,5 +312,5 @@ def _problem(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)[:80]

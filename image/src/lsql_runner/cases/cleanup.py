@@ -39,7 +39,7 @@ class Cleanup:
 
         Ctrl-C does not interrupt it, because it also runs after Ctrl-C.
         """
-        with _uninterrupted():
+        with _ignore_interrupts():
             return (*self._run_tasks(self._broker_tasks()), *self._run_tasks(self._registry_tasks()))
 
     def _broker_tasks(self) -> Iterator[Task]:
@@ -81,7 +81,7 @@ def _failure(delete: Callable[[], None]) -> LsqlError | None:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C inside the block. Does nothing in other threads, which Ctrl-C does not interrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -61,7 +61,7 @@ class SchemaCodec:
     """Returns the text of a schema of a case file."""
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """A value for an error."""
     return json.dumps(value, ensure_ascii=False)
 
@@ -74,14 +74,14 @@ def is_whole(value: Any, size: int) -> bool:
 
 def _string(value: Any) -> bytes:
     if not isinstance(value, str):
-        raise InvalidValue(_REASONS("NOT_TEXT", value=_shown(value)))
+        raise InvalidValue(_REASONS("NOT_TEXT", value=_show(value)))
     return value.encode()
 
 
 def _whole(name: str, size: int) -> PlainCodec:
     def encode(value: Any) -> bytes:
         if not is_whole(value, size):
-            raise InvalidValue(_REASONS("NOT_WHOLE", format=name, size=size, value=_shown(value)))
+            raise InvalidValue(_REASONS("NOT_WHOLE", format=name, size=size, value=_show(value)))
         return int(value).to_bytes(size, "big", signed=True)
 
     def decode(data: bytes) -> int:
@@ -101,7 +101,7 @@ def _record_text(name: str) -> PlainCodec:
 
     def encode(value: Any) -> bytes:
         if not isinstance(value, str):
-            raise InvalidValue(_REASONS("NOT_RECORD_TEXT", format=name, value=_shown(value)))
+            raise InvalidValue(_REASONS("NOT_RECORD_TEXT", format=name, value=_show(value)))
         return value.encode()
 
     return PlainCodec(encode=encode, decode=bytes.decode)

@@ -79,7 +79,7 @@ def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas:
         LsqlError: CASE_INVALID if an expected record does not fit its target.
     """
     forms = output_formats(case, plan)
-    expected = _expected(case, forms)
+    expected = _expected_records(case, forms)
     written = [_Written.of(record, forms[record.topic], schemas) for record in actual]
     lines: list[str] = []
     for log in _changelogs(expected, written):
@@ -126,7 +126,7 @@ class _Written:
     def of(record: ActualRecord, forms: tuple[Format, Format], schemas: Schemas) -> _Written:
         headers = tuple(header for header in record.headers if header[0] not in NOT_COMPARED)
         key, value = (
-            _decoded(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
+            _decode(data, form, schemas) for data, form in zip((record.key, record.value), forms, strict=True)
         )
         return _Written(
             topic=record.topic,
@@ -193,7 +193,7 @@ def _changelogs(expected: Sequence[_Expected], written: Sequence[_Written]) -> l
     return list((ordered | {id(log): log for log in by_key.values()}).values())
 
 
-def _expected(case: Case, forms: OutputFormats) -> list[_Expected]:
+def _expected_records(case: Case, forms: OutputFormats) -> list[_Expected]:
     found = []
     for number, record in enumerate(case.expected or ()):
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
@@ -224,15 +224,15 @@ def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format
 
 def _part(value: Any, text: str | None, form: Format) -> Any:
     if text is not None:
-        return _decoded(text.encode(), form, NO_SCHEMAS)
+        return _decode(text.encode(), form, NO_SCHEMAS)
     if value is None:
         return None
     return (
-        checked_expectation(value, form) if has_schema(form) else _decoded(encode_value(value, form), form, NO_SCHEMAS)
+        checked_expectation(value, form) if has_schema(form) else _decode(encode_value(value, form), form, NO_SCHEMAS)
     )
 
 
-def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
+def _decode(data: bytes | None, form: Format, schemas: Schemas) -> Any:
     """The value. Bytes that are not in the format become a value that equals no other, which shows as a difference."""
     try:
         return decode_value(data, form, schemas)
@@ -243,14 +243,14 @@ def _decoded(data: bytes | None, form: Format, schemas: Schemas) -> Any:
 def _line(value: str, timestamp_ms: int | None, headers: Headers | None) -> str:
     """A record as one line of text."""
     time = "" if timestamp_ms is None else f"  timestamp {timestamp_ms}"
-    return f"{value}{time}" + ("" if headers is None else f"  headers {_shown_headers(headers)}")
+    return f"{value}{time}" + ("" if headers is None else f"  headers {_show_headers(headers)}")
 
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def _shown_headers(headers: Headers) -> str:
+def _show_headers(headers: Headers) -> str:
     return ", ".join(
         f"{name}={'null' if value is None else value.decode('utf-8', 'backslashreplace')}" for name, value in headers
     )

@@ -57,11 +57,11 @@ def parse_case(text: str, path: Path) -> Case:
         raise _invalid(path, "$", error.reason) from None
     if not isinstance(raw, dict):
         raise _invalid(path, "$", _REASONS("NOT_A_MAPPING"))
-    document = _checked(CaseDocument, raw, path, ())
+    document = _validate(CaseDocument, raw, path, ())
     if (document.expect is None) == (document.expect_error is None):
         raise _invalid(path, "$", _REASONS("EXPECT_OR_ERROR"))
-    partitions, named_schemas, declarations = _divided(document.topics, path)
-    declared = _declared(declarations, path)
+    partitions, named_schemas, declarations = _divide_topics(document.topics, path)
+    declared = _parse_declarations(declarations, path)
     writers = _writers(named_schemas, declared, path)
     batches, idle_ms = _batches(document.input, writers, path)
     expected = [r.topic for r in document.expect or () if named_sink(r.topic, document.sinks) is None]
@@ -97,7 +97,7 @@ def _text(path: Path) -> str:
         raise file_error(path, error) from None
 
 
-def _divided(
+def _divide_topics(
     topics: dict[str, dict[str, Any]], path: Path
 ) -> tuple[dict[str, int], dict[tuple[str, str], dict[str, Any]], dict[str, Any]]:
     """The numbers of partitions, the writers by topic and part, and the declarations, each as in the case file."""
@@ -125,7 +125,7 @@ def _by_name(body: Any, path: Path, place: str) -> dict[str, Any]:
     return {str(name): schema for name, schema in body.items()}
 
 
-def _declared(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema]:
+def _parse_declarations(declarations: dict[str, Any], path: Path) -> dict[str, TopicSchema]:
     try:
         return declared_topics(declarations)
     except DeclarationError as error:
@@ -166,17 +166,17 @@ def _batches(
     idle_ms: dict[int, int] = {}
     for number, item in enumerate(items):
         if isinstance(item, dict) and "idle" in item:
-            length = _length_ms(_checked(IdleMark, item, path, ("input", number)).idle)
+            length = _length_ms(_validate(IdleMark, item, path, ("input", number)).idle)
             if length is None or not batches[-1]:
                 raise _invalid(path, f"input[{number}].idle", _REASONS("IDLE_INVALID"))
             idle_ms[sum(1 for batch in batches if batch) - 1] = length
             batches.append([])
             continue
         if isinstance(item, dict) and "batch" in item:
-            _checked(BatchMark, item, path, ("input", number))
+            _validate(BatchMark, item, path, ("input", number))
             batches.append([])
             continue
-        record = _checked(InputRecord, item, path, ("input", number))
+        record = _validate(InputRecord, item, path, ("input", number))
         if not record.topic:
             raise _invalid(path, f"input[{number}].topic", _REASONS("TOPIC_MISSING"))
         for part, name in (("key", record.key_writer), ("value", record.value_writer)):
@@ -193,7 +193,7 @@ def _length_ms(text: str) -> int | None:
     return None if found is None else int(found[1]) * UNIT_MS[found[2]]
 
 
-def _checked(model: type[M], value: Any, path: Path, place: tuple[str | int, ...]) -> M:
+def _validate(model: type[M], value: Any, path: Path, place: tuple[str | int, ...]) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:

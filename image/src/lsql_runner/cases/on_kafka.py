@@ -63,7 +63,7 @@ def kafka_cases(
     """
     settings = settings_of(environment, servers, registry_url)
     with ExitStack() as stack:
-        stack.enter_context(_ended_by_term())
+        stack.enter_context(_clean_up_on_term())
         brokers = stack.enter_context(closing(brokers_of(settings)))
         registry = registry_of(settings)
         if registry is not None:
@@ -89,7 +89,7 @@ def settings_of(environment: Mapping[str, str], servers: str, registry_url: str 
 
 
 @contextmanager
-def _ended_by_term() -> Iterator[None]:
+def _clean_up_on_term() -> Iterator[None]:
     """Run the cleanup on TERM, which by default would end the process at once and leave topics on the brokers."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
@@ -179,7 +179,7 @@ class KafkaCases:
 
     def _process(self, case: Case, prepared: PreparedCase, cleanup: Cleanup) -> LsqlError | None:
         """Run the program over all batches. Returns the error that ended it, or None."""
-        batches = self._encoded(case, prepared)
+        batches = self._encode_input(case, prepared)
         sources = {source.topic for source in prepared.plan.sources}
         ends: dict[Partition, int] = {}
         with tempfile.TemporaryDirectory(prefix="lsql-test-") as folder, ExitStack() as stack:
@@ -191,7 +191,7 @@ class KafkaCases:
                 self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
             jvm_gone = threading.Event()
             try:
-                running = StepwiseRun(case.path, self._launched(settings, jvm_gone, stack), jvm_gone)
+                running = StepwiseRun(case.path, self._launch(settings, jvm_gone, stack), jvm_gone)
             except LsqlError as error:
                 return error
             clocks = {query.name: clock for query in prepared.plan.queries if (clock := clock_of(query))}
@@ -207,9 +207,9 @@ class KafkaCases:
                 if failed is not None:
                     return failed
             stack.close()  # commits the position
-            return running.broker_error() or self._behind(case, settings.app_id, ends)
+            return running.broker_error() or self._commit_error(case, settings.app_id, ends)
 
-    def _encoded(self, case: Case, prepared: PreparedCase) -> Batches:
+    def _encode_input(self, case: Case, prepared: PreparedCase) -> Batches:
         """The encoded input, with schema ids of this registry."""
         writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, prepared.planned.bound.settings, writers)
@@ -227,7 +227,7 @@ class KafkaCases:
             changed["state_on_loss"] = "reset"  # the committed position has no state
         return self._settings.model_copy(update=changed)
 
-    def _launched(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
+    def _launch(self, settings: Settings, jvm_gone: threading.Event, stack: ExitStack) -> Supervisor:
         deadline = time.monotonic() + _READY_S
         while True:
             try:
@@ -237,7 +237,7 @@ class KafkaCases:
                     raise
             time.sleep(_POLL_S)
 
-    def _behind(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
+    def _commit_error(self, case: Case, group: str, ends: Mapping[Partition, int]) -> LsqlError | None:
         """CASE_NOT_COMMITTED if the committed position of the processor is not at the ends."""
         committed = self._brokers.group_positions(group, ends)
         late = next((place for place, end in ends.items() if committed.get(place, 0) < end), None)

@@ -170,14 +170,14 @@ def _parts(
         try:
             # A null key or value is null in every format, including windowed keys.
             schema_writer = writers.get((record.topic, name, writer))
-            found.append(None if value is None else encode_value(value, form or _guessed(value), schema_writer))
+            found.append(None if value is None else encode_value(value, form or _guess(value), schema_writer))
         except InvalidValue as error:
             path, reason = str(case.path), error.reason
             raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=number, reason=reason) from None
     return found[0], found[1]
 
 
-def _guessed(value: object) -> Format:
+def _guess(value: object) -> Format:
     form = guess_format(value)
     if form is None:
         raise InvalidValue(_REASONS("FORMAT_UNKNOWN"))

@@ -58,16 +58,16 @@ def read_messages(text: str) -> tuple[dict[MessageIndexes, Descriptor], str]:
         raise InvalidValue(_REASONS("NOT_A_FILE", problem=str(error))) from None
     found: dict[MessageIndexes, Descriptor] = {}
     for number, descriptor in enumerate(file.message_types_by_name.values()):
-        found.update(_with_indexes((number,), descriptor))
+        found.update(_walk_messages((number,), descriptor))
     return found, f"{file.package}." if file.package else ""
 
 
-def _with_indexes(indexes: MessageIndexes, descriptor: Descriptor) -> Iterator[tuple[MessageIndexes, Descriptor]]:
+def _walk_messages(indexes: MessageIndexes, descriptor: Descriptor) -> Iterator[tuple[MessageIndexes, Descriptor]]:
     """A message and the messages inside it."""
     yield indexes, descriptor
     declared = [inner for inner in descriptor.nested_types if not inner.GetOptions().map_entry]
     for number, inner in enumerate(declared):
-        yield from _with_indexes((*indexes, number), inner)
+        yield from _walk_messages((*indexes, number), inner)
 
 
 def _file(file: ProtoFile) -> FileDescriptorProto:
@@ -114,10 +114,10 @@ def _field(field: ProtoField) -> FieldDescriptorProto:
     label = {"repeated": labels.LABEL_REPEATED, "map": labels.LABEL_REPEATED, "required": labels.LABEL_REQUIRED}
     found = FieldDescriptorProto(name=field.name, number=field.number)
     found.label = label.get(field.label, labels.LABEL_OPTIONAL)
-    return _typed(found, field.type)
+    return _set_type(found, field.type)
 
 
-def _typed(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
+def _set_type(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
     """The field with its type. The pool resolves names that are not scalar types."""
     if name in SCALARS:
         field.type = FieldDescriptorProto.Type.ValueType(SCALARS[name])
@@ -133,7 +133,7 @@ def _entry(field: ProtoField, repeated: FieldDescriptorProto) -> DescriptorProto
     found.options.map_entry = True
     for number, (part, kind) in enumerate((("key", field.key or ""), ("value", field.type)), 1):
         one = found.field.add(name=part, number=number, label=FieldDescriptorProto.Label.LABEL_OPTIONAL)
-        _typed(one, kind)
+        _set_type(one, kind)
     repeated.ClearField("type")
     repeated.type_name = name
     return found

@@ -71,7 +71,7 @@ class ProtoSchema:
         indexes = by_name.get(name or "", (0,))
         message = GetMessageClass(self._messages[indexes])()
         _fill(message, value, "")
-        return _encoded_indexes(indexes) + message.SerializePartialToString(deterministic=True)
+        return _encode_indexes(indexes) + message.SerializePartialToString(deterministic=True)
 
     def decode(self, data: bytes) -> Any:
         """The value of a message, from the bytes that follow the schema id in a record.
@@ -79,7 +79,7 @@ class ProtoSchema:
         Raises:
             InvalidValue: the bytes are not a message of the file.
         """
-        indexes, at = _decoded_indexes(data)
+        indexes, at = _decode_indexes(data)
         if indexes not in self._messages:
             raise InvalidValue(_REASONS("MESSAGE_UNKNOWN", indexes=", ".join(map(str, indexes))))
         message = GetMessageClass(self._messages[indexes])()
@@ -103,7 +103,7 @@ def proto_schema(text: str) -> ProtoSchema:
 # --- indexes of messages ---
 
 
-def _encoded_indexes(indexes: MessageIndexes) -> bytes:
+def _encode_indexes(indexes: MessageIndexes) -> bytes:
     return b"\0" if indexes == (0,) else b"".join(_varint(number << 1) for number in (len(indexes), *indexes))
 
 
@@ -115,7 +115,7 @@ def _varint(number: int) -> bytes:
     return bytes((*found, number))
 
 
-def _decoded_indexes(data: bytes) -> tuple[MessageIndexes, int]:
+def _decode_indexes(data: bytes) -> tuple[MessageIndexes, int]:
     """The indexes at the beginning of some bytes, and the number of bytes that they take: a count and as many indexes,
     in zigzag encoding. The count 0 stands for (0,)."""
     at = 0
@@ -149,15 +149,15 @@ def _fill(message: Message, value: Any, place: str) -> None:
     elif message.DESCRIPTOR.full_name in _WRAPPERS:
         value = {"value": value}
     if not isinstance(value, Mapping):
-        raise InvalidValue(_REASONS("NOT_A_MESSAGE", value=_shown(value)), place)
+        raise InvalidValue(_REASONS("NOT_A_MESSAGE", value=_show(value)), place)
     for name, part in value.items():
         if not isinstance(name, str) or name not in fields:
             raise InvalidValue(_REASONS("FIELD_UNKNOWN", field=str(name), known=", ".join(fields)), place)
         if part is not None:
-            _set(message, fields[name], part, f"{place}.{name}" if place else name)
+            _set_field(message, fields[name], part, f"{place}.{name}" if place else name)
 
 
-def _set(message: Message, field: _Field, value: Any, place: str) -> None:
+def _set_field(message: Message, field: _Field, value: Any, place: str) -> None:
     if field.is_repeated and not _is_map(field):
         if not isinstance(value, list):
             raise InvalidValue(_REASONS("NOT_A_LIST"), place)
@@ -213,7 +213,7 @@ def _scalar(value: Any, field: _Field, place: str) -> Any:
     else:
         fits = isinstance(value, int) and is_number and _in_range(value, kind)
     if not fits:
-        raise InvalidValue(_REASONS("NOT_A_VALUE", value=_shown(value), type=_NAMES[kind]), place)
+        raise InvalidValue(_REASONS("NOT_A_VALUE", value=_show(value), type=_NAMES[kind]), place)
     return value
 
 
@@ -237,7 +237,7 @@ def _enum_number(value: Any, field: _Field, place: str) -> int:
     if isinstance(value, str) and value in known:
         return int(known[value].number)
     if not isinstance(value, str) or not value.removeprefix("-").isdecimal():
-        raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_shown(value), known=", ".join(known)), place)
+        raise InvalidValue(_REASONS("NOT_A_SYMBOL", value=_show(value), known=", ".join(known)), place)
     return int(value)
 
 
@@ -275,5 +275,5 @@ def _is_map(field: _Field) -> bool:
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return f"{value!r:.80}"

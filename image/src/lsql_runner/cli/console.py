@@ -60,7 +60,7 @@ def recover(path: Path) -> int:
     from lsql_runner.console.recover import summary
     from lsql_runner.console.runners import Runners
 
-    settings = _configured(path)
+    settings = _configure(path)
     with ExitStack() as stack:
         cluster = _cluster(stack)
         runners = Runners(settings.limits)
@@ -80,7 +80,7 @@ def serve(path: Path) -> int:
     """Serve the page and the API until a signal."""
     from lsql_runner.web.server import serve as run_server
 
-    settings = _configured(path)
+    settings = _configure(path)
     open_until_exit = ExitStack()
     return run_server(lambda: _app(settings, open_until_exit), settings.port, open_until_exit.close)
 
@@ -101,7 +101,7 @@ def token(name: str, role: str) -> int:
     return 0
 
 
-def _configured(path: Path) -> ConsoleSettings:
+def _configure(path: Path) -> ConsoleSettings:
     from lsql_runner.console.settings import read_settings
     from lsql_runner.observe.logs import configure
 

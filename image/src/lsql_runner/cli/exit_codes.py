@@ -26,7 +26,7 @@ def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P,
 
     def decorate(command: Callable[P, int]) -> Callable[P, None]:
         @wraps(command)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
                 code = command(*args, **kwargs)
             except LsqlError as error:
@@ -44,6 +44,6 @@ def exits_with_code(render: Callable[[LsqlError], str]) -> Callable[[Callable[P,
                 code = fault.exit_code
             sys.exit(code)
 
-        return wrapped
+        return wrapper
 
     return decorate

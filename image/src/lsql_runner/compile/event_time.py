@@ -110,17 +110,17 @@ def late_watermark() -> Column:
 
 def require_since_1970(time: Column) -> Column:
     """The same time, a LONG in milliseconds. It fails before 1970: a Kafka record cannot have such a timestamp."""
-    message = F.concat(F.lit("the event time"), _shown(time), F.lit(" is before 1970"))
+    message = F.concat(F.lit("the event time"), _show_time(time), F.lit(" is before 1970"))
     return F.when((time >= F.lit(0)) | time.isNull(), time).otherwise(F.raise_error(message).cast(LONG))
 
 
 def require_window_range(time: Column) -> Column:
     """As `require_since_1970`. It also fails for a time so late that the bounds of its window would overflow."""
-    message = F.concat(F.lit("the event time"), _shown(time), F.lit(" is too far from 1970"))
+    message = F.concat(F.lit("the event time"), _show_time(time), F.lit(" is too far from 1970"))
     in_range = (time <= F.lit(_LATEST_MS)) | time.isNull()
     return require_since_1970(F.when(in_range, time).otherwise(F.raise_error(message).cast(LONG)))
 
 
-def _shown(time: Column) -> Column:
+def _show_time(time: Column) -> Column:
     """The time after a blank, or nothing if error texts do not include values."""
     return call(SHOW_VALUE, F.concat(F.lit(" "), time.cast("string")), F.lit(""))

@@ -64,7 +64,7 @@ class RowIdentity:
         if not self.of_record:
             return tuple(F.xxhash64(F.lit(seed), *self.columns) for seed in (tag, ~tag))  # type: ignore[return-value]
         partition, offset, *positions = self.columns
-        upper = F.lit(_signed(tag << 32))
+        upper = F.lit(_to_signed(tag << 32))
         if self.topic is not None:
             upper = F.shiftleft(F.crc32(F.concat(F.lit(insert.encode()), self.topic.cast(BINARY))), 32)
         if len(positions) == 1:
@@ -95,5 +95,5 @@ def identity_columns(identity: RowIdentity, insert: str) -> list[Column]:
     return [value.alias(name) for value, name in zip(identity.as_longs(insert), IDENTITY_COLUMNS, strict=True)]
 
 
-def _signed(value: int) -> int:
+def _to_signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value

@@ -75,7 +75,7 @@ def _prepare(node: Join, side: JoinSide, relation: Relation) -> _Input:
     has_all_keys = values[0].isNotNull()
     for value in values[1:]:
         has_all_keys &= value.isNotNull()
-    carried = {name: _carried(named, side, name) for name, _ in side.carried}
+    carried = {name: _carried_column(named, side, name) for name, _ in side.carried}
     if node.is_table and node.raw_key in carried:
         # The key of a row of a table must not change its bytes while its value is the same.
         found = canonical(carried[node.raw_key], key_serde(side.input))
@@ -90,7 +90,7 @@ def _without_negative_zero(value: Column, kind: DataType) -> Column:
     return F.when(value == F.lit(0), F.abs(value)).otherwise(value) if kind in (FLOAT, DOUBLE) else value
 
 
-def _carried(named: Relation, side: JoinSide, name: str) -> Column:
+def _carried_column(named: Relation, side: JoinSide, name: str) -> Column:
     kind = dict(side.carried)[name]
     if name in named.undecoded:
         part = named.undecoded[name]
@@ -140,7 +140,7 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     )
     joined = frames[0].join(frames[1], condition, node.kind.lower())
     identity = RowIdentity((packed({"left": F.col("l_row"), "right": F.col("r_row")}),))
-    return _unpacked(node, joined, left, right, ("l_row", "r_row"), identity)
+    return _unpack_result(node, joined, left, right, ("l_row", "r_row"), identity)
 
 
 def records_late_for_join(node: Join, left: Relation, right: Relation) -> tuple[DataFrame, DataFrame]:
@@ -170,7 +170,7 @@ def _watermark_time(side: _Input) -> Column:
     return require_window_range(side.relation.decoded["ts"]) + F.lit(1)
 
 
-def _unpacked(
+def _unpack_result(
     node: Join, frame: DataFrame, left: _Input, right: _Input, rows: tuple[str, str], identity: RowIdentity
 ) -> Relation:
     """The joined rows, from the names of the columns with the packed rows of both sides."""
@@ -208,7 +208,7 @@ def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
     rows = ("found", "streamed") if node.left.is_table else ("streamed", "found")
     # Records of an aggregate have no place of their own.
     identity = RowIdentity((F.col("partition"), F.col("offset"), F.col("streamed")))
-    joined = _unpacked(node, lookup_join(both, is_outer), left, right, rows, identity)
+    joined = _unpack_result(node, lookup_join(both, is_outer), left, right, rows, identity)
     # The joined row has the time of the stream's record: the table may be ahead of the stream.
     time = unpacked(F.col("streamed"), stream.schema).getField(_TIME_FIELD)
     place = {name: F.col(name) for name in ("partition", "offset")}

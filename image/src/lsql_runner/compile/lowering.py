@@ -81,13 +81,13 @@ class _Call:
             case CastTo(operand, target):
                 return self.column(operand, names).cast(spark_type(target))
             case Native(name, parts):
-                return self._native(name, self._with_rest(parts), names)
+                return self._native(name, self._replace_rest(parts), names)
             case CallClass(function):
                 return call_class(function, self._args)
             case Lambda() | AsResult():
                 raise TypeError(f"{type(node).__name__} is not computed as an argument")
 
-    def _with_rest(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
+    def _replace_rest(self, parts: tuple[Lowering | Rest, ...]) -> Iterator[Lowering]:
         """The parts with every Rest replaced by the remaining arguments."""
         for part in parts:
             if isinstance(part, Rest):

@@ -100,10 +100,10 @@ def compile_node(node: PlanNode, source: Source) -> Relation:
 
 @compile_node.register
 def _(node: ReadTopic, source: Source) -> Relation:
-    return _checked(_records(node, source), node, source)
+    return _check_unread_parts(_records(node, source), node, source)
 
 
-def _checked(relation: Relation, node: ReadTopic, source: Source) -> Relation:
+def _check_unread_parts(relation: Relation, node: ReadTopic, source: Source) -> Relation:
     """Records of a topic, of which those fail whose key or value is malformed, though the INSERT does not read it."""
     if source.parts_read is None:
         return relation
@@ -147,11 +147,11 @@ def _records(node: ReadTopic, source: Source) -> Relation:
 def _(node: Filter, source: Source) -> Relation:
     if isinstance(node.input, ReadTopic):
         # A record that the condition excludes is not checked, as one that is decoded above the condition.
-        return _checked(_filtered(_records(node.input, source), node), node.input, source)
-    return _filtered(compile_node(node.input, source), node)
+        return _check_unread_parts(_filter(_records(node.input, source), node), node.input, source)
+    return _filter(compile_node(node.input, source), node)
 
 
-def _filtered(below: Relation, node: Filter) -> Relation:
+def _filter(below: Relation, node: Filter) -> Relation:
     return where(below, column(node.condition, below.columns_for([node.condition])), node.of_table)
 
 
@@ -199,7 +199,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
     """The rows of a projection over the rows of its input."""
     columns = below.columns_for(node_exprs(node))
     if node.keeps_tombstones:
-        below, columns = _decoded_once(below, columns)
+        below, columns = _decode_once(below, columns)
     passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
     decoded = {**passed, "ts": _time(node.ts, columns)}
     result = Relation(
@@ -213,14 +213,14 @@ def compile_project(node: Project, below: Relation) -> Relation:
         handle_failed_rows=below.handle_failed_rows,
     )
     for name, part in (("key", node.key), ("value", node.value)):
-        result = _with_part(result, name, part, below, columns, node)
+        result = _add_part(result, name, part, below, columns, node)
     if node.keeps_tombstones:
         has_value = below.has_value()
         assert has_value is not None
         result = result.with_column("value", F.when(has_value, result.decoded["value"]))
     if node.as_table:
         return replace(result, upsert=_newest(result, below))
-    return _with_tombstones(result) if node.of_table else result
+    return _add_tombstones(result) if node.of_table else result
 
 
 def _time(ts: Expr, columns: Mapping[str, Column]) -> Column:
@@ -229,7 +229,7 @@ def _time(ts: Expr, columns: Mapping[str, Column]) -> Column:
     return time if isinstance(ts, ColumnRef) and ts.name == "ts" else require_since_1970(time)
 
 
-def _decoded_once(below: Relation, columns: dict[str, Column]) -> tuple[Relation, dict[str, Column]]:
+def _decode_once(below: Relation, columns: dict[str, Column]) -> tuple[Relation, dict[str, Column]]:
     """The same rows, with the value that expressions read as a column of the frame.
 
     In a CASE, Spark would decode it once for each field: it shares no subexpressions of conditional branches.
@@ -258,7 +258,7 @@ def _newest(result: Relation, below: Relation) -> Upsert:
     return replace(below.upsert, row_id=row_id)
 
 
-def _with_tombstones(result: Relation) -> Relation:
+def _add_tombstones(result: Relation) -> Relation:
     """The rows of a table, where a deleted row is a tombstone: it has a key and no value."""
     assert result.upsert is not None
     present = result.upsert.present
@@ -268,7 +268,7 @@ def _with_tombstones(result: Relation) -> Relation:
     return result.with_column("value", F.when(present, result.decoded["value"]))
 
 
-def _with_part(
+def _add_part(
     result: Relation, name: str, part: Part, below: Relation, columns: Mapping[str, Column], node: Project
 ) -> Relation:
     """The relation with its key or value: as the unchanged or extended bytes if possible, else as a typed column."""
@@ -296,11 +296,11 @@ def _with_part(
             whole = below.whole(name)
             # In a CASE, Spark would decode the struct once for each field: it shares no subexpressions of conditional
             # branches.
-            merged = F.array(_merged_struct(whole, source, fields, columns))
+            merged = F.array(_merge_struct(whole, source, fields, columns))
             return result.with_column(name, F.get(merged, F.when(whole.isNotNull(), F.lit(0))))
 
 
-def _merged_map(
+def _merge_map(
     whole: Column, kind: Map, entries: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
 ) -> Column:
     """A map of type `kind` with entries added or replaced; NULL has only these."""
@@ -311,7 +311,7 @@ def _merged_map(
     return F.coalesce(F.map_concat(kept, added), added)
 
 
-def _merged_struct(
+def _merge_struct(
     whole: Column, kind: Struct, fields: tuple[tuple[str, Expr], ...], columns: Mapping[str, Column]
 ) -> Column:
     """A struct of type `kind` with fields added or replaced; the fields of NULL are NULL."""
@@ -320,9 +320,9 @@ def _merged_struct(
         was = kind.field(name)
         match expr, None if was is None else was.type:
             case StructValue(inner), Struct() as inside:
-                new[name] = _merged_struct(whole.getField(name), inside, inner, columns)
+                new[name] = _merge_struct(whole.getField(name), inside, inner, columns)
             case StructValue(inner), Map() as inside:
-                new[name] = _merged_map(whole.getField(name), inside, inner, columns)
+                new[name] = _merge_map(whole.getField(name), inside, inner, columns)
             case _:
                 new[name] = column(expr, columns)
     kept = {name: whole.getField(name) for name in kind.names if name not in new}

@@ -112,10 +112,10 @@ def compile_write(
         relation = drop_rows_without_key(relation, write.topic, f"key-{write.insert}")
     window = _window(relation)
     key_schema, value_schema = _output(write.key_schema, write.key_id), _output(write.value_schema, write.value_id)
-    key = _encoded(relation, "key", write.key_format, write.input.key_type, window, key_schema)
+    key = _encode_part(relation, "key", write.key_format, write.input.key_type, window, key_schema)
     if needs_key and not write.input.of_table:
         key = F.coalesce(key, _missing_key_error(write.topic))
-    value = _encoded(relation, "value", write.value_format, write.input.value_type, None, value_schema)
+    value = _encode_part(relation, "value", write.value_format, write.input.value_type, None, value_schema)
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TopicLimits())).alias("ts")
     key, value = key.alias("key"), value.alias("value")
@@ -152,7 +152,7 @@ def _window(relation: Relation) -> Window | None:
     return None if start is None else Window(start, relation.decoded.get("window_end"))
 
 
-def _encoded(
+def _encode_part(
     relation: Relation,
     name: str,
     form: Format,

@@ -49,7 +49,7 @@ def sink_rows(write: WriteSink, read: Reader, run: str = "") -> DataFrame:
         read: reads topics.
         run: the run id of the checkpoint of the query.
     """
-    relation, values, deleted = _evaluated(write, read, run)
+    relation, values, deleted = _evaluate(write, read, run)
     record_id = [
         relation.decoded.get(name, F.lit(None).cast(kind)).alias(name)
         for name, kind in (("topic", STRING), ("partition", INT), ("offset", LONG))
@@ -70,7 +70,7 @@ def row_columns(write: WriteSink) -> tuple[list[str], list[str]]:
 
 def row_records(write: WriteSink, read: Reader) -> DataFrame:
     """The rows as records of `compile_query`, for cases: key and value in JSON; a deleted row has a null value."""
-    relation, values, deleted = _evaluated(write, read)
+    relation, values, deleted = _evaluate(write, read)
     target = write.target
     key_struct = F.struct(*(values[name].alias(name) for name in target.key))
     key_type = Struct(tuple(f for f in _struct(write).fields if f.name in target.key))
@@ -92,7 +92,7 @@ def _struct(write: WriteSink) -> Struct:
     return kind
 
 
-def _evaluated(write: WriteSink, read: Reader, run: str = "") -> tuple[Relation, dict[str, Column], Column]:
+def _evaluate(write: WriteSink, read: Reader, run: str = "") -> tuple[Relation, dict[str, Column], Column]:
     """The relation of the projection, its columns by name, and whether the row is deleted.
 
     The columns are computed one by one, not read from the projected value: that is null for a tombstone, a deleted row

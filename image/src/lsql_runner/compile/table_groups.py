@@ -90,7 +90,7 @@ def compile_having(node: Having, below: Relation) -> Relation:
     condition = column(node.condition, below.columns_for([node.condition]))
     row = {name: below.decoded[name] for name in names if name != "ts"}
     if below.origin is not None:
-        return _attempted_having(node, below, condition, spark.StructType(kinds))
+        return _attempt_having(node, below, condition, spark.StructType(kinds))
     frame, columns, present = current_rows(track_changes(below, node.store, row, condition), spark.StructType(kinds))
     undecoded = {name: Undecoded(F.col("row.raw_key"), part.serde) for name, part in below.undecoded.items()}
     return Relation(
@@ -102,7 +102,7 @@ def compile_having(node: Having, below: Relation) -> Relation:
     )
 
 
-def _attempted_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
+def _attempt_having(node: Having, below: Relation, condition: Column, schema: spark.StructType) -> Relation:
     """HAVING if errors are handled. A group for which the condition fails, or whose results cannot be computed, counts
     as deleted; its row is written with the error, once for each change."""
     assert below.origin is not None

@@ -139,7 +139,7 @@ class Operations:
         self._watch.refresh_soon()
         return processor, result
 
-    def _before(
+    def _state_before(
         self, action: Action, identifier: str, processor: ProcessorWorkload, scaled: ScaleResult | None
     ) -> Mapping[str, Any] | None:
         if scaled is not None:
@@ -166,7 +166,7 @@ class Operations:
                 processor=processor.name if processor else "",
                 user=who,
                 result=result,
-                before=None if processor is None else self._before(action, identifier, processor, scaled),
+                before=None if processor is None else self._state_before(action, identifier, processor, scaled),
                 after={"workers": scaled.after} if scaled else None if error else _AFTER[action],
                 namespace=processor.namespace if processor else None,
                 kind=processor.kind if processor else None,

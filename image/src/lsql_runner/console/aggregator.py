@@ -122,12 +122,12 @@ class AggregatorTrust:
             found = self._cluster.config_map(NAMESPACE, CONFIG_MAP)
             self._trust = make_trust(read_request_header(found.content), self._certificate, self._key)
         except (ClusterError, Missing) as error:
-            return self._failed(LsqlError("AGGREGATOR_UNKNOWN", reason=str(error).rstrip(".")))
+            return self._report_failure(LsqlError("AGGREGATOR_UNKNOWN", reason=str(error).rstrip(".")))
         except LsqlError as error:
-            return self._failed(error)
+            return self._report_failure(error)
         return True
 
-    def _failed(self, error: LsqlError) -> bool:
+    def _report_failure(self, error: LsqlError) -> bool:
         LOG.warning(
             "the client certificate of the API server cannot be verified",
             extra={"code": error.code, "error": error.message, "way_out": error.way_out},

@@ -66,7 +66,7 @@ def create_app(dependencies: ConsoleDependencies) -> Flask:
     app = bare_app("lsql_runner.console", STATIC, REQUEST_LIMIT_BYTES, dependencies.hosts)
     handlers = _Views(dependencies)
     for route in ROUTES:
-        view = _authenticated(route, getattr(handlers, route.name), dependencies.authenticator)
+        view = _require_caller(route, getattr(handlers, route.name), dependencies.authenticator)
         app.add_url_rule(route.path, route.name, view, methods=[route.method])
     _report_requests(app, dependencies.listener)
     return app
@@ -87,18 +87,18 @@ def _report_requests(app: Flask, listener: ConsoleListener) -> None:
     app.after_request(end)
 
 
-def _authenticated(
+def _require_caller(
     route: Route, view: Callable[..., Response], authenticator: Authenticator
 ) -> Callable[..., Response]:
     """The view, for authenticated callers only. Operations checks and audits the role of an operator."""
     if route.access == "anyone":
         return view
 
-    def authenticated(**values: Any) -> Response:
+    def wrapper(**values: Any) -> Response:
         g.caller = authenticator.caller(request)
         return view(**values)
 
-    return authenticated
+    return wrapper
 
 
 class _Views:
@@ -219,10 +219,10 @@ class _Views:
         return _json(models.LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
-        return self._accepted(self._dependencies.operations.stop(_requester(), id))
+        return self._accepted_response(self._dependencies.operations.stop(_requester(), id))
 
     def start(self, id: str) -> Response:
-        return self._accepted(self._dependencies.operations.start(_requester(), id))
+        return self._accepted_response(self._dependencies.operations.start(_requester(), id))
 
     def scale(self, id: str, workers: int) -> Response:
         processor, result = self._dependencies.operations.scale(_requester(), id, workers)
@@ -244,7 +244,7 @@ class _Views:
         deleted = models.Deleted(name=gone.name, namespace=gone.namespace, deleted=gone.kind, for_the_rest=rest)
         return _json(deleted, 202)
 
-    def _accepted(self, processor: ProcessorWorkload) -> Response:
+    def _accepted_response(self, processor: ProcessorWorkload) -> Response:
         return _json(models.Accepted(name=processor.name, namespace=processor.namespace), 202)
 
     def _session(self, caller: Caller | None, why: str) -> Response:

@@ -42,10 +42,10 @@ def observed_changes(
             former = None
         if entry.deleted_at is not None:
             if former is not None:
-                yield _record("delete", entry, UNKNOWN, _deployed(former), None)
+                yield _record("delete", entry, UNKNOWN, _deployment(former), None)
             continue
-        if former is None or _deployed(former) != _deployed(entry):
-            yield _record("deploy", entry, user, _deployed(former) if former else None, _deployed(entry))
+        if former is None or _deployment(former) != _deployment(entry):
+            yield _record("deploy", entry, user, _deployment(former) if former else None, _deployment(entry))
         if former is not None and former.runners != entry.runners:
             yield _record("scale", entry, user, {"runners": former.runners}, {"runners": entry.runners})
         scaler = workload.workers.scaled_by if workload and workload.workers else ""
@@ -54,7 +54,7 @@ def observed_changes(
             yield _record("scale", entry, scaler or UNKNOWN, {"workers": former.workers}, {"workers": entry.workers})
 
 
-def _deployed(entry: ProcessorEntry) -> dict[str, Any]:
+def _deployment(entry: ProcessorEntry) -> dict[str, Any]:
     """The program, as far as the document has it, and the image."""
     return {"program": digest_of(entry.sql or ""), "program_chars": entry.sql_chars, "image": entry.image}
 

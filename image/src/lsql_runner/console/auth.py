@@ -143,7 +143,7 @@ class TokenAuthenticator:
             if found is None:
                 raise LsqlError("TOKEN_INVALID")
             return found
-        found = self._from_session(incoming.cookies.get(COOKIE, ""))
+        found = self._session_caller(incoming.cookies.get(COOKIE, ""))
         if found is None:
             raise LsqlError("AUTHENTICATION_REQUIRED")
         return found
@@ -171,7 +171,7 @@ class TokenAuthenticator:
         with self._lock:
             self._sessions.pop(digest_of(session), None)
 
-    def _from_session(self, session: str) -> Caller | None:
+    def _session_caller(self, session: str) -> Caller | None:
         digest, until = self._sessions.get(digest_of(session), ("", 0.0))
         # Removing a token from the file ends its sessions.
         return self._tokens.find(digest) if until > self._clock() else None

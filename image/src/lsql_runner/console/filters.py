@@ -25,7 +25,7 @@ def matching(entries: Iterable[ProcessorEntry], parameters: Mapping[str, str]) -
 
 def _matches(entry: ProcessorEntry, name: str, value: str) -> bool:
     if name == "q":
-        return value.casefold() in _searched(entry)
+        return value.casefold() in _search_text(entry)
     if name == "topic":
         return any(topic in value.split(",") for topic in (*entry.topics_in, *entry.topics_out))
     if name == "violations":
@@ -33,6 +33,6 @@ def _matches(entry: ProcessorEntry, name: str, value: str) -> bool:
     return str(getattr(entry, name)) in value.split(",")
 
 
-def _searched(entry: ProcessorEntry) -> str:
+def _search_text(entry: ProcessorEntry) -> str:
     words = (entry.name, entry.namespace, entry.user, entry.pipeline, entry.release, entry.app_id, entry.id)
     return " ".join((*words, *entry.topics_in, *entry.topics_out)).casefold()

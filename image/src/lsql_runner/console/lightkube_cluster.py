@@ -49,47 +49,47 @@ class LightkubeCluster:
     """A Cluster. The default client uses the pod's service account, else KUBECONFIG or ~/.kube/config."""
 
     def __init__(self, client: Client | None = None) -> None:
-        with _translated():
+        with _translate_errors():
             self._client = client or Client(field_manager=MANAGER, timeout=httpx2.Timeout(TIMEOUT_S))
 
     def close(self) -> None:
         self._client.close()
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
-        with _translated():
+        with _translate_errors():
             for found in self._client.list(_RESOURCES[kind], namespace=namespace, chunk_size=PAGE):
                 yield found.to_dict()
 
     def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
-        with _translated():
+        with _translate_errors():
             return self._client.get(_RESOURCES[kind], name, namespace=namespace).to_dict()
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
         # A merge patch of only this label: Helm and `kubectl apply` keep fields of other managers, whichever way they
         # merge. The pod template does not change, so no pod restarts.
         change = {"metadata": {"resourceVersion": version, "labels": {key: value}}}
-        with _translated():
+        with _translate_errors():
             self._client.patch(_RESOURCES[kind], name, change, namespace=namespace, patch_type=PatchType.MERGE)
 
     def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
         # lightkube sends no body with a delete, so the precondition is checked here.
         if self.workload(namespace, kind, name)["metadata"].get("uid") != uid:
             raise Conflict(_REASONS("REPLACED", name=name))
-        with _translated():
+        with _translate_errors():
             self._client.delete(_RESOURCES[kind], name, namespace=namespace)
 
     def scale_deployment(self, namespace: str, name: str, uid: str, replicas: int) -> None:
         change = {"metadata": {"uid": uid}, "spec": {"replicas": replicas}}
-        with _translated():
+        with _translate_errors():
             self._client.patch(Deployment.Scale, name, change, namespace=namespace, patch_type=PatchType.MERGE)
 
     def autoscalers(self, namespace: str) -> list[Autoscaler]:
-        with _translated():
+        with _translate_errors():
             found = self._client.list(HorizontalPodAutoscaler, namespace=namespace, chunk_size=PAGE)
             return [_autoscaler(each.to_dict()) for each in found]
 
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
-        with _translated():
+        with _translate_errors():
             found = self._client.get(ConfigMap, name, namespace=namespace)
         content = {key: text.encode() for key, text in (found.data or {}).items()}
         content |= {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
@@ -97,7 +97,7 @@ class LightkubeCluster:
 
     def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
         encoded = {key: base64.b64encode(value).decode() for key, value in content.items()}
-        with _translated():
+        with _translate_errors():
             if version is None:
                 metadata = ObjectMeta(name=name, namespace=namespace)
                 self._client.create(ConfigMap(metadata=metadata, binaryData=encoded))
@@ -106,7 +106,7 @@ class LightkubeCluster:
                 self._client.patch(ConfigMap, name, change, namespace=namespace, patch_type=PatchType.MERGE)
 
     def secret_value(self, namespace: str, name: str, key: str) -> str:
-        with _translated():
+        with _translate_errors():
             found = self._client.get(Secret, name, namespace=namespace)
         if key not in (found.data or {}):
             raise Missing(_REASONS("NO_KEY", name=name, key=key))
@@ -131,17 +131,17 @@ class LightkubeCluster:
             lastTimestamp=now,
             count=1,
         )
-        with _translated():
+        with _translate_errors():
             self._client.create(created)
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
-        with _translated():
+        with _translate_errors():
             found = [pod.metadata for pod in self._client.list(Pod, namespace=namespace, labels=dict(labels))]
         known = [(str(m.creationTimestamp or ""), m.name or "") for m in found if m is not None]
         return [name for _, name in sorted(known, reverse=True)]
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
-        with _translated():
+        with _translate_errors():
             found = self._client.log(pod, namespace=namespace, container=container, tail_lines=lines, newlines=False)
             return [line[:LOG_LINE_CHARS] for line in found]
 
@@ -159,7 +159,7 @@ def _autoscaler(found: Mapping[str, Any]) -> Autoscaler:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Turn errors of lightkube and its HTTP client into the errors of the port."""
     try:
         yield

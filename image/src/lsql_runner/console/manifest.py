@@ -13,11 +13,11 @@ _REFERENCE = re.compile(r"\$\$|\$\((?P<name>[^)]*)\)")
 def expand(value: str, known: Mapping[str, str]) -> str:
     """The value that the container gets: `$$` becomes `$`, `$(NAME)` becomes the value of an earlier variable."""
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_variable(match: re.Match[str]) -> str:
         name = match["name"]
         return "$" if name is None else known.get(name, match[0])
 
-    return _REFERENCE.sub(replaced, value)
+    return _REFERENCE.sub(replace_variable, value)
 
 
 class ContainerEnvironment:

@@ -39,10 +39,10 @@ def token_secret(
             source = as_mapping(as_mapping(item.get("valueFrom")).get("secretKeyRef"))
             return _secret_key(source.get("name"), source.get("key"))
     path = variables.value(f"{VARIABLE}_FILE")
-    return _mounted(path, container, pod) if path else None
+    return _mounted_secret(path, container, pod) if path else None
 
 
-def _mounted(path: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> SecretKey | None:
+def _mounted_secret(path: str, container: Mapping[str, Any], pod: Mapping[str, Any]) -> SecretKey | None:
     file = PurePosixPath(path)
     mounts = [mount for mount in as_mappings(container.get("volumeMounts")) if _is_below(file, mount)]
     if not mounts:

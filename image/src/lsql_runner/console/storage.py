@@ -32,10 +32,10 @@ def encode(document: Document, limit_bytes: int = LIMIT_BYTES) -> dict[str, byte
     """
     packed = b""
     for chars in _SQL_STEPS:
-        packed = _pack(_changed(document, tuple(_cut(entry, chars) for entry in document.processors)))
+        packed = _pack(_replace_entries(document, tuple(_cut(entry, chars) for entry in document.processors)))
         if len(packed) <= limit_bytes:
             return {FILE: packed}
-    packed = _pack(_changed(document, tuple(_bare(entry) for entry in document.processors)))
+    packed = _pack(_replace_entries(document, tuple(_bare(entry) for entry in document.processors)))
     if len(packed) <= limit_bytes:
         return {FILE: packed}
     raise LsqlError(
@@ -70,7 +70,7 @@ def _pack(document: Document) -> bytes:
     return packing.compress(document.model_dump_json(by_alias=True).encode()) + packing.flush()
 
 
-def _changed(document: Document, entries: tuple[ProcessorEntry, ...]) -> Document:
+def _replace_entries(document: Document, entries: tuple[ProcessorEntry, ...]) -> Document:
     return document.model_copy(update={"processors": entries})
 
 

@@ -127,7 +127,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
     variables = ContainerEnvironment(container.get("env"))
     image = as_text(container.get("image"))
     chart, chart_version = _chart(labels)
-    created_by = _created_by(labels, annotations, metadata, chart)
+    created_by = _creator(labels, annotations, metadata, chart)
     legacy = not _has_processor_label(labels)
     runners = spec.get("replicas")
     found = ProcessorWorkload(
@@ -166,8 +166,8 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
     """The processors, with violations added where two share an id or an app id."""
     known = list(processors)
-    ids = _shared((p.id, p) for p in known)
-    groups = _shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
+    ids = _find_shared((p.id, p) for p in known)
+    groups = _find_shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
     result = []
     for processor in known:
         found = []
@@ -215,7 +215,7 @@ def _violations(
         yield Violation("label-app", f"The label app is {labels.get('app') or 'missing'}, not {p.name}.")
 
 
-def _shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[WorkloadKey, str]:
+def _find_shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[WorkloadKey, str]:
     """The processors that share a value with others: by key, the names of up to three others."""
     by_value: dict[object, list[ProcessorWorkload]] = {}
     for value, processor in pairs:
@@ -255,9 +255,7 @@ def _chart(labels: Mapping[str, str]) -> tuple[str, str]:
     return text or labels.get("lenses.io/chart.name", ""), labels.get("lenses.io/chart.version", "")
 
 
-def _created_by(
-    labels: Mapping[str, str], annotations: Mapping[str, str], metadata: Mapping[str, Any], chart: str
-) -> str:
+def _creator(labels: Mapping[str, str], annotations: Mapping[str, str], metadata: Mapping[str, Any], chart: str) -> str:
     by_helm = labels.get("app.kubernetes.io/managed-by") == "Helm" or "meta.helm.sh/release-name" in annotations
     if by_helm or labels.get("heritage") in ("Helm", "Tiller"):
         # A dependency with an alias has the alias as its chart name; the component label stays.

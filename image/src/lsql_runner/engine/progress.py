@@ -45,7 +45,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         input_times_ms=_input_times(metrics, "newest"),
         advanced_ms=_input_times(metrics, "advanced"),
         ticked_ms=_ticked_ms(progress["sources"]),
-        behind=frozenset(_behind(progress["sources"])),
+        behind=frozenset(_topics_behind(progress["sources"])),
         late_records=_late(metrics),
         future_records=sum(_source_metric(source, "futureRecords") for source in progress["sources"]),
         failed_records=tuple(_failed_records(metrics)),
@@ -101,7 +101,7 @@ def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
     return found
 
 
-def _behind(sources: list[dict[str, Any]]) -> Iterator[str]:
+def _topics_behind(sources: list[dict[str, Any]]) -> Iterator[str]:
     """The topics that had records after the end of the batch."""
     for source in sources:
         ends = _offsets(source["endOffset"])

@@ -67,23 +67,23 @@ class Rows:
 
     def streamed(self, stream: JavaObject) -> DataFrame:
         """The records of a MemoryStream as a streaming DataFrame."""
-        return self._unpacked(stream.toDF())
+        return self._unpack(stream.toDF())
 
     def sequence(self, records: Iterable[TopicRecord]) -> JavaObject:
         """The records as a Scala sequence."""
-        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(self._packed(records)).toSeq()
+        return self._jvm.scala.jdk.javaapi.CollectionConverters.asScala(self._pack(records)).toSeq()
 
     def frame(self, records: Iterable[TopicRecord]) -> DataFrame:
         """The records as a DataFrame that is not streaming."""
-        return self._unpacked(self._session._jsparkSession.createDataset(self._packed(records), self._encoder).toDF())
+        return self._unpack(self._session._jsparkSession.createDataset(self._pack(records), self._encoder).toDF())
 
-    def _packed(self, records: Iterable[TopicRecord]) -> JavaObject:
+    def _pack(self, records: Iterable[TopicRecord]) -> JavaObject:
         packed = self._jvm.java.util.ArrayList()
         for record in records:
             packed.add(_json(record))
         return packed
 
-    def _unpacked(self, packed: JavaObject) -> DataFrame:
+    def _unpack(self, packed: JavaObject) -> DataFrame:
         record = call(DECODE_JSON, F.col("value"), F.lit(_COLUMNS.json()))
         return DataFrame(packed, self._session).select(*(record[name].alias(name) for name in _COLUMNS.names))
 

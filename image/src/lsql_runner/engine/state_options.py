@@ -34,7 +34,7 @@ def tune_state(session: SparkSession, settings: Iterable[tuple[str, int]], memor
     values = {} if memory is None else _sizes(memory)
     values |= dict(settings)
     for key, (name, unit) in SPARK_OPTIONS.items():
-        _set(session, name, values[key] // unit if key in values else None)
+        _set_option(session, name, values[key] // unit if key in values else None)
 
 
 def _sizes(memory: StoreMemory) -> dict[str, int]:
@@ -45,7 +45,7 @@ def _sizes(memory: StoreMemory) -> dict[str, int]:
     }
 
 
-def _set(session: SparkSession, name: str, value: object | None) -> None:
+def _set_option(session: SparkSession, name: str, value: object | None) -> None:
     if value is None:
         session.conf.unset(_PREFIX + name)
     else:

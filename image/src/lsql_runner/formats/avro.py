@@ -39,7 +39,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
         raise DeclarationError(_EXPECTED("SCHEMA", reason=error.reason), declaration.place) from None
 
 
-def _from_columns(form: Format, kind: DataType) -> Serde:
+def _columns_serde(form: Format, kind: DataType) -> Serde:
     return avro_serde(form, write_avro(kind, False, "record", ""))
 
 
@@ -63,7 +63,7 @@ FORMATS = (
         fits=lambda kind: kind != NULL,
         declare=_declare,
         describe=lambda serde: json.loads(serde.schema or "null"),
-        from_columns=_from_columns,
+        from_columns=_columns_serde,
         registry=RegistryRow(kind="AVRO", in_every_record=True, schema_is_json=True, read=_read, write=_write),
         settings=(SchemaSetting(_RECORD, "name"), SchemaSetting(_NAMESPACE, "dotted name")),
     ),

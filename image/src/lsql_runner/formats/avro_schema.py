@@ -108,7 +108,7 @@ class _Reader:
             return kind, kind == NULL
         if not isinstance(schema, Mapping):
             raise FormatError(_REASONS("NOT_A_SCHEMA"), place)
-        kind = self._defined(schema, place, namespace)
+        kind = self._read_definition(schema, place, namespace)
         return kind, kind == NULL
 
     def _by_name(self, name: str, place: str, namespace: str) -> DataType:
@@ -121,7 +121,7 @@ class _Reader:
                 return found
         raise FormatError(_REASONS("TYPE_UNKNOWN", type=name), place)
 
-    def _defined(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
+    def _read_definition(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
         kind = schema.get("type")
         if kind == "array":
             return Array(self.read(schema.get("items"), f"{place}[]", namespace)[0])
@@ -244,7 +244,7 @@ def write_avro(kind: DataType, nullable: bool, name: str, namespace: str) -> str
         FieldNameError: a field's name is not a valid Avro name.
         FormatError: Avro has no such type.
     """
-    schema = _written(kind, name)
+    schema = _write_type(kind, name)
     if isinstance(schema, dict) and schema["type"] == "record" and namespace:
         schema = {"type": "record", "name": name, "namespace": namespace, "fields": schema["fields"]}
     return json.dumps(["null", schema] if nullable else schema, separators=(",", ":"), ensure_ascii=False)
@@ -259,26 +259,26 @@ _WRITTEN: dict[DataType, Any] = {
 }
 
 
-def _written(kind: DataType, name: str) -> Any:
+def _write_type(kind: DataType, name: str) -> Any:
     match kind:
         case Decimal(precision, scale):
             return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
         case Array(element):
-            return {"type": "array", "items": ["null", _written(element, f"{name}_item")]}
+            return {"type": "array", "items": ["null", _write_type(element, f"{name}_item")]}
         case Map(value):
-            return {"type": "map", "values": ["null", _written(value, f"{name}_value")]}
+            return {"type": "map", "values": ["null", _write_type(value, f"{name}_value")]}
         case Struct(fields):
-            return {"type": "record", "name": name, "fields": [_written_field(f, name) for f in fields]}
+            return {"type": "record", "name": name, "fields": [_write_field(f, name) for f in fields]}
     found = _WRITTEN.get(kind)
     if found is None:
         raise FormatError(_REASONS("TYPE_UNSUPPORTED", type=describe(kind)))
     return found
 
 
-def _written_field(f: Field, record: str) -> dict[str, Any]:
+def _write_field(f: Field, record: str) -> dict[str, Any]:
     if not _NAME.match(f.name):
         raise FieldNameError(f.name)
-    kind = _written(f.type, f"{record}_{f.name}")
+    kind = _write_type(f.type, f"{record}_{f.name}")
     if not f.nullable or f.type == NULL:
         return {"name": f.name, "type": kind}
     return {"name": f.name, "type": ["null", kind], "default": None}

@@ -22,30 +22,28 @@ def inline_references(text: str, references: Iterable[str] = ()) -> str:
     """
     others = [parse_schema(one) for one in references]
     known = {full_name(one, "", ""): one for one in others if isinstance(one, dict) and "name" in one}
-    return json.dumps(_completed(parse_schema(text), known, set(), ""), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_complete(parse_schema(text), known, set(), ""), separators=(",", ":"), ensure_ascii=False)
 
 
-def _completed(schema: Any, known: Mapping[str, Any], defined: set[str], namespace: str) -> Any:
+def _complete(schema: Any, known: Mapping[str, Any], defined: set[str], namespace: str) -> Any:
     if isinstance(schema, list):
-        return [_completed(branch, known, defined, namespace) for branch in schema]
+        return [_complete(branch, known, defined, namespace) for branch in schema]
     if isinstance(schema, str):
         full = schema if "." in schema or not namespace else f"{namespace}.{schema}"
         name = full if full in known else schema
         if schema in PRIMITIVES or name not in known or name in defined:
             return schema
         space = name.rpartition(".")[0]
-        return _completed({**known[name], "name": name.rpartition(".")[2], "namespace": space}, known, defined, "")
+        return _complete({**known[name], "name": name.rpartition(".")[2], "namespace": space}, known, defined, "")
     if not isinstance(schema, dict):
         return schema
     inner = namespace
     if "name" in schema:
         defined.add(name := full_name(schema, "", namespace))
         inner = name.rpartition(".")[0]
-    parts = {
-        key: _completed(schema[key], known, defined, inner) for key in ("type", "items", "values") if key in schema
-    }
+    parts = {key: _complete(schema[key], known, defined, inner) for key in ("type", "items", "values") if key in schema}
     if "fields" in schema:
-        parts["fields"] = [{**one, "type": _completed(one["type"], known, defined, inner)} for one in schema["fields"]]
+        parts["fields"] = [{**one, "type": _complete(one["type"], known, defined, inner)} for one in schema["fields"]]
     return {**schema, **parts}
 
 
@@ -57,7 +55,7 @@ def narrowed_avro(text: str, kind: DataType) -> str:
     schema = json.loads(text)
     if _refers(schema):
         return text
-    return json.dumps(_narrowed(schema, kind), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_narrow(schema, kind), separators=(",", ":"), ensure_ascii=False)
 
 
 def _refers(schema: Any) -> bool:
@@ -73,21 +71,21 @@ def _refers(schema: Any) -> bool:
     return any(_refers(part) for part in inside)
 
 
-def _narrowed(schema: Any, kind: DataType) -> Any:
+def _narrow(schema: Any, kind: DataType) -> Any:
     if isinstance(schema, list):
         several = sum(branch != "null" for branch in schema) > 1
-        return schema if several else [_narrowed(branch, kind) for branch in schema]
+        return schema if several else [_narrow(branch, kind) for branch in schema]
     if isinstance(schema, str):
         return schema
     if not isinstance(schema["type"], str):
-        return {**schema, "type": _narrowed(schema["type"], kind)}
+        return {**schema, "type": _narrow(schema["type"], kind)}
     match schema["type"], kind:
         case "array", Array(element):
-            return {**schema, "items": _narrowed(schema["items"], element)}
+            return {**schema, "items": _narrow(schema["items"], element)}
         case "map", Map(value):
-            return {**schema, "values": _narrowed(schema["values"], value)}
+            return {**schema, "values": _narrow(schema["values"], value)}
         case "record", Struct():
             pairs = [(one, kind.field(one["name"])) for one in schema["fields"]]
-            fields = [{**one, "type": _narrowed(one["type"], f.type)} for one, f in pairs if f is not None]
+            fields = [{**one, "type": _narrow(one["type"], f.type)} for one, f in pairs if f is not None]
             return {**schema, "fields": fields}
     return schema

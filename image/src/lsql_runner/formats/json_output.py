@@ -51,11 +51,11 @@ def write_json_schema(kind: DataType, title: str, is_open: bool) -> str:
         is_open: whether objects may have fields that the type does not name, as records that pass through unchanged
             do. Registries allow new fields in a later version of a closed schema, and reject them for an open one.
     """
-    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **_written(kind, is_open)}
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **_write_type(kind, is_open)}
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
-def _written(kind: DataType, is_open: bool) -> dict[str, Any]:
+def _write_type(kind: DataType, is_open: bool) -> dict[str, Any]:
     match kind:
         case Decimal():
             return {"type": "number"}
@@ -65,7 +65,7 @@ def _written(kind: DataType, is_open: bool) -> dict[str, Any]:
             return {"type": "object", "additionalProperties": _nullable(value, is_open)}
         case Struct(fields):
             properties = {
-                f.name: _nullable(f.type, is_open) if f.nullable else _written(f.type, is_open) for f in fields
+                f.name: _nullable(f.type, is_open) if f.nullable else _write_type(f.type, is_open) for f in fields
             }
             closed = {} if is_open else {"additionalProperties": False}
             return {"type": "object", "properties": properties, **closed}
@@ -73,5 +73,5 @@ def _written(kind: DataType, is_open: bool) -> dict[str, Any]:
 
 
 def _nullable(kind: DataType, is_open: bool) -> dict[str, Any]:
-    schema = _written(kind, is_open)
+    schema = _write_type(kind, is_open)
     return schema if schema.get("type") in (None, "null") else {**schema, "type": [schema["type"], "null"]}

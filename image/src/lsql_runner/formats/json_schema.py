@@ -67,13 +67,13 @@ def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> 
     """
     from lsql_runner.formats.json_references import located  # loads a library that few programs need
 
-    root = _parsed(text)
-    others = {name: _parsed(one) for name, one in (references or {}).items()}
+    root = _parse(text)
+    others = {name: _parse(one) for name, one in (references or {}).items()}
     found = _Reader().read(located(root, others), "", ())
     return None if found is None or found in (NULL, Struct(())) else settled(found)
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -154,7 +154,7 @@ class _Reader:
         if properties:
             return Struct(
                 tuple(
-                    Field(name, _known(self.read(here.inside(one), _below(place, name), enclosing)))
+                    Field(name, _type_or_text(self.read(here.inside(one), _field_place(place, name), enclosing)))
                     for name, one in properties.items()
                 )
             )
@@ -164,7 +164,7 @@ class _Reader:
             others.append(schema["additionalProperties"])
         if not others and not place:
             return Struct(())  # the schema says nothing about the record
-        return Map(_known(_any([self.read(here.inside(one), f"{place}{{}}", enclosing) for one in others])))
+        return Map(_type_or_text(_any([self.read(here.inside(one), f"{place}{{}}", enclosing) for one in others])))
 
     def _array(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType:
         schema = here.schema
@@ -173,7 +173,7 @@ class _Reader:
         prefix = _list(schema, "prefixItems", place)
         if prefix:
             several = [*prefix, *(several if isinstance(items, Mapping) else [])]
-        return Array(_known(_any([self.read(here.inside(one), f"{place}[]", enclosing) for one in several])))
+        return Array(_type_or_text(_any([self.read(here.inside(one), f"{place}[]", enclosing) for one in several])))
 
 
 def _target(here: LocatedSchema, reference: Any, place: str) -> LocatedSchema:
@@ -190,11 +190,11 @@ def _list(schema: Mapping[str, Any], word: str, place: str) -> list[Any]:
     return found
 
 
-def _below(place: str, name: str) -> str:
+def _field_place(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _known(kind: DataType | None) -> DataType:
+def _type_or_text(kind: DataType | None) -> DataType:
     """The type; text, the JSON of the value, where any type is allowed."""
     return STRING if kind is None else kind
 

@@ -83,18 +83,18 @@ def settled(kind: DataType) -> DataType:
     """The type of records, with JSON for values that no record shows: fields that are always null or without
     fields, and the elements of arrays that are always empty."""
     if isinstance(kind, Struct):
-        return Struct(tuple(Field(f.name, _settled(f.type)) for f in kind.fields))
-    return _settled(kind)
+        return Struct(tuple(Field(f.name, _settle(f.type)) for f in kind.fields))
+    return _settle(kind)
 
 
-def _settled(kind: DataType) -> DataType:
+def _settle(kind: DataType) -> DataType:
     match kind:
         case Struct(fields) if fields:
             return settled(kind)
         case Array(element):
-            return Array(_settled(element))
+            return Array(_settle(element))
         case Map(value):
-            return Map(_settled(value))
+            return Map(_settle(value))
     return JSON if kind in (NULL, Struct(())) else kind
 
 

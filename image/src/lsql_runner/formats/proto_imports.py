@@ -27,7 +27,7 @@ def inline_imports(text: str, imports: Mapping[str, str]) -> str:
         FormatError: one of them is not a .proto file, or an imported file is missing.
     """
     file = parse_proto(text)
-    others = _imported(file, imports, {})
+    others = _collect_imports(file, imports, {})
     if not others:
         return text
     moved = {}  # new full names of imported types, by their old ones
@@ -52,14 +52,14 @@ def inline_imports(text: str, imports: Mapping[str, str]) -> str:
     )
 
 
-def _imported(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoFile]) -> dict[str, ProtoFile]:
+def _collect_imports(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoFile]) -> dict[str, ProtoFile]:
     for name in file.imports:
         if name in found or name.startswith(_OF_GOOGLE):
             continue
         if name not in texts:
             raise FormatError(_REASONS("IMPORT_MISSING", name=name))
         found[name] = parse_proto(texts[name])
-        _imported(found[name], texts, found)
+        _collect_imports(found[name], texts, found)
     return found
 
 

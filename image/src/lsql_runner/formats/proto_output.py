@@ -142,13 +142,13 @@ def renumbered(text: str, newest: str) -> str:
     earlier = {message.name: message for message in before.messages}
     # The first message is the record, even if its name has changed.
     messages = tuple(
-        _kept(one, earlier.get(one.name) or (before.messages[0] if not place and before.messages else None))
+        _keep_numbers(one, earlier.get(one.name) or (before.messages[0] if not place and before.messages else None))
         for place, one in enumerate(file.messages)
     )
     return text if messages == file.messages else print_proto(replace(file, messages=messages))
 
 
-def _kept(message: ProtoMessage, before: ProtoMessage | None) -> ProtoMessage:
+def _keep_numbers(message: ProtoMessage, before: ProtoMessage | None) -> ProtoMessage:
     if before is None:
         return message
     numbers = {field.name: field.number for field in before.fields}
@@ -162,7 +162,7 @@ def _kept(message: ProtoMessage, before: ProtoMessage | None) -> ProtoMessage:
             highest = number = _next(highest, ranges)
         fields.append(replace(field, number=number))
     earlier = {inner.name: inner for inner in before.messages}
-    inner = tuple(_kept(one, earlier.get(one.name)) for one in message.messages)
+    inner = tuple(_keep_numbers(one, earlier.get(one.name)) for one in message.messages)
     used = {field.number for field in fields}
     reserved = tuple(one for one in ranges if not any(one[0] <= n <= one[1] for n in used))
     return replace(message, fields=tuple(fields), messages=inner, reserved=reserved)

@@ -159,13 +159,13 @@ def descriptor(text: str, name: str | None = None) -> str:
     """
     message = read_proto(text, name)
     return json.dumps(
-        {"name": message.name, "indexes": message.indexes, "fields": [_described(spec) for spec in message.fields]},
+        {"name": message.name, "indexes": message.indexes, "fields": [_describe(spec) for spec in message.fields]},
         separators=(",", ":"),
         ensure_ascii=False,
     )
 
 
-def _described(spec: FieldSpec) -> dict[str, object]:
+def _describe(spec: FieldSpec) -> dict[str, object]:
     found: dict[str, object] = {
         "name": spec.name,
         "number": spec.number,
@@ -179,7 +179,7 @@ def _described(spec: FieldSpec) -> dict[str, object]:
     if spec.symbols:
         found["symbols"] = spec.symbols
     if spec.inner:
-        found["fields"] = [_described(one) for one in spec.inner]
+        found["fields"] = [_describe(one) for one in spec.inner]
     return found
 
 

@@ -126,7 +126,7 @@ class _Parser:
                 self._expect("=")
                 self._number()
                 if self._peek() == "[":
-                    self._balanced("[", "]")
+                    self._skip_balanced("[", "]")
                 yield self._body(name, depth)
             elif word != ";":
                 self._skip()
@@ -149,7 +149,7 @@ class _Parser:
                 case "oneof":
                     fields += self._oneof()
                 case "reserved":
-                    reserved += self._reserved()
+                    reserved += self._reserved_ranges()
                 case "extend":
                     messages += self._extension(depth + 1)
                 case "option" | "extensions":
@@ -191,7 +191,7 @@ class _Parser:
         self._expect("=")
         number = self._number()
         if self._peek() == "[":
-            self._balanced("[", "]")
+            self._skip_balanced("[", "]")
         self._expect(";")
         return ProtoField(name=name, number=number, type=word, label=label, key=key, oneof=oneof)
 
@@ -206,13 +206,13 @@ class _Parser:
                 self._expect("=")
                 values.append((word, self._number()))
                 if self._peek() == "[":
-                    self._balanced("[", "]")
+                    self._skip_balanced("[", "]")
                 self._expect(";")
         if not values:
             raise FormatError(_REASONS("ENUM_EMPTY", enum=name))
         return ProtoEnum(name, tuple(values))
 
-    def _reserved(self) -> Iterator[tuple[int, int]]:
+    def _reserved_ranges(self) -> Iterator[tuple[int, int]]:
         while (word := self._next()) != ";":
             if word.isdigit():
                 last = int(word)
@@ -229,14 +229,14 @@ class _Parser:
         while (word := self._next()) != ";":
             if word == "[":
                 self._at -= 1
-                self._balanced("[", "]")
+                self._skip_balanced("[", "]")
             if word == "{":
                 self._at -= 1
-                self._balanced("{", "}")
+                self._skip_balanced("{", "}")
                 if self._peek() != ";":
                     return
 
-    def _balanced(self, opening: str, closing: str) -> None:
+    def _skip_balanced(self, opening: str, closing: str) -> None:
         depth = 0
         while True:
             word = self._next()

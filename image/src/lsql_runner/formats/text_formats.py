@@ -103,7 +103,7 @@ def _declare(form: Format, declaration: Declaration) -> Serde:
         raise DeclarationError(expected, place) from None
 
 
-def _from_columns(form: Format, kind: DataType) -> Serde:
+def _columns_serde(form: Format, kind: DataType) -> Serde:
     return text_serde(form, kind, {})
 
 
@@ -115,13 +115,13 @@ def _row(name: str, doc: str) -> FormatRow:
         is_written=False,
         fits=lambda kind: False,
         declare=_declare,
-        describe=_described,
+        describe=_describe,
         has_options=True,
-        from_columns=_from_columns,
+        from_columns=_columns_serde,
     )
 
 
-def _described(serde: Serde) -> Any:
+def _describe(serde: Serde) -> Any:
     return described_type(serde.type)
 
 

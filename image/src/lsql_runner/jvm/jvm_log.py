@@ -24,10 +24,10 @@ def log_configuration(level: str, includes_values: bool) -> str:
     """The configuration of log4j. Without values, exceptions are logged with their class and without their message."""
     if includes_values:
         return _LOG4J.format(level=level.lower(), message="%m", exception="%throwable{short.message}")
-    message, exception = (_without_messages(shown) for shown in ("%m", "%ex{1}"))
+    message, exception = (_remove_messages(shown) for shown in ("%m", "%ex{1}"))
     return _LOG4J.format(level=level.lower(), message=message, exception=exception)
 
 
-def _without_messages(pattern: str) -> str:
+def _remove_messages(pattern: str) -> str:
     pattern = f"%replace{{{pattern}}}{{{_EXCEPTION}}}{{$1}}"
     return pattern.replace("\\", "\\\\")  # in the file, a backslash begins an escape

@@ -142,13 +142,13 @@ def _java_home(folder: Path, arguments: list[str]) -> Path:
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     options = folder / "options"
-    options.write_text("".join(f"{_quoted(word)}\n" for word in arguments), encoding="utf-8")
+    options.write_text("".join(f"{_quote(word)}\n" for word in arguments), encoding="utf-8")
     program.write_text(_JAVA.format(java=shlex.quote(java()), options=shlex.quote(str(options))), encoding="utf-8")
     program.chmod(0o700)
     return folder
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     """An argument in a file of arguments of the program java."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -74,7 +74,7 @@ def _for_java(security: Security) -> Security:
     mechanism = security.get("sasl.mechanism", "GSSAPI")
     given = {option: security[key] for key, option in _LOGIN_OPTIONS.items() if key in security}
     if given and "sasl.jaas.config" not in keys and mechanism in LOGINS:
-        options = " ".join(f'{name}="{_escaped(value)}"' for name, value in given.items())
+        options = " ".join(f'{name}="{_escape(value)}"' for name, value in given.items())
         kerberos = _KERBEROS if mechanism == "GSSAPI" else ""
         keys["sasl.jaas.config"] = f"{LOGINS[mechanism]} required {kerberos}{options};"
     if mechanism == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in keys:
@@ -126,6 +126,6 @@ def _for_librdkafka(security: Security) -> Security:
     return found
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     """A value, escaped for use between quotes in a JAAS line."""
     return value.replace("\\", "\\\\").replace('"', '\\"')

@@ -89,14 +89,14 @@ class GroupRequests:
         """
         with self._lock:
             if self._waiting is not None and not self._waiting.done():
-                raise self._timed_out()
+                raise self._timeout_error()
             request: Future[list[TopicPartition]] = Future()
             Thread(target=self._complete, args=(request, group, ask), name=f"group {group}", daemon=True).start()
             try:
                 return request.result(self._request_timeout_s * 1.5)
             except TimeoutError:
                 self._waiting = request
-                raise self._timed_out() from None
+                raise self._timeout_error() from None
 
     def close(self) -> None:
         with self._lock:
@@ -109,7 +109,7 @@ class GroupRequests:
         except BaseException as error:
             request.set_exception(error)
 
-    def _timed_out(self) -> LsqlError:
+    def _timeout_error(self) -> LsqlError:
         return self._failed(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
 
     def _ask(self, group: str, ask: Request) -> list[TopicPartition]:

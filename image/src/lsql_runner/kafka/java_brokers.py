@@ -117,7 +117,7 @@ class JavaBrokers(RangeReader):
             return False
         if error.condition in (BROKER_RIGHTS_MISSING, BROKER_FAILED):
             raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=error.reason)
-        raise self._failed(error)
+        raise self._request_error(error)
 
     def delete_topic(self, name: str) -> None:
         self._request({"ask": "delete_topic", "name": name})
@@ -147,12 +147,12 @@ class JavaBrokers(RangeReader):
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        return {place: offset for place, (offset, _) in self._committed(group, partitions).items()}
+        return {place: offset for place, (offset, _) in self._committed_offsets(group, partitions).items()}
 
     def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
-        return {place: text for place, (_, text) in self._committed(group, partitions).items() if text}
+        return {place: text for place, (_, text) in self._committed_offsets(group, partitions).items() if text}
 
-    def _committed(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, tuple[int, str]]:
+    def _committed_offsets(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, tuple[int, str]]:
         asked = _as_rows(partitions)
         rows = self._request({"ask": "positions", "group": group, "partitions": asked}) if asked else []
         return {Partition(topic, number): (offset, text) for topic, number, offset, text in rows}
@@ -163,12 +163,16 @@ class JavaBrokers(RangeReader):
         answer = self._answer(request)[-1]
         if "error" in answer:
             error = read_error(answer["error"])
-            raise LsqlError("GROUP_IN_USE", group=group) if error.condition == GROUP_IN_USE else self._failed(error)
+            raise (
+                LsqlError("GROUP_IN_USE", group=group)
+                if error.condition == GROUP_IN_USE
+                else self._request_error(error)
+            )
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
         found = self._request({"ask": "rights", "topics": list(rights)})
         if (missing := missing_rights(rights, dict(found))) is not None:
-            raise self._refused(missing)
+            raise self._refusal(missing)
 
     def check_group(self, name: str) -> None:
         self._check({"ask": "check_group", "group": name}, RIGHTS("GROUP", name=name))
@@ -183,8 +187,8 @@ class JavaBrokers(RangeReader):
             return
         error = read_error(answer["error"])
         if error.condition == BROKER_RIGHTS_MISSING:
-            raise self._refused(missing)
-        raise self._failed(error)
+            raise self._refusal(missing)
+        raise self._request_error(error)
 
     def close(self) -> None:
         self._closed = True
@@ -199,7 +203,7 @@ class JavaBrokers(RangeReader):
         rows = [[p.topic, p.partition, start, end] for p, (start, end) in ranges.items()]
         *records, last = self._answer({"ask": "read", "spans": rows, "most_bytes": most_bytes})
         if "error" in last:
-            raise self._failed(read_error(last["error"]))
+            raise self._request_error(read_error(last["error"]))
         return [_record(line["record"]) for line in records]
 
     # --- the JVM ---
@@ -207,7 +211,7 @@ class JavaBrokers(RangeReader):
     def _request(self, request: Mapping[str, Any]) -> Any:
         answer = self._answer(request)[-1]
         if "error" in answer:
-            raise self._failed(read_error(answer["error"]))
+            raise self._request_error(read_error(answer["error"]))
         return answer["ok"]
 
     def _answer(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -245,7 +249,7 @@ class JavaBrokers(RangeReader):
         error = read_error(answer["error"]) if "error" in answer else None
         if error is not None and error.condition == BROKER_SETTINGS_INVALID:
             self._end_jvm()
-            raise self._failed(error)
+            raise self._request_error(error)
         return self._process  # the next request fails with any other error again, and reports it
 
     def _end_jvm(self) -> None:
@@ -277,14 +281,14 @@ class JavaBrokers(RangeReader):
 
     # --- errors ---
 
-    def _failed(self, error: JavaError) -> LsqlError:
+    def _request_error(self, error: JavaError) -> LsqlError:
         if error.condition == BROKER_SETTINGS_INVALID:
             return LsqlError("KAFKA_SETTINGS_INVALID", reason=error.reason)
         if error.condition in (BROKER_LOGIN_REFUSED, BROKER_RIGHTS_MISSING):
-            return self._refused(error.reason)
+            return self._refusal(error.reason)
         return self._unreachable(error.reason or REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}"))
 
-    def _refused(self, reason: str) -> LsqlError:
+    def _refusal(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason)
 
     def _unreachable(self, reason: str) -> LsqlError:

@@ -47,20 +47,20 @@ class LibrdkafkaBrokers(RangeReader):
         self._handshake_error: KafkaError | None = None
         self._admin = self._new_admin()
         self._previous_admin = self._admin
-        self._groups = GroupRequests(connection, request_timeout_s, failed=self._failed, refused=self._refused)
+        self._groups = GroupRequests(connection, request_timeout_s, failed=self._request_error, refused=self._refusal)
 
     def topics(self) -> dict[str, int]:
         try:
             found = self._admin.list_topics(timeout=self._request_timeout_s).topics
         except KafkaException as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
         try:
             return topic_ids(self._admin, topics, self._request_timeout_s)
         except (KafkaException, TimeoutError) as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
 
     def check_create(self, request: TopicRequest) -> None:
         self._create(request, validate_only=True)
@@ -81,7 +81,7 @@ class LibrdkafkaBrokers(RangeReader):
         except (KafkaException, TimeoutError) as error:
             cause = error.args[0] if isinstance(error, KafkaException) else None
             if cause is None or cause.code() in _TRANSPORT:
-                raise self._failed(error) from None
+                raise self._request_error(error) from None
             if cause.code() == KafkaError.TOPIC_ALREADY_EXISTS:
                 return False
             raise LsqlError("TOPIC_REFUSED", topic=request.name, reason=cause.str()) from None
@@ -105,7 +105,7 @@ class LibrdkafkaBrokers(RangeReader):
             future.result(self._request_timeout_s * 2)
         except (KafkaException, TimeoutError) as error:
             if not isinstance(error, KafkaException) or error.args[0].code() != absent:
-                raise self._failed(error) from None
+                raise self._request_error(error) from None
 
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
@@ -135,14 +135,14 @@ class LibrdkafkaBrokers(RangeReader):
         return found
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        found = self._committed(group, partitions)
+        found = self._committed_offsets(group, partitions)
         return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
 
     def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
-        found = self._committed(group, partitions)
+        found = self._committed_offsets(group, partitions)
         return {Partition(tp.topic, tp.partition): tp.metadata for tp in found if tp.offset >= 0 and tp.metadata}
 
-    def _committed(self, group: str, partitions: Iterable[Partition]) -> list[TopicPartition]:
+    def _committed_offsets(self, group: str, partitions: Iterable[Partition]) -> list[TopicPartition]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return []
@@ -158,25 +158,25 @@ class LibrdkafkaBrokers(RangeReader):
         try:
             found = topic_operations(self._admin, rights, self._request_timeout_s)
         except (KafkaException, TimeoutError) as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
         if (missing := missing_rights(rights, found)) is not None:
-            raise self._refused(missing)
+            raise self._refusal(missing)
 
     def check_group(self, name: str) -> None:
         try:
             allowed = may_read_group(self._admin, name, self._request_timeout_s)
         except (KafkaException, TimeoutError) as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
         if not allowed:
-            raise self._refused(RIGHTS("GROUP", name=name))
+            raise self._refusal(RIGHTS("GROUP", name=name))
 
     def check_transactional_id(self, name: str) -> None:
         try:
             allowed = may_write_transactional_id(self._connection, name, self._request_timeout_s)
         except KafkaException as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
         if not allowed:
-            raise self._refused(RIGHTS("TRANSACTIONAL_ID", name=name))
+            raise self._refusal(RIGHTS("TRANSACTIONAL_ID", name=name))
 
     def close(self) -> None:
         self._groups.close()
@@ -205,7 +205,7 @@ class LibrdkafkaBrokers(RangeReader):
             partition = Partition(message.topic() or "", message.partition() or 0)
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                raise self._failed(KafkaException(error))
+                raise self._request_error(KafkaException(error))
             offset = message.offset() or 0
             if error is not None:
                 left.pop(partition, None)
@@ -222,7 +222,7 @@ class LibrdkafkaBrokers(RangeReader):
         try:
             return future.result(self._request_timeout_s * 2)
         except (KafkaException, TimeoutError) as error:
-            raise self._failed(error) from None
+            raise self._request_error(error) from None
 
     def _new_admin(self) -> AdminClient:
         self._handshake_error = None
@@ -236,7 +236,7 @@ class LibrdkafkaBrokers(RangeReader):
         if is_handshake_error(error):
             self._handshake_error = error
 
-    def _failed(self, error: BaseException) -> LsqlError:
+    def _request_error(self, error: BaseException) -> LsqlError:
         cause = error.args[0] if isinstance(error, KafkaException) else None
         self._admin.poll(0)  # calls _on_error
         if self._handshake_error is not None and (cause is None or cause.code() in _TRANSPORT):
@@ -246,11 +246,11 @@ class LibrdkafkaBrokers(RangeReader):
         # them.
         self._previous_admin, self._admin = self._admin, self._new_admin()
         if cause is not None and is_refusal(cause):
-            return self._refused(refusal_reason(cause))
+            return self._refusal(refusal_reason(cause))
         timeout = REASONS("TIMEOUT", seconds=f"{self._request_timeout_s:.0f}")
         return self._unreachable(timeout if cause is None else cause.str())
 
-    def _refused(self, reason: str) -> LsqlError:
+    def _refusal(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_REFUSED", servers=self._connection.servers, reason=reason)
 
     def _unreachable(self, reason: str) -> LsqlError:

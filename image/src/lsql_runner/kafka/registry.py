@@ -133,46 +133,46 @@ class RestRegistry:
         self._hosts = RegistryHosts(connection, request_timeout_s)
 
     def schema(self, schema_id: int) -> RegisteredSchema:
-        found = _parsed(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
+        found = _parse(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
         if found is None:
             raise LsqlError("SCHEMA_ID_UNKNOWN", id=schema_id)
         return found.registered(schema_id)
 
     def latest(self, subject: str) -> SubjectVersion | None:
-        found = _parsed(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
+        found = _parse(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
         return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
 
     def is_taken(self, subject: str) -> bool:
-        versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject) + "?deleted=true"))
+        versions = _parse(_NUMBERS, self._hosts.ask("GET", _versions(subject) + "?deleted=true"))
         return bool(versions)
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
-        found = _parsed(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
+        found = _parse(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
         if found is None:
             raise LsqlError("SUBJECT_VERSION_UNKNOWN", subject=subject, version=number)
         return found.registered(found.id)
 
     def ids(self, subject: str) -> tuple[int, ...]:
         until = self._hosts.deadline()
-        versions = _parsed(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
+        versions = _parse(_NUMBERS, self._hosts.ask("GET", _versions(subject), until=until))
         if versions is None:
             raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         replies = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
-        found = (_parsed(_VERSION, reply) for reply in replies)
+        found = (_parse(_VERSION, reply) for reply in replies)
         return tuple(version.id for version in found if version is not None)  # None: deleted in the meantime
 
     def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
         reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
         if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
             return None  # some registries do not support this request
-        found = _parsed(_ID, _valid(reply, subject, kind))
+        found = _parse(_ID, _valid(reply, subject, kind))
         return None if found is None else found.id
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
             raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=reply.message or str(reply.status))
-        found = _parsed(_ID, _valid(reply, subject, kind))
+        found = _parse(_ID, _valid(reply, subject, kind))
         if found is None:
             raise LsqlError("SCHEMA_REFERENCE_UNKNOWN", subject=subject)
         return found.id
@@ -186,7 +186,7 @@ class RestRegistry:
         if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
             # Some registries check only against the latest version, whatever the compatibility level.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
-        found = _parsed(_COMPATIBILITY, _valid(reply, subject, kind))
+        found = _parse(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if found is None or found.is_compatible else found.reason
 
     def delete(self, subject: str) -> None:
@@ -195,7 +195,7 @@ class RestRegistry:
         for how in ("", "?permanent=true"):
             reply = self._hosts.ask("DELETE", f"/subjects/{quote(subject, safe='')}{how}", until=until)
             if reply.error_code // 100 != 404:
-                _parsed(_NUMBERS, reply)
+                _parse(_NUMBERS, reply)
 
     def close(self) -> None:
         self._hosts.close()
@@ -218,7 +218,7 @@ def _valid(reply: Reply, subject: str, kind: SchemaKind) -> Reply:
     return reply
 
 
-def _parsed(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
+def _parse(form: TypeAdapter[Parsed], reply: Reply) -> Parsed | None:
     """The parsed response; None if the registry answers that the schema, subject or version does not exist.
 
     Raises:

@@ -141,12 +141,12 @@ class RegistryHosts:
 
     def _ask_host(self, url: str, method: str, path: str, body: Any, seconds: float) -> Reply:
         try:
-            status, content = _within(seconds, lambda: self._request(url + path, method, body, seconds))
+            status, content = _call_with_deadline(seconds, lambda: self._request(url + path, method, body, seconds))
         except (TimeoutError, httpx2.TimeoutException):
             raise NoAnswer(REASONS("TIMEOUT", seconds=f"{seconds:.3g}")) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise _failed(url, error) from None
-        return _checked_reply(url, status, content)
+            raise _request_error(url, error) from None
+        return _check_reply(url, status, content)
 
     def _request(self, url: str, method: str, body: Any, seconds: float) -> tuple[int, bytes]:
         ends = time.monotonic() + seconds
@@ -190,7 +190,7 @@ class _Content:
         return bytes(self._content)
 
 
-def _within(seconds: float, ask: Callable[[], Result]) -> Result:
+def _call_with_deadline(seconds: float, ask: Callable[[], Result]) -> Result:
     """The result of `ask`; raises TimeoutError after `seconds`.
 
     The timeouts of the HTTP client are not enough: they apply to each part of a response, and not to name resolution.
@@ -207,7 +207,7 @@ def _within(seconds: float, ask: Callable[[], Result]) -> Result:
     return answer.result(seconds)
 
 
-def _failed(url: str, error: Exception) -> Exception:
+def _request_error(url: str, error: Exception) -> Exception:
     """The error for a failed request: NoAnswer, or an LsqlError."""
     fault = _tls_fault(error)
     if fault is None:
@@ -233,7 +233,7 @@ def _tls_fault(error: BaseException | None) -> ssl.SSLError | None:
     return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
 
 
-def _checked_reply(url: str, status: int, content: bytes) -> Reply:
+def _check_reply(url: str, status: int, content: bytes) -> Reply:
     """The response of a registry.
 
     Raises:

@@ -109,19 +109,19 @@ def _is_not_from_py4j(record: logging.LogRecord) -> bool:
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """The event with masked secrets: values of keys with such a name, and secrets in texts."""
     return {
-        key: MASK if _SECRET_KEY.search(key) and value is not None else _masked(value) for key, value in event.items()
+        key: MASK if _SECRET_KEY.search(key) and value is not None else _mask(value) for key, value in event.items()
     }
 
 
-def _masked(value: object) -> object:
+def _mask(value: object) -> object:
     if isinstance(value, str):
         for pattern in _SECRET_IN_TEXT:
             value = pattern.sub(rf"\g<1>{MASK}", value)
         return value
     if isinstance(value, Mapping):
-        return {k: MASK if _SECRET_KEY.search(str(k)) and v is not None else _masked(v) for k, v in value.items()}
+        return {k: MASK if _SECRET_KEY.search(str(k)) and v is not None else _mask(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_masked(item) for item in value]
+        return [_mask(item) for item in value]
     return value
 
 
@@ -132,7 +132,7 @@ def _adder(fields: dict[str, str]) -> Processor:
     return add
 
 
-def _ordered(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _order_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     return {key: event[key] for key in ("timestamp", "level", "message", "logger") if key in event} | dict(event)
 
 
@@ -152,6 +152,6 @@ def _renderers(stream: TextIO, includes_values: bool) -> list[Processor]:
         *trace,
         mask_secrets,
         structlog.processors.EventRenamer("message"),
-        _ordered,
+        _order_fields,
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
     ]

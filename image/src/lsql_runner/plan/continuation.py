@@ -48,7 +48,7 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     changes = tuple(state_changes(lost, unmatched))
     if changes:
         return discontinued(plan, *changes)
-    renamed = _renamed(plan, current, pinned, matches)
+    renamed = _rename(plan, current, pinned, matches)
     result = fingerprint(renamed)
     added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
     removed = (query.name for query in pinned.queries if query.name not in continued)
@@ -97,7 +97,7 @@ def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bo
     return query.name == old.name if shared else query.targets == old.targets
 
 
-def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict[str, str]) -> Plan:
+def _rename(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict[str, str]) -> Plan:
     """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others.
 
     Shared queries keep their names.
@@ -109,11 +109,11 @@ def _renamed(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dic
     for query, described in zip(plan.queries, current.queries, strict=True):
         old = pinned_queries.get(matches.get(query.name, ""))
         if old is not None:
-            queries.append(_with_names(query, old.name, old.stores))
+            queries.append(_set_names(query, old.name, old.stores))
         elif query.name in SHARED_NAMES:
             queries.append(query)
         else:
-            queries.append(_with_names(query, names.next(query.name), [stores.next(name) for name in described.stores]))
+            queries.append(_set_names(query, names.next(query.name), [stores.next(name) for name in described.stores]))
     return with_insert_names(with_dead_letters(Plan(tuple(queries))), pinned)
 
 
@@ -133,7 +133,7 @@ class _UnusedNames:
         return f"{prefix}-{count}"
 
 
-def _with_names(query: Query, name: str, stores: Iterable[str]) -> Query:
+def _set_names(query: Query, name: str, stores: Iterable[str]) -> Query:
     """The query with this name, and with these names for its stateful nodes, from the target down."""
     old_names = [store.store for store in query.stores]
     names = dict(zip(old_names, stores, strict=True))

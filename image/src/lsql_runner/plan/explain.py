@@ -37,8 +37,8 @@ def _write(write: Write, decoded: Mapping[str, DataType]) -> Iterator[str]:
         yield from _target(write.target, write.input.of_table)
     else:
         yield f"  write {write.topic}"
-        yield f"    key   {_serde(_written(write.key_format, write.input.key_type, write.key_schema))}"
-        yield f"    value {_serde(_written(write.value_format, write.input.value_type, write.value_schema))}"
+        yield f"    key   {_serde(_output_serde(write.key_format, write.input.key_type, write.key_schema))}"
+        yield f"    value {_serde(_output_serde(write.value_format, write.input.value_type, write.value_schema))}"
         if write.errors.handles_errors or late_nodes(write):
             yield f"    errors {write.errors}"
     yield from _tree(write.input, decoded, 2)
@@ -56,7 +56,7 @@ def _window(node: Project) -> str:
     return " + session end and start" if "window_end" in node.columns else " + window start"
 
 
-def _written(form: Format, kind: DataType, schema: str | None) -> Serde:
+def _output_serde(form: Format, kind: DataType, schema: str | None) -> Serde:
     return Serde(form, kind, has_schema_id=schema is not None and row_of(form).may_have_schema_id)
 
 

@@ -33,10 +33,12 @@ def with_insert_names(plan: Plan, pinned: Fingerprint | None = None) -> Plan:
         plan: with the final names of its queries.
         pinned: the fingerprint of the last start; None at the first.
     """
-    return Plan(tuple(_named(query, None if pinned is None else pinned.query(query.name)) for query in plan.queries))
+    return Plan(
+        tuple(_name_inserts(query, None if pinned is None else pinned.query(query.name)) for query in plan.queries)
+    )
 
 
-def _named(query: Query, old: QueryFingerprint | None) -> Query:
+def _name_inserts(query: Query, old: QueryFingerprint | None) -> Query:
     writes = [write for write in query.writes if isinstance(write, WriteTopic)]
     if not writes and not query.dead_letters_of:
         return query
@@ -79,12 +81,12 @@ def _names(writes: Iterable[WriteTopic], earlier: list[InsertFingerprint]) -> li
     used = {old.name for old in earlier}
     for index, insert in enumerate(inserts):
         if index not in names:
-            names[index] = _unused(insert, used)
+            names[index] = _new_name(insert, used)
             used.add(names[index])
     return [names[index] for index in range(len(inserts))]
 
 
-def _unused(insert: InsertFingerprint, used: set[str]) -> str:
+def _new_name(insert: InsertFingerprint, used: set[str]) -> str:
     """A name of the content; with a number if it is used, for example by an INSERT that was edited since."""
     name = f"{insert.target}#{hashlib.sha256(insert.content.encode()).hexdigest()[:_DIGITS]}"
     number, found = 1, name

@@ -117,11 +117,11 @@ def column_meanings(node: PlanNode) -> ColumnMeanings:
             both = {**_side(left, "left"), **_side(right, "right")}
             return both | {"key": _meaning(node.key, both)}
         case Project():
-            return _projected(node, column_meanings(node.input))
+            return _project(node, column_meanings(node.input))
     return column_meanings(node.input)
 
 
-def _projected(node: Project, below: ColumnMeanings) -> ColumnMeanings:
+def _project(node: Project, below: ColumnMeanings) -> ColumnMeanings:
     found = {name: value for name, value in below.items() if name in node.columns and name not in ("key", "value")}
     found["ts"] = _meaning(node.ts, below)
     for name, part in (("key", node.key), ("value", node.value)):
@@ -138,12 +138,12 @@ def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
             return _meaning(expr, below)
         case Fields(fields, extends):
             if extends:
-                return _extended(_column(name, below), fields, below)
+                return _extend(_column(name, below), fields, below)
             return StructFields({field: _meaning(expr, below) for field, expr in fields})
     return below.get(name)
 
 
-def _extended(base: Meaning, fields: tuple[tuple[str, Expr], ...], columns: ColumnMeanings) -> StructFields:
+def _extend(base: Meaning, fields: tuple[tuple[str, Expr], ...], columns: ColumnMeanings) -> StructFields:
     """The meaning of a struct of which fields are added or replaced. None is a field that the struct around it does not
     have."""
     match base:
@@ -154,7 +154,7 @@ def _extended(base: Meaning, fields: tuple[tuple[str, Expr], ...], columns: Colu
         case _:
             struct = StructFields({}, BaseColumn(base))
     new = {
-        name: _extended(struct.field(name), expr.fields, columns)
+        name: _extend(struct.field(name), expr.fields, columns)
         if isinstance(expr, StructValue)
         else _meaning(expr, columns)
         for name, expr in fields

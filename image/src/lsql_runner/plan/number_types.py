@@ -27,12 +27,12 @@ _IN_SPARK: dict[DataType, DataType] = {**dict.fromkeys((NUMBER, DIGITS, JSON), S
 
 def as_written(kind: DataType) -> DataType:
     """The type with NUMBER and DIGITS in the place of every DOUBLE and NUMERIC."""
-    return _replaced(kind, _AS_WRITTEN)
+    return _replace_types(kind, _AS_WRITTEN)
 
 
 def computed(kind: DataType) -> DataType:
     """The type with DOUBLE and NUMERIC in the place of every NUMBER and DIGITS."""
-    return _replaced(kind, _COMPUTED)
+    return _replace_types(kind, _COMPUTED)
 
 
 def has_numbers(kind: DataType) -> bool:
@@ -42,22 +42,22 @@ def has_numbers(kind: DataType) -> bool:
 
 def differs_in_json(kind: DataType) -> bool:
     """Whether values of the type have another type in Spark than in JSON: the text of numbers, NUMERIC, JSON."""
-    return _replaced(kind, _IN_SPARK) != kind
+    return _replace_types(kind, _IN_SPARK) != kind
 
 
 def has_numeric(kind: DataType) -> bool:
     """Whether a NUMERIC is in the type."""
-    return _replaced(kind, {NUMERIC: STRING}) != kind
+    return _replace_types(kind, {NUMERIC: STRING}) != kind
 
 
-def _replaced(kind: DataType, others: Mapping[DataType, DataType]) -> DataType:
+def _replace_types(kind: DataType, others: Mapping[DataType, DataType]) -> DataType:
     match kind:
         case Struct(fields):
-            return Struct(tuple(Field(f.name, _replaced(f.type, others), f.nullable) for f in fields))
+            return Struct(tuple(Field(f.name, _replace_types(f.type, others), f.nullable) for f in fields))
         case Array(element, nullable):
-            return Array(_replaced(element, others), nullable)
+            return Array(_replace_types(element, others), nullable)
         case Map(value, nullable):
-            return Map(_replaced(value, others), nullable)
+            return Map(_replace_types(value, others), nullable)
     return others.get(kind, kind)
 
 

@@ -63,10 +63,10 @@ def _alike(kind: DataType, values: Iterable[Expr], columns: ColumnTypes) -> tupl
     """The values that an expression of type `kind` may return, with the NUMBERs that any of them has, and that type."""
     new = [passing_on(value, columns) for value in values]
     common = reduce(with_numbers, (value.type for value in new), kind)
-    return [_with_numbers(value, common) for value in new], common
+    return [_keep_numbers(value, common) for value in new], common
 
 
-def _with_numbers(expr: Expr, numbers: DataType) -> Expr:
+def _keep_numbers(expr: Expr, numbers: DataType) -> Expr:
     kind = with_numbers(expr.type, numbers)
     return expr if kind == expr.type else Convert(expr, kind)
 

@@ -117,7 +117,7 @@ def _reads(node: PlanNode, above: tuple[Expr, ...], extended: frozenset[str] = f
                     for name, kind in side.carried
                     for path in _scalar_paths(kind)
                 )
-                keys = tuple(_below(key, side) for key in side.keys)
+                keys = tuple(_to_input(key, side) for key in side.keys)
                 yield from _reads(side.input, (*keys, *carried))
         case Aggregate():
             yield from _reads(node.input, node_exprs(node))
@@ -138,7 +138,7 @@ def _scalar_paths(kind: DataType) -> tuple[Path, ...]:
     return tuple((member.name, *path) for member in kind.fields for path in _scalar_paths(member.type))
 
 
-def _below(expr: Expr, side: JoinSide) -> Expr:
+def _to_input(expr: Expr, side: JoinSide) -> Expr:
     """An expression over the columns of a join, rewritten to the columns of one input."""
     if side.number is None:
         return expr

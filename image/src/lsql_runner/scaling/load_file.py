@@ -122,7 +122,7 @@ def _lines(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
     try:
         header = [name.strip() for name in next(reader, [])]
         if tuple(header) not in _LOADS:
-            reason = _REASONS("HEADER", found=_shown(",".join(header)), headers="; ".join(HEADERS))
+            reason = _REASONS("HEADER", found=_show(",".join(header)), headers="; ".join(HEADERS))
             raise _invalid(path, 1, reason)
         yield 1, header
         for values in reader:
@@ -137,15 +137,15 @@ def _row(columns: tuple[str, ...], values: list[str], path: str, line: int) -> _
         raise _invalid(path, line, _REASONS("VALUES", count=len(values), columns=",".join(columns)))
     second, *others = values
     if not _SECONDS.fullmatch(second):
-        raise _invalid(path, line, _REASONS("SECONDS", found=_shown(second)))
+        raise _invalid(path, line, _REASONS("SECONDS", found=_show(second)))
     for column, value in zip(columns[1:], others, strict=True):
         if not _NUMBER.fullmatch(value) or float(value) > _MOST[column]:
-            reason = _REASONS("NUMBER", column=column, found=_shown(value), most=f"{_MOST[column]:g}")
+            reason = _REASONS("NUMBER", column=column, found=_show(value), most=f"{_MOST[column]:g}")
             raise _invalid(path, line, reason)
     return _Row(line, int(second), tuple(map(float, others)))
 
 
-def _shown(value: str) -> str:
+def _show(value: str) -> str:
     return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "...")
 
 

@@ -100,7 +100,7 @@ def decide(policy: Policy, history: ScalingHistory, lag: Lag, current: int) -> t
     Returns:
         A number within the limits, also if the current one is outside.
     """
-    proposals = (*history.proposals, Proposal(lag.at_s, policy.limits.clamp(_proposed(policy, lag, current))))
+    proposals = (*history.proposals, Proposal(lag.at_s, policy.limits.clamp(_propose(policy, lag, current))))
     desired = policy.limits.clamp(policy.windows.stabilize(current, proposals, lag.at_s))
     changed_s = history.changed_s
     if changed_s is not None and lag.at_s - changed_s < policy.cooldown_s:
@@ -110,7 +110,7 @@ def decide(policy: Policy, history: ScalingHistory, lag: Lag, current: int) -> t
     return desired, ScalingHistory(proposals=policy.windows.keep(proposals, lag.at_s), changed_s=changed_s)
 
 
-def _proposed(policy: Policy, lag: Lag, current: int) -> int:
+def _propose(policy: Policy, lag: Lag, current: int) -> int:
     workers = needed(policy, lag)
     if workers > current * (1 + policy.tolerance):
         return ceil(workers - _ROUNDING)

@@ -45,7 +45,7 @@ def next_token(text: str, at: int) -> Token:
     if start >= len(text):
         return Token(TokenKind.END, "", "", Span(len(text), len(text)))
     if text[start] in _QUOTED:
-        return _quoted(text, start)
+        return _read_quoted(text, start)
     if found := _NUMBER.match(text, start):
         return _number(text, start, found.group())
     if found := _WORD.match(text, start):
@@ -60,7 +60,7 @@ def next_token(text: str, at: int) -> Token:
     )
 
 
-def _quoted(text: str, start: int) -> Token:
+def _read_quoted(text: str, start: int) -> Token:
     quote = text[start]
     found = _QUOTED[quote].match(text, start)
     if not found:

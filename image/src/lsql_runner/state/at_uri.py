@@ -72,13 +72,13 @@ class StateAtUri:
             folder = self._folder()
             check_store(folder)
             if not self._has_lease:
-                self._lock = self._locked(folder, Holder(machine=self._state.machine()))
+                self._lock = self._take_lock(folder, Holder(machine=self._state.machine()))
         except LsqlError as error:
             self._state.close_folder(error)
             raise
         self._state.open_folder(folder, self if self._has_lease else None)
 
-    def _locked(self, folder: StateFolder, holder: Holder) -> StoreLock:
+    def _take_lock(self, folder: StateFolder, holder: Holder) -> StoreLock:
         try:
             return StoreLock(folder, holder, self._on_lost, wait_s=self._wait_s)
         except LockHeldError as error:
@@ -87,7 +87,7 @@ class StateAtUri:
     # --- with a Lease: state.owner.OwnerLock ---
 
     def take(self, lease: str, term: int, text: str) -> Owner:
-        self._lock = self._locked(self._state.folder, Holder(lease=lease, term=term, owner=text))
+        self._lock = self._take_lock(self._state.folder, Holder(lease=lease, term=term, owner=text))
         return self._lock.owner
 
     def owner_text(self) -> str:

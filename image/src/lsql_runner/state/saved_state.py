@@ -70,7 +70,7 @@ def _saved_state(folder: StateFolder) -> SavedState:
     checkpoints = [(int(g.name), g / query) for g in generations for query in g.folder_names()]
     return SavedState(
         folder,
-        _pinned(folder),
+        _read_pinned(folder),
         {(generation, q.name): saved_checkpoint(q) for generation, q in checkpoints if exists(q)},
         frozenset(int(generation.name) for generation in generations),
     )
@@ -90,7 +90,7 @@ def program_document(pinned: Pinned) -> dict[str, Any]:
     }
 
 
-def _pinned(folder: StateFolder) -> Pinned | None:
+def _read_pinned(folder: StateFolder) -> Pinned | None:
     document = read_document(folder, PROGRAM)
     if document is None:
         return None

@@ -68,7 +68,7 @@ def _(event: BatchEnded, status: Status) -> Status:
         records_in=status.records_in + event.records_in,
         records_out=status.records_out + event.records_out,
         future_records=status.future_records + event.future_records,
-        failed_records=_added(status.failed_records, event.failed_records),
+        failed_records=_add_counts(status.failed_records, event.failed_records),
         rates=status.rates | {event.query: status.rates.get(event.query, Rates()).after(event)},
         batches=status.batches + 1,
         last_batch=event,
@@ -91,7 +91,7 @@ def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, i
     }
 
 
-def _added(
+def _add_counts(
     before: dict[tuple[FailureAction, str, str], int], new: tuple[FailureCount, ...]
 ) -> dict[tuple[FailureAction, str, str], int]:
     totals = dict(before)

@@ -100,14 +100,14 @@ class Status:
     @property
     def dead_letters(self) -> int:
         """The number of failed records that were written to the dead letter topic."""
-        return self._failed("dead_letter")
+        return self._count_failed("dead_letter")
 
     @property
     def skipped_records(self) -> int:
         """The number of failed records that were left out."""
-        return self._failed("skipped")
+        return self._count_failed("skipped")
 
-    def _failed(self, action: FailureAction) -> int:
+    def _count_failed(self, action: FailureAction) -> int:
         return sum(records for (found, _, _), records in self.failed_records.items() if found == action)
 
     @property

@@ -158,13 +158,13 @@ def _mismatch(function: UserFunction, method: Method) -> _Problem | None:
     for argument, found in zip(function.arguments, method.parameters, strict=True):
         classes = _classes(argument.type, is_result=False)
         if found not in (*classes, *_ANY):
-            declared, shown = describe(argument.type), _shown(found)
+            declared, shown = describe(argument.type), _java_name(found)
             problem = _PROBLEMS("ARGUMENT", argument=argument.name, declared=declared, found=shown)
             return problem, _instead(found, classes)
     classes = _classes(function.result.type, is_result=True)
     if method.result not in (*classes, *_ANY):
         declared = describe(function.result.type)
-        return _PROBLEMS("RESULT", declared=declared, found=_shown(method.result)), _instead(method.result, classes)
+        return _PROBLEMS("RESULT", declared=declared, found=_java_name(method.result)), _instead(method.result, classes)
     return None
 
 
@@ -187,11 +187,11 @@ def _classes(kind: DataType, is_result: bool) -> tuple[str, ...]:
 
 
 def _instead(found: str, classes: tuple[str, ...]) -> Detail:
-    shown = " or ".join(_shown(name) for name in classes[:2] if len(name) > 1)
+    shown = " or ".join(_java_name(name) for name in classes[:2] if len(name) > 1)
     scalar = next((describe(kind) for kind, names in _CLASSES.items() if found in names), None)
     return _WAYS_OUT("CLASS", classes=shown) if scalar is None else _WAYS_OUT("TYPE", instead=scalar, classes=shown)
 
 
-def _shown(name: str) -> str:
+def _java_name(name: str) -> str:
     """A class as Java code names it: `Integer`, `java.time.Instant`."""
     return _PRIMITIVES.get(name) or name.replace("/", ".").removeprefix("java.lang.")

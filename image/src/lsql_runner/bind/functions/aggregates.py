@@ -15,7 +15,7 @@ _ORDER = "Values are ordered by event time, then by partition and offset, indepe
 _EMPTY = "The array is empty if all values are null."
 
 
-def _ordered(name: str, which: str, result: str) -> AggregateFunction:
+def _first_or_last(name: str, which: str, result: str) -> AggregateFunction:
     return AggregateFunction(
         signature=signature(f"{name}(value: A) -> A"),
         doc=f"Returns the {which} value that is not null. {_ORDER}",
@@ -87,8 +87,8 @@ AGGREGATES = (
         result="4",
         never_null=True,
     ),
-    _ordered("FIRST", "first", "2"),
-    _ordered("LAST", "last", "3"),
+    _first_or_last("FIRST", "first", "2"),
+    _first_or_last("LAST", "last", "3"),
     AggregateFunction(
         signature=signature("MAX(value: O) -> O"),
         doc="Returns the largest value that is not null. Text is compared by its UTF-8 bytes.",

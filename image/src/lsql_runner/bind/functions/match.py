@@ -73,20 +73,20 @@ def match(signature: Signature, types: Sequence[DataType], literals: Sequence[ob
             continue
         depth, name = _elements(kind)
         if name not in _VARIABLES:
-            converted = _converted(kind, argument)
+            converted = _parameter_type(kind, argument)
             if converted is None:
-                return Mismatch(position, *_expected(kind))
+                return Mismatch(position, *_fitting_types(kind))
             fixed[position] = converted
             continue
         element = _element_of(argument, depth)
         common = None if element is None else common_type(variables.get(name, NULL), element)
         if element is None or not _VARIABLES[name](element) or common is None:
-            return Mismatch(position, *_expected(kind, variables.get(name)))
+            return Mismatch(position, *_fitting_types(kind, variables.get(name)))
         variables[name] = common
     if variables.get("N") == NULL:
         variables["N"] = INT
     arguments = tuple(
-        fixed[position] if position in fixed else _nested(kind, variables) for position, kind in enumerate(kinds)
+        fixed[position] if position in fixed else _array_type(kind, variables) for position, kind in enumerate(kinds)
     )
     if signature.result == "array<struct>":
         return Match(arguments, Array(Struct(tuple(_named_elements(arguments, literals)))))
@@ -120,7 +120,7 @@ def _element_of(t: DataType, depth: int) -> DataType | None:
     return t
 
 
-def _nested(kind: str, variables: dict[str, DataType]) -> DataType:
+def _array_type(kind: str, variables: dict[str, DataType]) -> DataType:
     """The type of a kind with a type variable."""
     depth, name = _elements(kind)
     nested = variables[name]
@@ -168,7 +168,7 @@ _VARIABLES: dict[str, Callable[[DataType], bool]] = {
 }
 
 
-def _converted(kind: str, argument: DataType) -> DataType | None:
+def _parameter_type(kind: str, argument: DataType) -> DataType | None:
     """The type to which an argument is converted for a parameter of this kind; None if it does not fit."""
     if kind in SCALARS:
         return SCALARS[kind] if _widens(argument, SCALARS[kind]) else None
@@ -233,7 +233,7 @@ _EXPECTED = {
 """By kind of parameter: what is expected, and types that fit, the best first."""
 
 
-def _expected(kind: str, variable: DataType | None = None) -> tuple[str, tuple[DataType, ...]]:
+def _fitting_types(kind: str, variable: DataType | None = None) -> tuple[str, tuple[DataType, ...]]:
     """What is expected, and types that fit, the best first.
 
     Args:
@@ -242,7 +242,7 @@ def _expected(kind: str, variable: DataType | None = None) -> tuple[str, tuple[D
     """
     depth, name = _elements(kind)
     if variable is not None and variable != NULL:
-        expected = _nested(kind, {name: variable})
+        expected = _array_type(kind, {name: variable})
         return describe(expected), (expected,)
     if depth:
         return _EXPECTED["array"] if depth == 1 else (EXPECTED_ARGUMENT("ARRAYS"), ())

@@ -70,7 +70,7 @@ def _padding(pad: Lowering, count: Lowering) -> Native:
     return take(native("repeat", repeated, times), count)
 
 
-def _swapped(character: Param) -> Native:
+def _swap_case(character: Param) -> Native:
     is_lower = native("=", character, lower(character))
     return native("if", is_lower, upper(character), lower(character))
 
@@ -238,7 +238,7 @@ FUNCTIONS = (
         signature=signature("SWAPCASE(text: string) -> string"),
         lowering=native(
             "array_join",
-            native("transform", native("split", TEXT, ""), Lambda(("c",), _swapped(Param("c")))),
+            native("transform", native("split", TEXT, ""), Lambda(("c",), _swap_case(Param("c")))),
             "",
         ),
         doc="Converts lower case to upper case, and upper case to lower case.",

@@ -37,7 +37,7 @@ class Window:
 def decode(raw: Column, serde: Serde, kind: DataType) -> Column:
     """The typed value of `raw` (BINARY); null stays null. `kind` is the type of the serde, or one with fewer fields."""
     if serde.format.is_windowed:
-        return decode(_without_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
+        return decode(_remove_window(raw, serde.format), replace(serde, format=serde.format.bare), kind)
     return CODECS[serde.format.name].decode(raw, serde, kind)
 
 
@@ -49,7 +49,7 @@ def check_unread(raw: Column, serde: Serde) -> Column | None:
         return None
     is_null = raw.isNull()
     if serde.format.is_windowed:
-        raw, serde = _without_window(raw, serde.format), replace(serde, format=serde.format.bare)
+        raw, serde = _remove_window(raw, serde.format), replace(serde, format=serde.format.bare)
         is_null |= F.length(raw) == F.lit(0)  # a null key has no bytes before the window
     return is_null | decode(raw, serde, Struct(()) if isinstance(serde.type, Struct) else serde.type).isNotNull()
 
@@ -83,7 +83,7 @@ def replace_schema_id(raw: Column, serde: Serde, output: SchemaOutput | None) ->
         return None
     if not form.is_windowed:
         return replaced(raw, serde.has_schema_id, output)
-    bare = replaced(_without_window(raw, form), serde.has_schema_id, output)
+    bare = replaced(_remove_window(raw, form), serde.has_schema_id, output)
     return F.concat(bare, window_bounds(raw, form))
 
 
@@ -115,7 +115,7 @@ def canonical(raw: Column, serde: Serde) -> Column | None:
     assert plain is not None
     if not form.is_windowed:
         return codec.canonical(plain)
-    bare = _without_window(plain, form)
+    bare = _remove_window(plain, form)
     # A null key has no bytes before the window.
     return F.concat(
         F.when(F.length(bare) == F.lit(0), bare).otherwise(codec.canonical(bare)), window_bounds(plain, form)
@@ -145,7 +145,7 @@ def window_bounds(raw: Column, form: Format) -> Column:
     return F.substring(raw, -window_bytes, window_bytes)
 
 
-def _without_window(raw: Column, form: Format) -> Column:
+def _remove_window(raw: Column, form: Format) -> Column:
     """The key of a windowed key."""
     window_bytes = _window_bytes(form)
     return F.substring(raw, F.lit(1), F.length(require_min_length(raw, window_bytes)) - F.lit(window_bytes))

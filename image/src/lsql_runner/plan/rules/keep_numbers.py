@@ -66,14 +66,14 @@ def _project(node: Project, value_type: DataType) -> Project:
     if extends_text:  # the new fields become part of the JSON text, so their numbers keep their digits in any case
         value_type = as_written(node.value_type)
     below, columns = _input(node.input, _fields(node.value, value_type), _source(node, value_type))
-    value = _with_kinds(node.value, value_type, columns)
+    value = _set_kinds(node.value, value_type, columns)
     if not extends_text:
         source = columns["value"] if keeps_source(value) else node.value_type
         value_type = with_numbers(node.value_type, part_type(value, source))
     return replace(
         node,
         input=below,
-        key=_with_kinds(node.key, node.key_type, columns),
+        key=_set_kinds(node.key, node.key_type, columns),
         value=value,
         ts=computing(node.ts, columns),
         value_type=node.value_type if extends_text else value_type,
@@ -119,7 +119,7 @@ def _input(
     return new, {**new.columns, **{name: kind for name, kind in read.items() if name in texts}}
 
 
-def _with_kinds(part: Part, kind: DataType, columns: ColumnTypes) -> Part:
+def _set_kinds(part: Part, kind: DataType, columns: ColumnTypes) -> Part:
     """The part over columns of which some have NUMBER, with NUMBERs where its type has them."""
 
     def change(expr: Expr, wanted: DataType) -> Expr:
