@@ -248,11 +248,11 @@ class _TypeWords:
     def _split(text: str) -> Iterator[str]:
         at = 0
         while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
-            if not found:
+            match = _TOKEN.match(text, at)
+            if not match:
                 raise TypeTextError(_REASONS("UNEXPECTED", found=repr(text[at:].strip()[:20]), text=_quote(text)))
-            yield found.group(1)
-            at = found.end()
+            yield match.group(1)
+            at = match.end()
 
     def _next(self, expected: str) -> str:
         if self._at >= len(self._words):
@@ -267,14 +267,14 @@ class _TypeWords:
         return False
 
     def _expect(self, word: str) -> None:
-        found = self._next(repr(word))
-        if found != word:
-            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(found), text=_quote(self._text)))
+        actual = self._next(repr(word))
+        if actual != word:
+            raise TypeTextError(_REASONS("EXPECTED", expected=repr(word), found=repr(actual), text=_quote(self._text)))
 
     def expect_end(self) -> None:
         if self._at < len(self._words):
-            found = repr(self._words[self._at])
-            raise TypeTextError(_REASONS("UNEXPECTED", found=found, text=_quote(self._text)))
+            rest = repr(self._words[self._at])
+            raise TypeTextError(_REASONS("UNEXPECTED", found=rest, text=_quote(self._text)))
 
     def read_type(self) -> DataType:
         self._depth += 1
@@ -324,10 +324,10 @@ class _TypeWords:
         return Decimal(precision, scale)
 
     def _read_number(self) -> int:
-        found = self._next("a number")
-        if not found.isdecimal():
-            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(found), text=_quote(self._text)))
-        return int(found)
+        text = self._next("a number")
+        if not text.isdecimal():
+            raise TypeTextError(_REASONS("NOT_A_NUMBER", found=repr(text), text=_quote(self._text)))
+        return int(text)
 
     def _read_fields(self) -> tuple[Field, ...]:
         self._expect("<")

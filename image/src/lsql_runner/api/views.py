@@ -135,10 +135,10 @@ def startup(processor: Processor) -> HealthReport:
 def stores(processor: Processor) -> list[StateStore]:
     """GET /metadata."""
     reports = processor.status().stores
-    found = []
+    stores = []
     for info in processor.description.stores:
         seen = reports.get(info.query, {}).get(info.name)
-        found.append(
+        stores.append(
             StateStore(
                 name=info.name,
                 query=info.query,
@@ -148,7 +148,7 @@ def stores(processor: Processor) -> list[StateStore]:
                 bytes=seen.memory_bytes if seen else None,
             )
         )
-    return found
+    return stores
 
 
 def store_rows(processor: Processor, name: str) -> NoReturn:

@@ -75,12 +75,12 @@ def extended_structs(source: Struct | Map, fields: tuple[tuple[str, Expr], ...])
 
     Structs that the type of the source does not declare are among them.
     """
-    found = []
+    members = []
     for name, expr in fields:
         inside = type_inside(source, name) or Struct(())
         if isinstance(expr, StructValue) and isinstance(inside, Struct | Map):
-            found.append(Field(name, extended_structs(inside, expr.fields)))
-    return Struct(tuple(found))
+            members.append(Field(name, extended_structs(inside, expr.fields)))
+    return Struct(tuple(members))
 
 
 def part_exprs(part: Part) -> tuple[Expr, ...]:

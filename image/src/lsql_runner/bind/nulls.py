@@ -75,19 +75,19 @@ def undeclared_paths(source: Shape, key: Part, value: Part) -> frozenset[tuple[s
         key: the key of the result.
         value: the value of the result.
     """
-    found: set[tuple[str, ...]] = set()
+    paths: set[tuple[str, ...]] = set()
     for column, part in (("key", key), ("value", value)):
         match part:
             case Unchanged():
-                found |= {path for path in source.undeclared if path[0] == column}
+                paths |= {path for path in source.undeclared if path[0] == column}
             case UnnamedValue(expr):
-                found |= _paths_in(expr, (column,))
+                paths |= _paths_in(expr, (column,))
             case Fields(fields, extends):
-                found |= _paths_in(StructValue(fields), (column,))
+                paths |= _paths_in(StructValue(fields), (column,))
                 if extends:
                     kind = (source.key if column == "key" else source.value).type
-                    found |= _kept_paths(source, (column,), kind, fields)
-    return frozenset(found)
+                    paths |= _kept_paths(source, (column,), kind, fields)
+    return frozenset(paths)
 
 
 def _kept_paths(

@@ -194,7 +194,7 @@ def shortened_paths(items: tuple[ast.Projection, ...], scope: Scope | JoinScope)
         items: the SELECT list.
         scope: the names in it.
     """
-    found: set[tuple[str | int, ...]] = set()
+    paths: set[tuple[str | int, ...]] = set()
     replaced: set[str] = set()
     for item in items:
         match item:
@@ -203,11 +203,11 @@ def shortened_paths(items: tuple[ast.Projection, ...], scope: Scope | JoinScope)
             case ast.Projection(expr=ast.NamePath() as path, alias=None):
                 steps = steps_of(path)[1 if scope.is_qualifier(path) else 0 :]
                 if len(steps) > 1 and isinstance(steps[-1], str) and steps[0] not in RESERVED_NAMES:
-                    found.add(steps)
+                    paths.add(steps)
         replaced.add(_output_path(item)[-1])
     stars = [item.expr for item in items if isinstance(item.expr, ast.Star)]
     kept = {path for star in stars for path in _shortened_paths_of(star, scope) if path[-1] not in replaced}
-    return frozenset(found | kept)
+    return frozenset(paths | kept)
 
 
 def _shortened_paths_of(star: ast.Star, scope: Scope | JoinScope) -> frozenset[tuple[str | int, ...]]:

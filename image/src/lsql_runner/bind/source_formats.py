@@ -91,11 +91,11 @@ def source_formats(program: ast.Program) -> dict[str, SourceFormats]:
     selects = all_selects(program)
     by_set = _formats_of_set(program)
     read = [select.source.name.name for select in selects if isinstance(select.source, ast.SourceName)]
-    found = {topic: by_set for topic in read if topic in topics}
+    formats = {topic: by_set for topic in read if topic in topics}
     for (topic, part), (form, _) in _formats_in_where(selects, topics).items():
-        known = found.get(topic, SourceFormats())
-        found[topic] = replace(known, key=form) if part == "key" else replace(known, value=form)
-    return found
+        known = formats.get(topic, SourceFormats())
+        formats[topic] = replace(known, key=form) if part == "key" else replace(known, value=form)
+    return formats
 
 
 def _formats_of_set(program: ast.Program) -> SourceFormats:
@@ -112,14 +112,14 @@ def _formats_in_where(
     selects: Iterable[ast.Select], topics: Container[str]
 ) -> dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]]:
     """The formats of the WHERE clauses by topic and part, each with the first condition that names it."""
-    found: dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]] = {}
+    formats: dict[tuple[str, OneOf["key", "value"]], tuple[Format, Span]] = {}
     for condition in (condition for select in selects for condition in format_conditions(select)):
         part = FORMAT_PARTS[condition.name]
         form = readable_format(condition.format, part, condition.span)
         if not isinstance(condition.source, ast.SourceName) or condition.source.name.name not in topics:
             continue
         topic = condition.source.name.name
-        first, place = found.setdefault((topic, part), (form, condition.span))
+        first, place = formats.setdefault((topic, part), (form, condition.span))
         if first != form:
             raise LsqlError(
                 "FORMAT_DUPLICATE",
@@ -130,7 +130,7 @@ def _formats_in_where(
                 first=str(first),
                 second=str(form),
             )
-    return found
+    return formats
 
 
 def readable_format(name: str, part: OneOf["key", "value"], span: Span) -> Format:

@@ -80,10 +80,10 @@ def patterns(text: str) -> tuple[str, ...]:
     Raises:
         DetailError: a pattern has a character that no topic has.
     """
-    found = tuple(pattern for pattern in re.split(r"[,\s]+", text) if pattern)
-    if not all(_PATTERN.fullmatch(pattern) for pattern in found):
+    patterns = tuple(pattern for pattern in re.split(r"[,\s]+", text) if pattern)
+    if not all(_PATTERN.fullmatch(pattern) for pattern in patterns):
         raise DetailError(_EXPECTED("PATTERNS"))
-    return found
+    return patterns
 
 
 def check_policies(

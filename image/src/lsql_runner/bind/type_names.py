@@ -29,11 +29,11 @@ def type_named(name: ast.TypeName, decimal: Decimal) -> DataType:
     Raises:
         LsqlError: TYPE_UNKNOWN; NAME_DUPLICATE for two fields of a struct with one name.
     """
-    found = _of_members(name, decimal) if name.members else _scalar_type(name, decimal)
-    if found is None:
+    kind = _of_members(name, decimal) if name.members else _scalar_type(name, decimal)
+    if kind is None:
         known = ", ".join([*SCALARS, "decimal(p,s)", "array<t>", "map<string, t>", "struct<name: t>"])
         raise LsqlError("TYPE_UNKNOWN", name.span, name=print_type(name), known=known)
-    return found
+    return kind
 
 
 def _scalar_type(name: ast.TypeName, decimal: Decimal) -> DataType | None:

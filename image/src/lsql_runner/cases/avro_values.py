@@ -128,15 +128,15 @@ class AvroSchema:
         unknown = [str(name) for name in value if name not in fields]
         if unknown:
             raise InvalidValue(_REASONS("FIELD_UNKNOWN", field=unknown[0], known=", ".join(fields)), place)
-        found = {}
+        plain = {}
         for name, one in fields.items():
             if name in value:
-                found[name] = self._plain(value[name], one["type"], _field_place(place, name))
+                plain[name] = self._plain(value[name], one["type"], _field_place(place, name))
             elif "default" in one:
-                found[name] = self._default(one["default"], one["type"])
+                plain[name] = self._default(one["default"], one["type"])
             else:
                 raise InvalidValue(_REASONS("VALUE_MISSING"), _field_place(place, name))
-        return found
+        return plain
 
     def _in_union(self, value: Any, union: list[Any], place: str) -> tuple[str, Any]:
         """The name of the first branch that allows the value, and the value as fastavro takes it."""

@@ -56,15 +56,15 @@ def output_formats(case: Case, plan: Plan) -> OutputFormats:
     Raises:
         LsqlError: CASE_FORMATS_DIFFER.
     """
-    found: dict[str, tuple[Format, Format]] = {}
+    formats: dict[str, tuple[Format, Format]] = {}
     for write in plan.writes:
         # A row of a sink is compared as two objects: the columns of its key, and all columns.
         forms = (JSON_FORMAT, JSON_FORMAT) if isinstance(write, WriteSink) else (write.key_format, write.value_format)
-        if found.setdefault(write.name, forms) != forms:
+        if formats.setdefault(write.name, forms) != forms:
             raise LsqlError("CASE_FORMATS_DIFFER", path=str(case.path), topic=write.name)
     if plan.dead_letter_topic is not None:
-        found[plan.dead_letter_topic] = (BYTES_FORMAT, BYTES_FORMAT)
-    return found
+        formats[plan.dead_letter_topic] = (BYTES_FORMAT, BYTES_FORMAT)
+    return formats
 
 
 def differences(case: Case, plan: Plan, actual: Iterable[ActualRecord], schemas: Schemas = NO_SCHEMAS) -> list[str]:
@@ -194,7 +194,7 @@ def _changelogs(expected: Sequence[_Expected], written: Sequence[_Written]) -> l
 
 
 def _expected_records(case: Case, forms: OutputFormats) -> list[_Expected]:
-    found = []
+    records = []
     for number, record in enumerate(case.expected or ()):
         topic = record.topic or (next(iter(forms)) if len(forms) == 1 else "")
         try:
@@ -202,11 +202,11 @@ def _expected_records(case: Case, forms: OutputFormats) -> list[_Expected]:
                 raise InvalidValue(_REASONS("TOPIC_MISSING", known=", ".join(forms)))
             if topic not in forms:
                 raise InvalidValue(_REASONS("TOPIC_UNKNOWN", known=", ".join(forms), topic=topic))
-            found.append(_expected_record(record, topic, forms[topic]))
+            records.append(_expected_record(record, topic, forms[topic]))
         except InvalidValue as error:
             place = f"expect[{number}]"
             raise LsqlError("CASE_INVALID", path=str(case.path), place=place, reason=error.reason) from None
-    return found
+    return records
 
 
 def _expected_record(record: CaseRecord, topic: str, forms: tuple[Format, Format]) -> _Expected:
@@ -266,13 +266,13 @@ def error_differences(expected: ExpectedError | None, actual: LsqlError | None, 
         return [] if expected is None else [f"expected the error {expected.code}, but nothing failed"]
     if expected is None:
         return render(actual, sql, "query").splitlines()
-    found: dict[str, object] = {"code": actual.code, **actual.params}
+    fields: dict[str, object] = {"code": actual.code, **actual.params}
     position = report(actual, sql).position
     if position is not None:
-        found |= {"line": position.line, "column": position.column}
+        fields |= {"line": position.line, "column": position.column}
     checked = expected.model_dump(exclude_none=True)
-    wrong = {name for name, value in checked.items() if found.get(name) != value}
+    wrong = {name for name, value in checked.items() if fields.get(name) != value}
     if not wrong:
         return []
-    lines = [f"error {name}: expected {checked[name]}, found {found.get(name)}" for name in checked if name in wrong]
+    lines = [f"error {name}: expected {checked[name]}, found {fields.get(name)}" for name in checked if name in wrong]
     return [*lines, *render(actual, sql, "query").splitlines()]

@@ -136,7 +136,7 @@ def _writers(
     named_schemas: Mapping[tuple[str, str], Mapping[str, Any]], declared: Mapping[str, TopicSchema], path: Path
 ) -> Writers:
     """The schemas of the writers as text. Checks these schemas and the declared ones."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    writers: dict[tuple[str, str], dict[str, str]] = {}
     for topic, schema in declared.items():
         for part, serde in (("key", schema.key), ("value", schema.value)):
             place = f"topics.{topic}.{part}"
@@ -154,8 +154,8 @@ def _writers(
                 except InvalidValue as error:
                     raise _invalid(path, f"{place}.{name}", error.reason) from None
             if texts:
-                found[topic, part] = texts
-    return found
+                writers[topic, part] = texts
+    return writers
 
 
 def _batches(
@@ -189,8 +189,8 @@ def _batches(
 
 
 def _length_ms(text: str) -> int | None:
-    found = re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", text)
-    return None if found is None else int(found[1]) * UNIT_MS[found[2]]
+    match = re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", text)
+    return None if match is None else int(match[1]) * UNIT_MS[match[2]]
 
 
 def _validate(model: type[M], value: Any, path: Path, place: tuple[str | int, ...]) -> M:

@@ -141,11 +141,11 @@ class KafkaCases:
 
     def _refuse_existing(self, case: Case, topics: Sequence[TopicRequest], subjects: Mapping[str, str]) -> None:
         existing = self._brokers.topics()
-        found = [("topic", topic.name) for topic in topics if topic.name in existing]
+        conflicts = [("topic", topic.name) for topic in topics if topic.name in existing]
         if self._registry is not None:
-            found += [("subject", subject) for subject in subjects if self._registry.is_taken(subject)]
-        if found:
-            resource, name = found[0]
+            conflicts += [("subject", subject) for subject in subjects if self._registry.is_taken(subject)]
+        if conflicts:
+            resource, name = conflicts[0]
             raise LsqlError("CASE_CONFLICT", path=str(case.path), resource=resource, name=name)
 
     def _create(self, case: Case, topics: Sequence[TopicRequest], cleanup: Cleanup) -> None:

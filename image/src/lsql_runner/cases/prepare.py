@@ -94,14 +94,14 @@ def register_writers(case: Case, registry: SchemaRegistry) -> RegisteredWriters:
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, SCHEMA_INVALID, REGISTRY_UNREACHABLE and the like.
     """
-    found: dict[tuple[str, str, str | None], WriterSchema] = {}
+    schemas: dict[tuple[str, str, str | None], WriterSchema] = {}
     for topic, part, serde in declared_schemas(case):
         assert serde.schema is not None
         kind = registry_row(serde.format).kind
         for name, text in [*case.writers.get((topic, part), {}).items(), (None, serde.schema)]:
             schema_id = registry.register(subject_of(topic, part), kind, text)
-            found[topic, part, name] = WriterSchema(schema_id, text, dict(serde.options))
-    return found
+            schemas[topic, part, name] = WriterSchema(schema_id, text, dict(serde.options))
+    return schemas
 
 
 def declared_schemas(case: Case) -> list[tuple[str, str, Serde]]:
@@ -162,19 +162,19 @@ def _parts(
         ("key", record.key, record.key_text, record.key_writer),
         ("value", record.value, record.value_text, record.value_writer),
     )
-    found: list[bytes | None] = []
+    parts: list[bytes | None] = []
     for (name, value, text, writer), form in zip(values, forms, strict=True):
         if text is not None:
-            found.append(text.encode())
+            parts.append(text.encode())
             continue
         try:
             # A null key or value is null in every format, including windowed keys.
             schema_writer = writers.get((record.topic, name, writer))
-            found.append(None if value is None else encode_value(value, form or _guess(value), schema_writer))
+            parts.append(None if value is None else encode_value(value, form or _guess(value), schema_writer))
         except InvalidValue as error:
             path, reason = str(case.path), error.reason
             raise LsqlError("CASE_RECORD_INVALID", path=path, part=name, number=number, reason=reason) from None
-    return found[0], found[1]
+    return parts[0], parts[1]
 
 
 def _guess(value: object) -> Format:
@@ -195,9 +195,9 @@ class _CaseBrokers:
         return self._topics
 
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
-        found = [
+        records = [
             RawRecord(Partition(topic, record.partition), record.offset, record.key, record.value)
             for record in self._records
             if record.topic == topic
         ]
-        return found[-limit:]
+        return records[-limit:]

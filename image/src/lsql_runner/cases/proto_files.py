@@ -56,10 +56,10 @@ def read_messages(text: str) -> tuple[dict[MessageIndexes, Descriptor], str]:
         raise InvalidValue(_REASONS("NOT_A_FILE", problem=error.reason)) from None
     except (TypeError, ValueError) as error:
         raise InvalidValue(_REASONS("NOT_A_FILE", problem=str(error))) from None
-    found: dict[MessageIndexes, Descriptor] = {}
+    messages: dict[MessageIndexes, Descriptor] = {}
     for number, descriptor in enumerate(file.message_types_by_name.values()):
-        found.update(_walk_messages((number,), descriptor))
-    return found, f"{file.package}." if file.package else ""
+        messages.update(_walk_messages((number,), descriptor))
+    return messages, f"{file.package}." if file.package else ""
 
 
 def _walk_messages(indexes: MessageIndexes, descriptor: Descriptor) -> Iterator[tuple[MessageIndexes, Descriptor]]:
@@ -72,49 +72,49 @@ def _walk_messages(indexes: MessageIndexes, descriptor: Descriptor) -> Iterator[
 
 def _file(file: ProtoFile) -> FileDescriptorProto:
     known = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
-    found = FileDescriptorProto(name=_FILE, package=file.package, syntax=file.syntax, dependency=known)
-    found.message_type.extend(_message(one, file.syntax) for one in file.messages)
-    found.enum_type.extend(map(_enum, file.enums))
-    return found
+    proto = FileDescriptorProto(name=_FILE, package=file.package, syntax=file.syntax, dependency=known)
+    proto.message_type.extend(_message(one, file.syntax) for one in file.messages)
+    proto.enum_type.extend(map(_enum, file.enums))
+    return proto
 
 
 def _enum(enum: ProtoEnum) -> EnumDescriptorProto:
-    found = EnumDescriptorProto(name=enum.name)
-    found.options.allow_alias = len({number for _, number in enum.values}) < len(enum.values)
+    proto = EnumDescriptorProto(name=enum.name)
+    proto.options.allow_alias = len({number for _, number in enum.values}) < len(enum.values)
     for name, number in enum.values:
-        found.value.add(name=name, number=number)
-    return found
+        proto.value.add(name=name, number=number)
+    return proto
 
 
 def _message(message: ProtoMessage, syntax: str) -> DescriptorProto:
-    found = DescriptorProto(name=message.name)
-    found.nested_type.extend(_message(inner, syntax) for inner in message.messages)
-    found.enum_type.extend(map(_enum, message.enums))
+    proto = DescriptorProto(name=message.name)
+    proto.nested_type.extend(_message(inner, syntax) for inner in message.messages)
+    proto.enum_type.extend(map(_enum, message.enums))
     oneofs = list(dict.fromkeys(field.oneof for field in message.fields if field.oneof is not None))
     for field in message.fields:
         one = _field(field)
         if field.label == "map":
-            found.nested_type.append(_entry(field, one))
+            proto.nested_type.append(_entry(field, one))
         if field.oneof is not None:
             one.oneof_index = oneofs.index(field.oneof)
         elif field.label == "optional" and syntax == "proto3":
             one.proto3_optional = True
-        found.field.append(one)
-    for one in found.field:
+        proto.field.append(one)
+    for one in proto.field:
         if one.proto3_optional:  # each has a synthetic oneof, after the oneofs of the file
             one.oneof_index = len(oneofs)
             oneofs.append(f"_{one.name}")
     for name in oneofs:
-        found.oneof_decl.add(name=name)
-    return found
+        proto.oneof_decl.add(name=name)
+    return proto
 
 
 def _field(field: ProtoField) -> FieldDescriptorProto:
     labels = FieldDescriptorProto.Label
     label = {"repeated": labels.LABEL_REPEATED, "map": labels.LABEL_REPEATED, "required": labels.LABEL_REQUIRED}
-    found = FieldDescriptorProto(name=field.name, number=field.number)
-    found.label = label.get(field.label, labels.LABEL_OPTIONAL)
-    return _set_type(found, field.type)
+    proto = FieldDescriptorProto(name=field.name, number=field.number)
+    proto.label = label.get(field.label, labels.LABEL_OPTIONAL)
+    return _set_type(proto, field.type)
 
 
 def _set_type(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
@@ -129,11 +129,11 @@ def _set_type(field: FieldDescriptorProto, name: str) -> FieldDescriptorProto:
 def _entry(field: ProtoField, repeated: FieldDescriptorProto) -> DescriptorProto:
     """The message type of a map's entries; the field becomes a repeated field of this type."""
     name = "".join(part[:1].upper() + part[1:] for part in field.name.split("_")) + "Entry"
-    found = DescriptorProto(name=name)
-    found.options.map_entry = True
+    proto = DescriptorProto(name=name)
+    proto.options.map_entry = True
     for number, (part, kind) in enumerate((("key", field.key or ""), ("value", field.type)), 1):
-        one = found.field.add(name=part, number=number, label=FieldDescriptorProto.Label.LABEL_OPTIONAL)
+        one = proto.field.add(name=part, number=number, label=FieldDescriptorProto.Label.LABEL_OPTIONAL)
         _set_type(one, kind)
     repeated.ClearField("type")
     repeated.type_name = name
-    return found
+    return proto

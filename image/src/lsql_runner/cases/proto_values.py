@@ -108,11 +108,11 @@ def _encode_indexes(indexes: MessageIndexes) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    return bytes((*found, number))
+    return bytes((*encoded, number))
 
 
 def _decode_indexes(data: bytes) -> tuple[MessageIndexes, int]:
@@ -245,10 +245,10 @@ def _enum_number(value: Any, field: _Field, place: str) -> int:
 
 
 def _value(message: Message) -> Any:
-    found = {field.name: _field_value(message, field) for field in message.DESCRIPTOR.fields}
+    fields = {field.name: _field_value(message, field) for field in message.DESCRIPTOR.fields}
     if message.DESCRIPTOR.full_name == _TIMESTAMP:
-        return Instant(found["seconds"] * _NANOS + found["nanos"])
-    return found["value"] if message.DESCRIPTOR.full_name in _WRAPPERS else found
+        return Instant(fields["seconds"] * _NANOS + fields["nanos"])
+    return fields["value"] if message.DESCRIPTOR.full_name in _WRAPPERS else fields
 
 
 def _field_value(message: Message, field: _Field) -> Any:

@@ -47,9 +47,9 @@ def required_topics(case: Case, prepared: PreparedCase) -> list[TopicRequest]:
 
 def required_subjects(case: Case, prepared: PreparedCase) -> dict[str, str]:
     """The subjects for which the case or its program registers schemas, with their topics."""
-    found = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
+    topics = {subject_of(topic, part): topic for topic, part, _ in declared_schemas(case)}
     for write in prepared.plan.topic_writes:
         for part, schema in (("key", write.key_schema), ("value", write.value_schema)):
             if schema is not None:
-                found[subject_of(write.topic, part)] = write.topic
-    return found
+                topics[subject_of(write.topic, part)] = write.topic
+    return topics

@@ -91,16 +91,16 @@ def find_cases(paths: Iterable[Path]) -> list[Path]:
     Raises:
         LsqlError: CASES_MISSING for a folder without case files.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in paths:
         if not path.is_dir():
-            found[path] = None
+            files[path] = None
             continue
         below = sorted([*path.rglob("case.yaml"), *path.rglob("*.case.yaml")])
         if not below:
             raise LsqlError("CASES_MISSING", path=str(path))
-        found |= dict.fromkeys(below)
-    return list(found)
+        files |= dict.fromkeys(below)
+    return list(files)
 
 
 def run_file(path: Path, engine: CaseEngine, functions: Mapping[str, UserFunction] = NO_FUNCTIONS) -> CaseResult:

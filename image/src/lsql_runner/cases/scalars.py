@@ -57,8 +57,8 @@ class Instant:
         if isinstance(value, str) and (counted := _COUNTED.fullmatch(value)):
             return Instant(int(counted["nanos"]))
         if isinstance(value, str):
-            found = _FRACTION.fullmatch(value)
-            whole, fraction = (found["seconds"] + found["zone"], found["fraction"]) if found else (value, "")
+            match = _FRACTION.fullmatch(value)
+            whole, fraction = (match["seconds"] + match["zone"], match["fraction"]) if match else (value, "")
             try:
                 moment = datetime.fromisoformat(whole)
             except ValueError:
@@ -120,12 +120,12 @@ class TimeOfDay:
         Raises:
             InvalidValue: the value is not a time of day.
         """
-        found = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+        match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
         try:
-            if found is not None and (found["seconds"] or not found["fraction"]):
-                moment = time.fromisoformat(found["minutes"] + (found["seconds"] or ""))
+            if match is not None and (match["seconds"] or not match["fraction"]):
+                moment = time.fromisoformat(match["minutes"] + (match["seconds"] or ""))
                 seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
-                return TimeOfDay(seconds * 1_000_000_000 + int((found["fraction"] or "").ljust(9, "0")))
+                return TimeOfDay(seconds * 1_000_000_000 + int((match["fraction"] or "").ljust(9, "0")))
         except ValueError:
             pass
         raise InvalidValue(_REASONS("TIME"))
@@ -178,9 +178,9 @@ def decimal_of(value: Any) -> Decimal:
     """
     try:
         if isinstance(value, int | float | str) and not isinstance(value, bool):
-            found = Decimal(str(value))
-            if found.is_finite():
-                return found
+            number = Decimal(str(value))
+            if number.is_finite():
+                return number
     except InvalidOperation:
         pass
     raise InvalidValue(_REASONS("DECIMAL"))

@@ -111,11 +111,11 @@ def _decode_windowed(data: bytes, form: Format, schemas: Schemas) -> Any:
         raise InvalidValue(_REASONS("WINDOWED_KEY_SHORT", format=str(form), size=size, found=len(data)))
     is_empty_value = form.inner in PLAIN and PLAIN[form.inner].may_be_empty
     key = data[:end] or (b"" if is_empty_value else None)
-    found = {"key": decode_value(key, form.bare, schemas)}
+    decoded = {"key": decode_value(key, form.bare, schemas)}
     for place, name in enumerate(times):
         at = end + _BOUND_BYTES * place
-        found[name] = int.from_bytes(data[at : at + _BOUND_BYTES], "big", signed=True)
-    return found
+        decoded[name] = int.from_bytes(data[at : at + _BOUND_BYTES], "big", signed=True)
+    return decoded
 
 
 def _decode_with_schema(data: bytes, form: Format, schemas: Schemas) -> Any:

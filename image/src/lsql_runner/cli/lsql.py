@@ -110,20 +110,22 @@ def validate(path: str | None) -> int:
     from lsql_runner.start.actions import describe
     from lsql_runner.start.dry_run import validate as validate_program
 
-    found = validate_program(_environment(path))
-    planned = found.planned
-    for warning in (*planned.bound.warnings, *found.decision.warnings):
+    validation = validate_program(_environment(path))
+    planned = validation.planned
+    for warning in (*planned.bound.warnings, *validation.decision.warnings):
         click.echo(f"warning: {warning}", err=True)
     sources = ", ".join(source.topic for source in planned.plan.sources)
     targets = ", ".join((*planned.plan.targets, *(write.name for write in planned.plan.sink_writes)))
     click.echo(f"ok: {sources} -> {targets}")
-    click.echo(f"The program needs about {found.needed_mib} MiB of memory.")
-    if found.unread_state:
-        click.echo(f"The state at {found.unread_state} was not read. Without state there:")
-    click.echo("A start now will:" if found.on_brokers else "A first start, with none of the targets present, will:")
-    for action in found.decision.actions:
+    click.echo(f"The program needs about {validation.needed_mib} MiB of memory.")
+    if validation.unread_state:
+        click.echo(f"The state at {validation.unread_state} was not read. Without state there:")
+    click.echo(
+        "A start now will:" if validation.on_brokers else "A first start, with none of the targets present, will:"
+    )
+    for action in validation.decision.actions:
         click.echo(f"- {describe(action)}")
-    for action in found.decision.later:
+    for action in validation.decision.later:
         click.echo(f"- {describe(action)}, when each query has ended a batch")
     return 0
 
@@ -154,12 +156,12 @@ def _explain_acls(environment: Mapping[str, str], principal: str, as_json: bool)
     from lsql_runner.kafka.rights import acl_commands
     from lsql_runner.start.dry_run import acls_from_environment
 
-    found = acls_from_environment(environment)
-    user = principal or found.principal
+    acls = acls_from_environment(environment)
+    user = principal or acls.principal
     if as_json:
-        _echo_json({"principal": user or None, "acls": [acl.as_json() for acl in found.acls]})
+        _echo_json({"principal": user or None, "acls": [acl.as_json() for acl in acls.acls]})
     else:
-        click.echo("\n".join(acl_commands(found.acls, found.servers, user)))
+        click.echo("\n".join(acl_commands(acls.acls, acls.servers, user)))
     return 0
 
 

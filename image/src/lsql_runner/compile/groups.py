@@ -143,8 +143,8 @@ def group_columns(
         return {group_column(name): column(expr, columns) for name, expr in node.keys}, types
     if "raw_key" in types:
         raw = columns["raw_key"]
-        found = canonical(raw, key_serde(node))
-        return {"raw_key": raw if found is None else found}, types
+        key = canonical(raw, key_serde(node))
+        return {"raw_key": raw if key is None else key}, types
     return {"key": below.whole("key")}, types
 
 

@@ -78,8 +78,8 @@ def _prepare(node: Join, side: JoinSide, relation: Relation) -> _Input:
     carried = {name: _carried_column(named, side, name) for name, _ in side.carried}
     if node.is_table and node.raw_key in carried:
         # The key of a row of a table must not change its bytes while its value is the same.
-        found = canonical(carried[node.raw_key], key_serde(side.input))
-        carried[node.raw_key] = carried[node.raw_key] if found is None else found
+        raw_id = canonical(carried[node.raw_key], key_serde(side.input))
+        carried[node.raw_key] = carried[node.raw_key] if raw_id is None else raw_id
     row = packed({**carried, _TIME_FIELD: relation.decoded["ts"]})
     comparable = [_without_negative_zero(value, key.type) for value, key in zip(values, side.keys, strict=True)]
     return _Input(side, relation, F.when(has_all_keys, packed_key(comparable)), row)

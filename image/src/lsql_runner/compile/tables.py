@@ -182,9 +182,9 @@ def _member(kind: Struct, name: str) -> DataType:
 
 def key_row_id(key: Undecoded) -> Column:
     """The row id of a key (BINARY): equal for equal keys, whatever their bytes are; null for a null key."""
-    found = canonical(key.raw, key.serde)
-    if found is not None:
-        return found
+    row_id = canonical(key.raw, key.serde)
+    if row_id is not None:
+        return row_id
     form, value = key.serde.format, decode(key.raw, key.serde, key.serde.type)
     if not form.is_windowed:
         return F.when(key.raw.isNotNull(), packed_key([value]))

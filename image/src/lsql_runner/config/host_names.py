@@ -25,13 +25,13 @@ def host_pattern(text: str) -> str:
     Raises:
         DetailError: it is not a host name.
     """
-    found = text.strip()
-    if _PATTERN.fullmatch(found):
-        return found.lower().removesuffix(".")
-    if match := _URL.match(found):
-        raise DetailError(_EXPECTED("NAME_NOT_URL", name=match["name"] or match["host"] or "a name", found=found))
-    if match := _PORT.fullmatch(found):
-        raise DetailError(_EXPECTED("NAME_NOT_PORT", name=match["name"], found=found))
+    pattern = text.strip()
+    if _PATTERN.fullmatch(pattern):
+        return pattern.lower().removesuffix(".")
+    if match := _URL.match(pattern):
+        raise DetailError(_EXPECTED("NAME_NOT_URL", name=match["name"] or match["host"] or "a name", found=pattern))
+    if match := _PORT.fullmatch(pattern):
+        raise DetailError(_EXPECTED("NAME_NOT_PORT", name=match["name"], found=pattern))
     raise DetailError(_EXPECTED("NAME"))
 
 

@@ -58,12 +58,12 @@ def network(text: str) -> Network:
     if "%" in text:
         raise DetailError(_EXPECTED("NETWORK_WITHOUT_ZONE"))
     try:
-        found = ip_network(text.strip())
+        parsed = ip_network(text.strip())
     except ValueError:
         raise DetailError(_EXPECTED("NETWORK")) from None
-    if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
-        return IPv4Network((int(found.network_address) & 0xFFFFFFFF, found.prefixlen - 96))
-    return found
+    if isinstance(parsed, IPv6Network) and parsed.subnet_of(_MAPPED):
+        return IPv4Network((int(parsed.network_address) & 0xFFFFFFFF, parsed.prefixlen - 96))
+    return parsed
 
 
 def networks(text: str) -> tuple[Network, ...]:

@@ -14,8 +14,8 @@ _BINARY_UNITS = {f"{unit}i": 1024 ** (power + 1) for power, unit in enumerate("K
 
 def mebibytes(text: str) -> int | None:
     """The amount in MiB, rounded down; None if the text is not a quantity."""
-    found = _QUANTITY.match(text.strip())
-    if found is None:
+    match = _QUANTITY.match(text.strip())
+    if match is None:
         return None
-    number, unit = found.groups()
+    number, unit = match.groups()
     return int(float(number) * ({"": 1} | _UNITS | _BINARY_UNITS)[unit or ""]) >> 20

@@ -276,28 +276,28 @@ def read_settings(environment: Mapping[str, str], *, needs_program: bool = True)
     Raises:
         LsqlError: ENV_UNKNOWN, ENV_INVALID, ENV_MISSING, URL_WITH_CREDENTIALS, FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    found = read_variables(environment, FIELDS)
+    variables = read_variables(environment, FIELDS)
     if not needs_program:
-        found.settings.setdefault("SQL", "")
-    if "SQL" not in found.settings:
+        variables.settings.setdefault("SQL", "")
+    if "SQL" not in variables.settings:
         raise LsqlError(
             "ENV_MISSING",
             name="SQL",
             example="INSERT INTO target SELECT STREAM * FROM source",
         )
     try:
-        options = hadoop_options(found.state_options)
-        if options and not found.settings.get("LSQL_STATE_URI"):
+        options = hadoop_options(variables.state_options)
+        if options and not variables.settings.get("LSQL_STATE_URI"):
             raise LsqlError("ENV_MISSING", name="LSQL_STATE_URI", example="s3a://bucket/path")
         return Settings(
-            **cast(dict[str, Any], found.settings),
-            sinks=read_sinks(found.sinks),
+            **cast(dict[str, Any], variables.settings),
+            sinks=read_sinks(variables.sinks),
             state_options=options,
-            client_keys=tuple(found.client_keys.items()),
-            files=(*found.files, *_state_site(found.settings)),
+            client_keys=tuple(variables.client_keys.items()),
+            files=(*variables.files, *_state_site(variables.settings)),
         )
     except ValidationError as error:
-        raise _invalid(error, found.settings) from None
+        raise _invalid(error, variables.settings) from None
 
 
 def _state_site(values: Mapping[str, str]) -> list[Path]:

@@ -46,12 +46,12 @@ def read_sinks(variables: Mapping[str, str]) -> tuple[SinkConnection, ...]:
     Raises:
         LsqlError: ENV_MISSING, ENV_INVALID, URL_WITH_CREDENTIALS. No message has a password.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_sink: dict[str, dict[str, str]] = {}
     for variable, value in variables.items():
         match = SINK_VARIABLE.fullmatch(variable)
         assert match is not None
-        found.setdefault(match["name"], {})[match["suffix"]] = value
-    return tuple(_sink(name, values) for name, values in sorted(found.items()))
+        by_sink.setdefault(match["name"], {})[match["suffix"]] = value
+    return tuple(_sink(name, values) for name, values in sorted(by_sink.items()))
 
 
 def _sink(name: str, values: Mapping[str, str]) -> SinkConnection:

@@ -55,10 +55,10 @@ def state_uri(text: str) -> str:
     """
     if not text:
         return text
-    found = _URI.match(text)
-    if found is None:
+    match = _URI.match(text)
+    if match is None:
         raise DetailError(_EXPECTED("FORM"))
-    scheme, host = found["scheme"], found["host"]
+    scheme, host = match["scheme"], match["host"]
     if scheme in ("s3", "s3n"):
         raise DetailError(_EXPECTED("S3", scheme=scheme))
     if scheme not in SCHEMES:
@@ -97,13 +97,13 @@ def _site_options(site: Path | None) -> dict[str, str]:
         raise file_error(str(site), error) from None
     except ET.ParseError as error:
         raise _invalid_site(site, _SITE("XML", line=error.position[0])) from None
-    found = {}
+    options = {}
     for each in root.iter("property"):
         name, value = each.findtext("name"), each.findtext("value")
         if root.tag != "configuration" or not name or value is None:
             raise _invalid_site(site, _SITE("PROPERTY"))
-        found[name.strip()] = value.strip()
-    return found
+        options[name.strip()] = value.strip()
+    return options
 
 
 def _invalid_site(site: Path, expected: Detail) -> LsqlError:

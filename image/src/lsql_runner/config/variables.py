@@ -45,23 +45,23 @@ def read_variables(environment: Mapping[str, str], names: Collection[str]) -> Va
     Raises:
         LsqlError: ENV_UNKNOWN for an unknown name with a prefix of the runner; FILE_UNREADABLE, FILE_NOT_UTF8.
     """
-    found = Variables()
+    variables = Variables()
     for variable, given in environment.items():
         name, value = variable, given
         if name in _OPENSSL:
             continue
         base = name.removesuffix(_FILE)
-        if base != name and name not in names and _kind(found, base, names) is not None:
-            found.files.append(Path(given))
+        if base != name and name not in names and _kind(variables, base, names) is not None:
+            variables.files.append(Path(given))
             # A program that is not UTF-8 is read as Python reads variables: the parser reports the invalid byte.
             name, value = base, _read(given, "surrogateescape" if base == "SQL" else "strict")
-        kind = _kind(found, name, names)
+        kind = _kind(variables, name, names)
         if kind is not None:
-            kind[name.lower().replace("_", ".") if kind is found.client_keys else name] = value
+            kind[name.lower().replace("_", ".") if kind is variables.client_keys else name] = value
         elif name.startswith(_RUNNER_PREFIXES):
             near = get_close_matches(name, names, n=4, cutoff=0.5)
             raise LsqlError("ENV_UNKNOWN", name=name, near=", ".join(near) or ", ".join(names))
-    return found
+    return variables
 
 
 def _kind(found: Variables, name: str, names: Collection[str]) -> dict[str, str] | None:

@@ -119,8 +119,8 @@ class AggregatorTrust:
     def refresh(self) -> bool:
         """Read both once; returns whether that succeeded."""
         try:
-            found = self._cluster.config_map(NAMESPACE, CONFIG_MAP)
-            self._trust = make_trust(read_request_header(found.content), self._certificate, self._key)
+            config_map = self._cluster.config_map(NAMESPACE, CONFIG_MAP)
+            self._trust = make_trust(read_request_header(config_map.content), self._certificate, self._key)
         except (ClusterError, Missing) as error:
             return self._report_failure(LsqlError("AGGREGATOR_UNKNOWN", reason=str(error).rstrip(".")))
         except LsqlError as error:

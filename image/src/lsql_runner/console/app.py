@@ -165,7 +165,7 @@ class _Views:
         etag = f"{self._instance}-{view.number}"
         if etag in request.if_none_match:
             return Response(status=304, headers={"ETag": f'"{etag}"', "Cache-Control": "private, no-cache"})
-        found = matching(view.document.processors, request.args.to_dict())
+        processors = matching(view.document.processors, request.args.to_dict())
         document = view.document
         response = _json(
             models.StreamList(
@@ -173,7 +173,7 @@ class _Views:
                 namespaces=document.namespaces,
                 failures=document.failures,
                 problem=view.problem,
-                streams=tuple(found),  # each ProcessorEntry is written as a ProcessorSummary
+                streams=tuple(processors),  # each ProcessorEntry is written as a ProcessorSummary
             )
         )
         response.headers["ETag"] = f'"{etag}"'
@@ -276,12 +276,12 @@ class _Views:
     def _read_again(self, processor: ProcessorWorkload) -> ProcessorWorkload:
         """The processor read from the cluster now, with the full program."""
         try:
-            found = self._dependencies.cluster.workload(processor.namespace, processor.kind, processor.name)
+            workload = self._dependencies.cluster.workload(processor.namespace, processor.kind, processor.name)
         except Missing:
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
             raise refused("read", f"{processor.kind}/{processor.name}", error) from None
-        return read_processor(found, processor.kind)
+        return read_processor(workload, processor.kind)
 
     def _from_runner(self, id: str, path: str, kind: TypeAdapter[Any]) -> Response:
         """The response of a runner, which is checked: a runner may send anything."""

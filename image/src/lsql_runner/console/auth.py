@@ -120,11 +120,11 @@ class Tokens:
 
     def find(self, digest: str) -> Caller | None:
         """The user whose token has this hash. Compares with every line in constant time."""
-        found = None
+        match = None
         for known, caller in self.known().items():
             if hmac.compare_digest(known, digest):
-                found = caller
-        return found
+                match = caller
+        return match
 
 
 class TokenAuthenticator:
@@ -139,14 +139,14 @@ class TokenAuthenticator:
     def caller(self, incoming: Request) -> Caller:
         scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
         if scheme:
-            found = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
-            if found is None:
+            known = self._tokens.find(digest_of(token.strip())) if scheme.lower() == "bearer" else None
+            if known is None:
                 raise LsqlError("TOKEN_INVALID")
-            return found
-        found = self._session_caller(incoming.cookies.get(COOKIE, ""))
-        if found is None:
+            return known
+        known = self._session_caller(incoming.cookies.get(COOKIE, ""))
+        if known is None:
             raise LsqlError("AUTHENTICATION_REQUIRED")
-        return found
+        return known
 
     def log_in(self, token: str) -> tuple[str, Caller]:
         """Begin a session for the token's user; returns the value of the cookie, and the user.
@@ -155,8 +155,8 @@ class TokenAuthenticator:
             LsqlError: TOKEN_INVALID.
         """
         digest = digest_of(token)
-        found = self._tokens.find(digest)
-        if found is None:
+        caller = self._tokens.find(digest)
+        if caller is None:
             raise LsqlError("TOKEN_INVALID")
         session = secrets.token_urlsafe(32)
         with self._lock:
@@ -165,7 +165,7 @@ class TokenAuthenticator:
             while len(self._sessions) >= SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
             self._sessions[digest_of(session)] = (digest, now + SESSION_S)
-        return session, found
+        return session, caller
 
     def log_out(self, session: str) -> None:
         with self._lock:
@@ -187,8 +187,8 @@ def _read_tokens(path: Path) -> dict[str, Caller]:
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = _LINE.match(line.strip())
-        if not found or not is_user_name(found["name"]):
+        match = _LINE.match(line.strip())
+        if not match or not is_user_name(match["name"]):
             raise LsqlError("TOKEN_FILE_INVALID", path=str(path), line=number)
-        known[found["digest"]] = Caller(found["name"], "operator" if found["role"] == "operator" else "viewer")
+        known[match["digest"]] = Caller(match["name"], "operator" if match["role"] == "operator" else "viewer")
     return known

@@ -47,7 +47,7 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorLis
 
     The call has no label selector: the old chart set another label, and a selector cannot combine two labels with OR.
     """
-    found: list[ProcessorWorkload] = []
+    processors: list[ProcessorWorkload] = []
     failures: dict[str, str] = {}
     for namespace in dict.fromkeys(namespaces):
         here: list[ProcessorWorkload] = []
@@ -63,8 +63,8 @@ def list_processors(cluster: Cluster, namespaces: Sequence[str]) -> ProcessorLis
             failures[namespace] = str(error)
             LOG.error("namespace cannot be read", extra={"namespace": namespace, "error": str(error)})
             continue
-        found += [p.with_workers(workers.get(without_component(p.pod_labels))) for p in here]
-    return ProcessorListing(tuple(compare(found)), failures)
+        processors += [p.with_workers(workers.get(without_component(p.pod_labels))) for p in here]
+    return ProcessorListing(tuple(compare(processors)), failures)
 
 
 def read_document(cluster: Cluster, settings: ConsoleSettings) -> tuple[ConfigMapData | None, Document | None]:
@@ -102,10 +102,10 @@ def make_document(
     rows = []
     for processor in listed.processors:
         why = unassigned.get(processor.key)
-        found = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
+        violations = (Violation("id-unassigned", f"The label lenses-id could not be set: {why}"),) if why else ()
         identifier = identity(processor, known, living)
         living.add(identifier)
-        rows.append((identifier, processor.with_violations(*found), reports[processor.key]))
+        rows.append((identifier, processor.with_violations(*violations), reports[processor.key]))
     return merge(
         rows, former, at, version("lsql-runner"), dict.fromkeys(settings.namespaces), listed.failures, settings.keep
     )

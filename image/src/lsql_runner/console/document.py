@@ -203,11 +203,11 @@ def _entry(
     identifier: str, p: ProcessorWorkload, live: RunnerReport, before: ProcessorEntry | None, at: datetime
 ) -> ProcessorEntry:
     sql, cut = bounded(p.sql)
-    found = live.model_dump()
+    fields = live.model_dump()
     if live.unreachable is not None and before is not None:  # the last known topics are better than none
-        found |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
+        fields |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}
     return ProcessorEntry(
-        **found,
+        **fields,
         id=identifier,
         name=p.name,
         namespace=p.namespace,

@@ -142,16 +142,16 @@ class ExternalMetrics:
         with self._lock:
             oldest = self._clock() - CACHE_S
             self._fetched = {key: known for key, known in self._fetched.items() if known.at_s >= oldest}
-            found = {p.key: self._fetched[p.key] for p in processors if p.key in self._fetched}
-        missing = [p for p in processors if p.key not in found]
+            reports = {p.key: self._fetched[p.key] for p in processors if p.key in self._fetched}
+        missing = [p for p in processors if p.key not in reports]
         if missing:
             # The time before the request: the report is not older than that.
             at, at_s = datetime.now(UTC), self._clock()
             new = {key: _Fetched(report, at, at_s) for key, report in self._fetch_reports(missing).items()}
             with self._lock:
                 self._fetched |= new
-            found |= new
-        return found
+            reports |= new
+        return reports
 
 
 _KINDS = {400: "BadRequest", 404: "NotFound", 409: "Conflict", 502: "ServiceUnavailable"}

@@ -27,8 +27,8 @@ class Requirement:
     negated: bool = False
 
     def allows(self, labels: Mapping[str, str]) -> bool:
-        found = self.key in labels if self.values is None else labels.get(self.key) in self.values
-        return found != self.negated
+        matches = self.key in labels if self.values is None else labels.get(self.key) in self.values
+        return matches != self.negated
 
 
 def parse_selector(text: str) -> tuple[Requirement, ...]:

@@ -85,15 +85,15 @@ class LightkubeCluster:
 
     def autoscalers(self, namespace: str) -> list[Autoscaler]:
         with _translate_errors():
-            found = self._client.list(HorizontalPodAutoscaler, namespace=namespace, chunk_size=PAGE)
-            return [_autoscaler(each.to_dict()) for each in found]
+            autoscalers = self._client.list(HorizontalPodAutoscaler, namespace=namespace, chunk_size=PAGE)
+            return [_autoscaler(each.to_dict()) for each in autoscalers]
 
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         with _translate_errors():
-            found = self._client.get(ConfigMap, name, namespace=namespace)
-        content = {key: text.encode() for key, text in (found.data or {}).items()}
-        content |= {key: base64.b64decode(text) for key, text in (found.binaryData or {}).items()}
-        return ConfigMapData((found.metadata and found.metadata.resourceVersion) or "", content)
+            config_map = self._client.get(ConfigMap, name, namespace=namespace)
+        content = {key: text.encode() for key, text in (config_map.data or {}).items()}
+        content |= {key: base64.b64decode(text) for key, text in (config_map.binaryData or {}).items()}
+        return ConfigMapData((config_map.metadata and config_map.metadata.resourceVersion) or "", content)
 
     def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:
         encoded = {key: base64.b64encode(value).decode() for key, value in content.items()}
@@ -107,10 +107,10 @@ class LightkubeCluster:
 
     def secret_value(self, namespace: str, name: str, key: str) -> str:
         with _translate_errors():
-            found = self._client.get(Secret, name, namespace=namespace)
-        if key not in (found.data or {}):
+            secret = self._client.get(Secret, name, namespace=namespace)
+        if key not in (secret.data or {}):
             raise Missing(_REASONS("NO_KEY", name=name, key=key))
-        return base64.b64decode((found.data or {})[key]).decode(errors="replace").strip()
+        return base64.b64decode((secret.data or {})[key]).decode(errors="replace").strip()
 
     def create_event(self, event: WorkloadEvent) -> None:
         now = datetime.now(UTC)
@@ -136,14 +136,16 @@ class LightkubeCluster:
 
     def pods(self, namespace: str, labels: Mapping[str, str]) -> list[str]:
         with _translate_errors():
-            found = [pod.metadata for pod in self._client.list(Pod, namespace=namespace, labels=dict(labels))]
-        known = [(str(m.creationTimestamp or ""), m.name or "") for m in found if m is not None]
+            pods = [pod.metadata for pod in self._client.list(Pod, namespace=namespace, labels=dict(labels))]
+        known = [(str(m.creationTimestamp or ""), m.name or "") for m in pods if m is not None]
         return [name for _, name in sorted(known, reverse=True)]
 
     def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         with _translate_errors():
-            found = self._client.log(pod, namespace=namespace, container=container, tail_lines=lines, newlines=False)
-            return [line[:LOG_LINE_CHARS] for line in found]
+            lines_of_log = self._client.log(
+                pod, namespace=namespace, container=container, tail_lines=lines, newlines=False
+            )
+            return [line[:LOG_LINE_CHARS] for line in lines_of_log]
 
 
 def _autoscaler(found: Mapping[str, Any]) -> Autoscaler:

@@ -101,8 +101,8 @@ def _assign(cluster: Cluster, processor: ProcessorWorkload, new_id: str) -> str:
             cluster.label(processor.namespace, processor.kind, processor.name, version, ID_LABEL, new_id)
             return new_id
         except Conflict:
-            found = cluster.workload(processor.namespace, processor.kind, processor.name)
-            current = read_processor(found, processor.kind)
+            workload = cluster.workload(processor.namespace, processor.kind, processor.name)
+            current = read_processor(workload, processor.kind)
             if current.id is not None:
                 return current.id
             version = current.version

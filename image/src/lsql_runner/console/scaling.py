@@ -44,17 +44,17 @@ def scale_workers(
     Raises:
         LsqlError: SCALE_REFUSED, SCALE_OUT_OF_RANGE, SCALED_BY_AUTOSCALER, CLUSTER_REFUSED.
     """
-    found = processor.workers
-    if found is None:
+    deployment = processor.workers
+    if deployment is None:
         raise LsqlError("SCALE_REFUSED", name=processor.name, workers=workers)
     if not 0 <= workers <= maximum:
         raise LsqlError("SCALE_OUT_OF_RANGE", name=processor.name, workers=workers, maximum=maximum)
-    resource = f"Deployment/{found.name}"
+    resource = f"Deployment/{deployment.name}"
     try:
-        if autoscaler := _autoscaler(cluster, found):
+        if autoscaler := _autoscaler(cluster, deployment):
             raise LsqlError("SCALED_BY_AUTOSCALER", name=processor.name, workers=workers, autoscaler=autoscaler)
-        now = read_workers(cluster.workload(found.namespace, "Deployment", found.name)) or found
-        cluster.scale_deployment(found.namespace, found.name, found.uid, workers)
+        now = read_workers(cluster.workload(deployment.namespace, "Deployment", deployment.name)) or deployment
+        cluster.scale_deployment(deployment.namespace, deployment.name, deployment.uid, workers)
     except Missing:
         raise LsqlError("SCALE_REFUSED", name=processor.name, workers=workers) from None
     except (Conflict, ClusterError) as error:

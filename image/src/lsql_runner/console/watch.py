@@ -112,10 +112,10 @@ class ClusterWatch:
             LsqlError: PROCESSOR_UNKNOWN, PROCESSOR_DELETED.
         """
         entry = self.entry(identifier)
-        found = self._view.processors.get(identifier) if self._view else None
-        if found is None:
+        processor = self._view.processors.get(identifier) if self._view else None
+        if processor is None:
             raise LsqlError("PROCESSOR_DELETED", name=entry.name)
-        return found
+        return processor
 
     def refresh(self) -> None:
         """Refresh once. If the cluster cannot be read, the last view stays and gets the problem."""
@@ -192,9 +192,9 @@ def combined(published: Document | None, own: Document | None) -> Document | Non
 
 def _by_id(entries: Iterable[ProcessorEntry]) -> dict[str, ProcessorEntry]:
     """The entries by id. If two have the same id, the older workload, which had it first."""
-    found: dict[str, ProcessorEntry] = {}
+    by_id: dict[str, ProcessorEntry] = {}
     for entry in entries:
-        other = found.get(entry.id)
+        other = by_id.get(entry.id)
         if other is None or (entry.created_at and other.created_at and entry.created_at < other.created_at):
-            found[entry.id] = entry
-    return found
+            by_id[entry.id] = entry
+    return by_id

@@ -130,7 +130,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
     created_by = _creator(labels, annotations, metadata, chart)
     legacy = not _has_processor_label(labels)
     runners = spec.get("replicas")
-    found = ProcessorWorkload(
+    processor = ProcessorWorkload(
         name=as_text(metadata.get("name")),
         namespace=as_text(metadata.get("namespace")),
         kind=kind,
@@ -160,7 +160,7 @@ def read_processor(workload: Mapping[str, Any], kind: Kind) -> ProcessorWorkload
         container=as_text(container.get("name")),
         token_secret=token_secret(container, as_mapping(template.get("spec")), variables),
     )
-    return found.with_violations(*_violations(found, labels, container, variables))
+    return processor.with_violations(*_violations(processor, labels, container, variables))
 
 
 def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
@@ -170,13 +170,15 @@ def compare(processors: Iterable[ProcessorWorkload]) -> list[ProcessorWorkload]:
     groups = _find_shared(((p.app_id, p.bootstrap_servers) if p.app_id else None, p) for p in known if p.runners)
     result = []
     for processor in known:
-        found = []
+        additional = []
         if others := ids.get(processor.key):
-            found.append(Violation("id-shared", f"The id is shared with {others}: remove the label from the copy."))
+            additional.append(
+                Violation("id-shared", f"The id is shared with {others}: remove the label from the copy.")
+            )
         if others := groups.get(processor.key):
             text = f"SQL_APP_ID is shared with {others}: all of them read as one consumer group."
-            found.append(Violation("app-id-shared", text))
-        result.append(processor.with_violations(*found))
+            additional.append(Violation("app-id-shared", text))
+        result.append(processor.with_violations(*additional))
     return result
 
 
@@ -221,14 +223,14 @@ def _find_shared(pairs: Iterable[tuple[object, ProcessorWorkload]]) -> dict[Work
     for value, processor in pairs:
         if value is not None:
             by_value.setdefault(value, []).append(processor)
-    found = {}
+    sharers = {}
     for same in by_value.values():
         if len(same) > 1:
             for processor in same:
                 others = [f"{p.namespace}/{p.name}" for p in same if p.key != processor.key]
                 more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-                found[processor.key] = ", ".join(others[:3]) + more
-    return found
+                sharers[processor.key] = ", ".join(others[:3]) + more
+    return sharers
 
 
 def _has_processor_label(labels: Mapping[str, str]) -> bool:

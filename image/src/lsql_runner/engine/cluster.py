@@ -22,16 +22,16 @@ def start_master(workers: Workers) -> None:
 
 def read_cluster() -> tuple[tuple[JoinedWorker, ...], tuple[RefusedWorker, ...]]:
     """The workers, by address, and those that were refused since the last call."""
-    found = json.loads(java_class(CLUSTER).json())
+    document = json.loads(java_class(CLUSTER).json())
     workers = sorted(
         (
             JoinedWorker(worker["address"], worker["cores"], leaving=worker["state"] == _LEAVING)
-            for worker in found["workers"]
+            for worker in document["workers"]
             if worker["state"] in (_ALIVE, _LEAVING)
         ),
         key=lambda worker: worker.address,
     )
-    return tuple(workers), tuple(RefusedWorker(**refused) for refused in found["refused"])
+    return tuple(workers), tuple(RefusedWorker(**refused) for refused in document["refused"])
 
 
 _ALIVE, _LEAVING = "ALIVE", "DECOMMISSIONED"

@@ -243,13 +243,13 @@ class SparkEngine:
 
     def newest_ms(self) -> dict[str, int]:
         assert self._job is not None
-        found: dict[str, int] = {}
+        times: dict[str, int] = {}
         for query in self._job.plan.queries:
             clock = clock_of(query)
             batch = None if clock is None else newest_batch(self._job.checkpoints / query.name)
             if clock is not None and batch is not None and batch.watermark_ms > 0:
-                found[query.name] = batch.watermark_ms + clock.delay_ms
-        return found
+                times[query.name] = batch.watermark_ms + clock.delay_ms
+        return times
 
     def advance(self, clock: str, time_ms: int) -> None:
         advance(clock, time_ms)

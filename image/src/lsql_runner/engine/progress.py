@@ -69,8 +69,8 @@ def _ticks(sources: list[dict[str, Any]]) -> int:
 
 
 def _input_times(metrics: dict[str, Any], which: str) -> dict[str, int]:
-    found = {name: metric[which] for name, metric in metrics.items() if name.startswith(EVENT_TIME_METRIC)}
-    return {name.removeprefix(EVENT_TIME_METRIC): int(time) for name, time in found.items() if time is not None}
+    times = {name: metric[which] for name, metric in metrics.items() if name.startswith(EVENT_TIME_METRIC)}
+    return {name.removeprefix(EVENT_TIME_METRIC): int(time) for name, time in times.items() if time is not None}
 
 
 def _ticked_ms(sources: list[dict[str, Any]]) -> int | None:
@@ -95,10 +95,10 @@ def failure_counts(counts: Mapping[str, int]) -> Iterator[FailureCount]:
 
 def _positions(sources: list[dict[str, Any]]) -> dict[Partition, int]:
     """The next offset of each Kafka partition. Sources without partitions (rate, memory) report a number instead."""
-    found: dict[Partition, int] = {}
+    positions: dict[Partition, int] = {}
     for source in sources:
-        found |= _offsets(source["endOffset"])
-    return found
+        positions |= _offsets(source["endOffset"])
+    return positions
 
 
 def _topics_behind(sources: list[dict[str, Any]]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def read_records(
         rows = frame.select(*columns, F.col("timestamp").alias("ts")).collect()
     except (PySparkException, Py4JError) as error:
         raise broker_error(kafka, error) from None
-    found = [
+    records = [
         TopicRecord(
             topic=row["topic"],
             key=as_bytes(row["key"]),
@@ -67,4 +67,4 @@ def read_records(
         )
         for row in rows
     ]
-    return sorted(found, key=lambda record: (record.partition, record.offset))
+    return sorted(records, key=lambda record: (record.partition, record.offset))

@@ -115,10 +115,10 @@ class _Reader:
         full = name if "." in name or not namespace else f"{namespace}.{name}"
         for known in (full, name):
             if known in self.named:
-                found = self.named[known]
-                if found is None:
+                kind = self.named[known]
+                if kind is None:
                     raise RecursiveTypeError(name, place)
-                return found
+                return kind
         raise FormatError(_REASONS("TYPE_UNKNOWN", type=name), place)
 
     def _read_definition(self, schema: Mapping[str, Any], place: str, namespace: str) -> DataType:
@@ -130,9 +130,9 @@ class _Reader:
         if kind in ("record", "error"):
             return self._record(schema, place, namespace)
         if kind in ("enum", "fixed"):
-            found = STRING if kind == "enum" else _logical(schema, "fixed", BYTES, place)
-            self.named[full_name(schema, place, namespace)] = found
-            return found
+            definition = STRING if kind == "enum" else _logical(schema, "fixed", BYTES, place)
+            self.named[full_name(schema, place, namespace)] = definition
+            return definition
         if isinstance(kind, str) and kind in PRIMITIVES:
             return _logical(schema, kind, PRIMITIVES[kind], place)
         return self.read(kind, place, namespace)[0]
@@ -146,8 +146,8 @@ class _Reader:
             path = _field_path(place, str(one["name"]))
             kind, nullable = self.read(one.get("type"), path, inner)
             fields.append(Field(one["name"], kind, nullable))
-        self.named[name] = found = Struct(tuple(fields))
-        return found
+        self.named[name] = struct = Struct(tuple(fields))
+        return struct
 
     def _union(self, branches: list[Any], place: str, namespace: str) -> tuple[DataType, bool]:
         """The type of the branches except null: one branch keeps its type, int and long become long, float and double

@@ -26,12 +26,12 @@ def json_type(values: Iterable[Any]) -> DataType:
 
     Values after the one with which the type has MAX_FIELDS fields are ignored.
     """
-    found: DataType = NULL
+    kind: DataType = NULL
     for value in values:
-        found = merged(found, type_of_json(value))
-        if field_count(found) >= MAX_FIELDS:
+        kind = merged(kind, type_of_json(value))
+        if field_count(kind) >= MAX_FIELDS:
             break
-    return found if isinstance(found, Struct) else Struct(())
+    return kind if isinstance(kind, Struct) else Struct(())
 
 
 def _objects(samples: Sequence[bytes]) -> Iterator[dict[str, Any]]:
@@ -72,8 +72,8 @@ def _read(registered: RegisteredText) -> Serde | None:
     samples = registered.samples
     has_schema_id = not samples or any(map(starts_with_schema_id, samples))
     kind = read_json_schema(registered.text, registered.references)
-    found = _infer(samples, JSON_FORMAT) if kind is None else Serde(JSON_FORMAT, kind)
-    return None if found is None else replace(found, has_schema_id=has_schema_id)
+    serde = _infer(samples, JSON_FORMAT) if kind is None else Serde(JSON_FORMAT, kind)
+    return None if serde is None else replace(serde, has_schema_id=has_schema_id)
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:

@@ -17,8 +17,8 @@ _IGNORE_SIBLINGS = (DRAFT3, DRAFT4, DRAFT6, DRAFT7)
 
 
 def _any_id(contents: Any) -> str | None:
-    found = contents.get("$id", contents.get("id")) if isinstance(contents, Mapping) else None
-    return found if isinstance(found, str) and not found.startswith("#") else None
+    identifier = contents.get("$id", contents.get("id")) if isinstance(contents, Mapping) else None
+    return identifier if isinstance(identifier, str) and not identifier.startswith("#") else None
 
 
 def _any_subresources(contents: Any) -> Iterable[Any]:
@@ -70,11 +70,11 @@ class LocatedSchema:
         if name in self._others:  # the registry's name of a reference takes precedence over an `$id`
             here, reference = self._others[name], f"#{fragment}"
         try:
-            found = here._resolver.lookup(reference)
+            resolved = here._resolver.lookup(reference)
         except Exception:  # the library's own errors, and Python's if a document is not a JSON Schema
             return None
-        specification = _specification(found.contents, here._specification)
-        return replace(self, schema=found.contents, _resolver=found.resolver, _specification=specification)
+        specification = _specification(resolved.contents, here._specification)
+        return replace(self, schema=resolved.contents, _resolver=resolved.resolver, _specification=specification)
 
 
 def _specification(schema: Any, default: Specification[Any]) -> Specification[Any]:
@@ -92,9 +92,9 @@ def located(root: Any, others: Mapping[str, Any]) -> LocatedSchema:
     registry: Registry[Any] = Registry().with_resources(
         (uri, _specification(document, _UNDECLARED).create_resource(document)) for uri, document in documents.items()
     )
-    found: dict[str, LocatedSchema] = {}
+    schemas: dict[str, LocatedSchema] = {}
     for name, document in others.items():
-        here = LocatedSchema(document, registry.resolver(name), _UNDECLARED, found)
-        found[name] = here.inside(document)
+        here = LocatedSchema(document, registry.resolver(name), _UNDECLARED, schemas)
+        schemas[name] = here.inside(document)
     specification = _specification(root, _UNDECLARED)
-    return LocatedSchema(root, registry.resolver(_any_id(root) or ""), specification, found)
+    return LocatedSchema(root, registry.resolver(_any_id(root) or ""), specification, schemas)

@@ -69,18 +69,18 @@ def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> 
 
     root = _parse(text)
     others = {name: _parse(one) for name, one in (references or {}).items()}
-    found = _Reader().read(located(root, others), "", ())
-    return None if found is None or found in (NULL, Struct(())) else settled(found)
+    kind = _Reader().read(located(root, others), "", ())
+    return None if kind is None or kind in (NULL, Struct(())) else settled(kind)
 
 
 def _parse(text: str) -> Any:
     try:
-        found = json.loads(text)
+        schema = json.loads(text)
     except (ValueError, RecursionError):
         raise FormatError(_REASONS("NOT_JSON")) from None
-    if not isinstance(found, Mapping | bool):
+    if not isinstance(schema, Mapping | bool):
         raise FormatError(_REASONS("NOT_A_SCHEMA"))
-    return found
+    return schema
 
 
 @dataclass
@@ -177,17 +177,17 @@ class _Reader:
 
 
 def _target(here: LocatedSchema, reference: Any, place: str) -> LocatedSchema:
-    found = here.target(reference) if isinstance(reference, str) else None
-    if found is None:
+    target = here.target(reference) if isinstance(reference, str) else None
+    if target is None:
         raise FormatError(_REASONS("REFERENCE_UNKNOWN", reference=str(reference)), place)
-    return found
+    return target
 
 
 def _list(schema: Mapping[str, Any], word: str, place: str) -> list[Any]:
-    found = schema.get(word, [])
-    if not isinstance(found, list):
+    values = schema.get(word, [])
+    if not isinstance(values, list):
         raise FormatError(_REASONS("NOT_A_LIST", keyword=word), place)
-    return found
+    return values
 
 
 def _field_place(place: str, name: str) -> str:
@@ -201,20 +201,20 @@ def _type_or_text(kind: DataType | None) -> DataType:
 
 def _any(kinds: Iterable[DataType | None]) -> DataType | None:
     """A type that holds the values of every branch; None without branches."""
-    found: DataType | None = None
+    merged_type: DataType | None = None
     for number, kind in enumerate(kinds):
         if kind is None:
             return None
-        found = kind if number == 0 or found is None else merged(found, kind)
-    return found
+        merged_type = kind if number == 0 or merged_type is None else merged(merged_type, kind)
+    return merged_type
 
 
 def _all(kinds: Iterable[DataType | None]) -> DataType | None:
     """The type of values that match all of several schemas: structs are merged, else the first type is used."""
-    found: DataType | None = None
+    merged_type: DataType | None = None
     for kind in kinds:
-        if found is None or found == NULL:
-            found = kind if kind is not None else found
-        elif isinstance(found, Struct) and isinstance(kind, Struct):
-            found = merged(found, kind)
-    return found
+        if merged_type is None or merged_type == NULL:
+            merged_type = kind if kind is not None else merged_type
+        elif isinstance(merged_type, Struct) and isinstance(kind, Struct):
+            merged_type = merged(merged_type, kind)
+    return merged_type

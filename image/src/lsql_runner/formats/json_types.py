@@ -112,5 +112,5 @@ def widened(pinned: DataType, seen: DataType) -> DataType:
 
 
 def _type_in(seen: Struct, member: Field) -> DataType:
-    found = seen.field(member.name)
-    return member.type if found is None else found.type
+    field = seen.field(member.name)
+    return member.type if field is None else field.type

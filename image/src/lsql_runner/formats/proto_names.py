@@ -31,16 +31,16 @@ _LONGEST_SHIFT = 28
 def message_indexes(file: ProtoFile) -> dict[str, tuple[int, ...]]:
     """The indexes of every message of a file, by its name without the package (`Outer.Inner`): the indexes of its
     enclosing messages, and its own. Its records begin with them, after the schema id."""
-    found: dict[str, tuple[int, ...]] = {}
+    indexes: dict[str, tuple[int, ...]] = {}
 
     def add(messages: tuple[ProtoMessage, ...], outer: str, enclosing: tuple[int, ...]) -> None:
         for number, message in enumerate(messages):
             name = full_name(outer, message.name)
-            found[name] = (*enclosing, number)
-            add(message.messages, name, found[name])
+            indexes[name] = (*enclosing, number)
+            add(message.messages, name, indexes[name])
 
     add(file.messages, "", ())
-    return found
+    return indexes
 
 
 def is_first_message(text: str, name: str | None) -> bool:
@@ -96,17 +96,17 @@ def resolved(name: str, scope: str, known: Mapping[str, object]) -> str | None:
 
 def types_of(file: ProtoFile) -> dict[str, ProtoMessage | ProtoEnum]:
     """Every message and enum of a file by its full name."""
-    found: dict[str, ProtoMessage | ProtoEnum] = {full_name(file.package, enum.name): enum for enum in file.enums}
+    types: dict[str, ProtoMessage | ProtoEnum] = {full_name(file.package, enum.name): enum for enum in file.enums}
 
     def add(messages: tuple[ProtoMessage, ...], outer: str) -> None:
         for message in messages:
             name = full_name(outer, message.name)
-            found[name] = message
-            found.update({full_name(name, enum.name): enum for enum in message.enums})
+            types[name] = message
+            types.update({full_name(name, enum.name): enum for enum in message.enums})
             add(message.messages, name)
 
     add(file.messages, file.package)
-    return found
+    return types
 
 
 def full_name(outer: str, name: str) -> str:

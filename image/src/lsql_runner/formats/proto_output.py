@@ -113,13 +113,13 @@ def _json_name(name: str) -> str:
 
 
 def _scalar(kind: DataType, member: Field) -> str:
-    found = _TYPES.get(kind)
-    if found is None:
+    scalar = _TYPES.get(kind)
+    if scalar is None:
         if kind == member.type:
             raise FormatError(_REASONS("TYPE_UNSUPPORTED", type=describe(kind)), member.name)
         reason = _REASONS("INNER_TYPE_UNSUPPORTED", type=describe(kind), outer=describe(member.type))
         raise FormatError(reason, member.name)
-    return found
+    return scalar
 
 
 def _unused_name(name: str, taken: set[str]) -> str:

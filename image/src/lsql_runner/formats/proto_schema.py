@@ -166,21 +166,21 @@ def descriptor(text: str, name: str | None = None) -> str:
 
 
 def _describe(spec: FieldSpec) -> dict[str, object]:
-    found: dict[str, object] = {
+    description: dict[str, object] = {
         "name": spec.name,
         "number": spec.number,
         "kind": spec.kind,
         "presence": spec.presence,
     }
     if spec.oneof is not None:
-        found["oneof"] = spec.oneof
+        description["oneof"] = spec.oneof
     if spec.key is not None:
-        found["key"] = spec.key
+        description["key"] = spec.key
     if spec.symbols:
-        found["symbols"] = spec.symbols
+        description["symbols"] = spec.symbols
     if spec.inner:
-        found["fields"] = [_describe(one) for one in spec.inner]
-    return found
+        description["fields"] = [_describe(one) for one in spec.inner]
+    return description
 
 
 class _Reader:

@@ -103,13 +103,13 @@ class _Parser:
         )
 
     def _syntax(self) -> Literal["proto2", "proto3"]:
-        found = self._string()
+        syntax = self._string()
         self._expect(";")
-        if found == "proto2":
+        if syntax == "proto2":
             return "proto2"
-        if found == "proto3":
+        if syntax == "proto3":
             return "proto3"
-        raise FormatError(_REASONS("SYNTAX_UNKNOWN", syntax=found))
+        raise FormatError(_REASONS("SYNTAX_UNKNOWN", syntax=syntax))
 
     def _message(self, depth: int) -> ProtoMessage:
         return self._body(self._word(), depth)
@@ -254,32 +254,32 @@ class _Parser:
         return self._tokens[self._at - 1]
 
     def _expect(self, expected: str) -> None:
-        found = self._next()
-        if found != expected:
-            raise FormatError(_REASONS("UNEXPECTED", found=found, expected=expected))
+        word = self._next()
+        if word != expected:
+            raise FormatError(_REASONS("UNEXPECTED", found=word, expected=expected))
 
     def _word(self) -> str:
-        found = self._next()
-        if not _WORD.match(found):
-            raise FormatError(_REASONS("NOT_A_NAME", found=found))
-        return found
+        word = self._next()
+        if not _WORD.match(word):
+            raise FormatError(_REASONS("NOT_A_NAME", found=word))
+        return word
 
     def _number(self) -> int:
         sign = -1 if self._peek() == "-" else 1
         if sign < 0:
             self._next()
-        found = self._next()
+        word = self._next()
         try:
-            is_octal = len(found) > 1 and found.isdigit() and found.startswith("0")
-            return sign * int(found, 8 if is_octal else 0)
+            is_octal = len(word) > 1 and word.isdigit() and word.startswith("0")
+            return sign * int(word, 8 if is_octal else 0)
         except ValueError:
-            raise FormatError(_REASONS("NOT_A_NUMBER", found=found)) from None
+            raise FormatError(_REASONS("NOT_A_NUMBER", found=word)) from None
 
     def _string(self) -> str:
-        found = self._next()
-        if found[:1] not in ("'", '"') or len(found) < 2:
-            raise FormatError(_REASONS("NOT_A_STRING", found=found))
-        return found[1:-1]
+        word = self._next()
+        if word[:1] not in ("'", '"') or len(word) < 2:
+            raise FormatError(_REASONS("NOT_A_STRING", found=word))
+        return word[1:-1]
 
 
 def _check_fields(message: str, fields: Iterable[ProtoField]) -> None:

@@ -64,9 +64,9 @@ def _sampled_message(registered: RegisteredText, text: str) -> str | None:
         indexes = {} if writer is None else message_indexes(parse_proto(writer))
     except FormatError:
         return None
-    by_indexes = {found: name for name, found in indexes.items()}
-    found = by_indexes.get(indexes_of_record(registered.samples[-1]) or ())
-    return found if found in names else None
+    by_indexes = {message: name for name, message in indexes.items()}
+    message = by_indexes.get(indexes_of_record(registered.samples[-1]) or ())
+    return message if message in names else None
 
 
 def _write(serde: Serde, output: OutputSchema) -> Serde:

@@ -69,5 +69,5 @@ def recognized(samples: list[bytes]) -> Format:
     """The format of records without a declared format: JSON if some are JSON objects, STRING if all are text, else
     BYTES."""
     order = ("JSON", "STRING", "BYTES")
-    found = next(name for name in order if (test := FORMATS[name].recognizes) is not None and test(samples))
-    return Format(found)
+    name_of_format = next(name for name in order if (test := FORMATS[name].recognizes) is not None and test(samples))
+    return Format(name_of_format)

@@ -49,14 +49,14 @@ def text_serde(form: Format, kind: DataType, options: Mapping[str, str]) -> Serd
     for name in options:
         if name not in known:
             raise FormatError(_REASONS("OPTION_UNKNOWN", format=str(form), option=name, known=", ".join(known)))
-    found = known | dict(options)
+    all_options = known | dict(options)
     if not isinstance(kind, Struct) or not kind.fields:
         raise FormatError(_REASONS("NOT_A_STRUCT", format=str(form), type=describe(kind)))
     if form.name == "CSV":
-        _check_csv(kind, found)
+        _check_csv(kind, all_options)
     else:
         _check_element(kind, "")
-    return Serde(form, kind, options=tuple(sorted(found.items())))
+    return Serde(form, kind, options=tuple(sorted(all_options.items())))
 
 
 def _check_csv(kind: Struct, options: Mapping[str, str]) -> None:

@@ -155,9 +155,9 @@ def classify_errors(errors: JavaErrors) -> Failure:
         ("refused", REFUSED),
     )
     for kind, conditions in kinds:
-        found = innermost(errors, conditions)
-        if found is not None:
-            return _failure(kind, found)
+        innermost_error = innermost(errors, conditions)
+        if innermost_error is not None:
+            return _failure(kind, innermost_error)
     lost = next((error for error in errors if error.type in _DATA_LOSS_TYPES), None)
     if lost is not None:
         return Failure("data-loss", lost.reason or _REASONS("OFFSETS_MISSING"), lost)
@@ -188,14 +188,14 @@ def query_error(failure: Failure) -> LsqlError:
         case "worker-memory":
             return LsqlError("WORKERS_OUT_OF_MEMORY")
         case "exceeds-heap":
-            found = failure.error.parameters
+            parameters = failure.error.parameters
             return LsqlError(
                 "RECORDS_EXCEED_WORKER_HEAP",
-                topic=found["topic"],
-                partition=int(found["partition"]),
-                offset=int(found["offset"]),
-                next_offset=int(found["offset"]) + 1,
-                heap_mib=int(found["heap_mib"]),
+                topic=parameters["topic"],
+                partition=int(parameters["partition"]),
+                offset=int(parameters["offset"]),
+                next_offset=int(parameters["offset"]) + 1,
+                heap_mib=int(parameters["heap_mib"]),
             )
     error = failure.error
     if error.condition == REGISTRY_RESPONSE_TOO_LARGE:

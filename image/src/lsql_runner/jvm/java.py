@@ -49,10 +49,10 @@ def java() -> str:
         if program.exists():
             return str(program)
         raise LsqlError("JAVA_HOME_INVALID", path=home)
-    found = shutil.which("java")
-    if found is None:
+    on_path = shutil.which("java")
+    if on_path is None:
         raise LsqlError("JAVA_MISSING")
-    return found
+    return on_path
 
 
 def java_version() -> int | None:
@@ -63,10 +63,10 @@ def java_version() -> int | None:
     """
     release = Path(java()).resolve().parents[1] / "release"
     try:
-        found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(encoding="utf-8"), re.MULTILINE)
+        match = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(encoding="utf-8"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
         return None
-    return int(found.group(1)) if found else None
+    return int(match.group(1)) if match else None
 
 
 def spark_home() -> Path:

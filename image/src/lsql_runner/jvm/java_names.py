@@ -21,11 +21,11 @@ def remember_java_names() -> None:
 
 def _remembering(find: Any) -> Any:
     def find_once(self: Any, name: str) -> Any:
-        found = find(self, name)
+        member = find(self, name)
         # A name with capitals that is not a class yet may become one with a later import.
-        if isinstance(found, JavaClass) or (isinstance(found, JavaPackage) and name.islower()):
-            vars(self)[name] = found
-        return found
+        if isinstance(member, JavaClass) or (isinstance(member, JavaPackage) and name.islower()):
+            vars(self)[name] = member
+        return member
 
     find_once.remembers = True  # type: ignore[attr-defined]
     return find_once

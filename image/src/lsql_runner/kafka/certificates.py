@@ -17,12 +17,12 @@ def certificates(pem: str) -> str:
     Raises:
         DetailError: it contains no certificate, or one that is not valid.
     """
-    found = "\n".join(_CERTIFICATE.findall(pem))
-    if pem and not found:
+    blocks = "\n".join(_CERTIFICATE.findall(pem))
+    if pem and not blocks:
         raise DetailError(_EXPECTED("CERTIFICATES"))
-    if found:
-        trusting(found)
-    return found
+    if blocks:
+        trusting(blocks)
+    return blocks
 
 
 def trusting(authorities: str) -> ssl.SSLContext:

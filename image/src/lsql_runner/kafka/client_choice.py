@@ -35,23 +35,23 @@ def java_only_setting(connection: KafkaConnection) -> str | None:
     """A setting that only Kafka's Java client supports; None if librdkafka supports all settings."""
     security = dict(connection.security)
     protocol = security.get("security.protocol", "PLAINTEXT").upper()
-    found = [
+    settings = [
         *(_of_sasl(security) if protocol.startswith("SASL") else ()),
         *(_of_ssl(security) if protocol.endswith("SSL") else ()),
     ]
-    return found[0] if found else None
+    return settings[0] if settings else None
 
 
 def _of_sasl(security: Security) -> list[str]:
-    found: list[str] = [key for key in ("sasl.login.class", "sasl.client.callback.handler.class") if key in security]
+    settings: list[str] = [key for key in ("sasl.login.class", "sasl.client.callback.handler.class") if key in security]
     if security.get("sasl.mechanism", "GSSAPI") not in _MECHANISMS:  # GSSAPI is Kafka's own default
-        found.append("sasl.mechanism")
+        settings.append("sasl.mechanism")
     module = _LOGIN_MODULE.match(security.get("sasl.jaas.config", ""))
     if module is not None and module[1] not in LOGINS.values():
-        found.append("sasl.jaas.config")
+        settings.append("sasl.jaas.config")
     if security.get("sasl.login.callback.handler.class", TOKEN_CALLBACKS[0]) not in TOKEN_CALLBACKS:
-        found.append("sasl.login.callback.handler.class")  # librdkafka has the other handlers built in
-    return found
+        settings.append("sasl.login.callback.handler.class")  # librdkafka has the other handlers built in
+    return settings
 
 
 def _of_ssl(security: Security) -> list[str]:

@@ -111,19 +111,19 @@ _JAAS = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 def _for_librdkafka(security: Security) -> Security:
     """The keys of librdkafka; keys that only the Java client uses are left out."""
-    found = {key: security[key] for key in _SAME if key in security}
-    found |= {new: security[old] for old, new in _RENAMED.items() if old in security}
+    settings = {key: security[key] for key in _SAME if key in security}
+    settings |= {new: security[old] for old, new in _RENAMED.items() if old in security}
     if "ssl.keystore.location" in security:  # PEM, with certificate and key in one file; librdkafka supports no others
-        found |= dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), security["ssl.keystore.location"])
+        settings |= dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), security["ssl.keystore.location"])
     keys_of = {option: key for key, option in _LOGIN_OPTIONS.items()}
     for option, value in _JAAS.findall(security.get("sasl.jaas.config", "")):
         if option in keys_of:
-            found[keys_of[option]] = re.sub(r"\\(.)", r"\1", value)
+            settings[keys_of[option]] = re.sub(r"\\(.)", r"\1", value)
     if security.get("sasl.mechanism") == "OAUTHBEARER" and "sasl.oauthbearer.token.endpoint.url" in security:
-        found["sasl.oauthbearer.method"] = "oidc"
-    if found.get("ssl.endpoint.identification.algorithm") == "":
-        found["ssl.endpoint.identification.algorithm"] = "none"  # librdkafka's value for not checking host names
-    return found
+        settings["sasl.oauthbearer.method"] = "oidc"
+    if settings.get("ssl.endpoint.identification.algorithm") == "":
+        settings["ssl.endpoint.identification.algorithm"] = "none"  # librdkafka's value for not checking host names
+    return settings
 
 
 def _escape(value: str) -> str:

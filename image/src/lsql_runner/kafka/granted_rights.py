@@ -34,20 +34,20 @@ def topic_operations(admin: AdminClient, topics: Iterable[str], timeout_s: float
     futures = admin.describe_topics(
         TopicCollection(asked), include_authorized_operations=True, request_timeout=timeout_s
     )
-    found: dict[str, set[str]] = {}
+    operations: dict[str, set[str]] = {}
     for topic, future in futures.items():
         try:
             allowed = future.result(timeout_s * 2).authorized_operations
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-                found[topic] = set()
+                operations[topic] = set()
             elif code != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
         else:
             if allowed:  # a client that may describe a topic has this right; old brokers return no rights
-                found[topic] = {operation.name for operation in allowed}
-    return found
+                operations[topic] = {operation.name for operation in allowed}
+    return operations
 
 
 def may_read_group(admin: AdminClient, name: str, timeout_s: float) -> bool:
@@ -66,12 +66,12 @@ def may_read_group(admin: AdminClient, name: str, timeout_s: float) -> bool:
         return described[name].result(timeout_s * 2).authorized_operations
 
     try:
-        found = retry_while_loading(operations, timeout_s)
+        granted = retry_while_loading(operations, timeout_s)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
             return False
         raise
-    return not found or "READ" in {operation.name for operation in found}
+    return not granted or "READ" in {operation.name for operation in granted}
 
 
 def may_write_transactional_id(connection: KafkaConnection, name: str, timeout_s: float) -> bool:

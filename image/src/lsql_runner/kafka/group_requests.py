@@ -114,15 +114,15 @@ class GroupRequests:
 
     def _ask(self, group: str, ask: Request) -> list[TopicPartition]:
         def request() -> list[TopicPartition]:
-            found = ask(consumer) or []
-            failed = next((position.error for position in found if position.error is not None), None)
+            positions = ask(consumer) or []
+            failed = next((position.error for position in positions if position.error is not None), None)
             if failed is not None:
                 raise KafkaException(failed)
-            return found
+            return positions
 
         consumer = self._consumers.pop(group, None) or self._group_consumer(group)
         try:
-            found = retry_while_loading(request, self._request_timeout_s)
+            positions = retry_while_loading(request, self._request_timeout_s)
         except KafkaException as error:
             # If the coordinator refuses, the request times out; the error is in the consumer's queue.
             message = consumer.poll(0)
@@ -135,7 +135,7 @@ class GroupRequests:
                 raise LsqlError("GROUP_IN_USE", group=group) from None
             raise self._failed(error if refusal is None else KafkaException(refusal)) from None
         self._consumers[group] = consumer
-        return found
+        return positions
 
     def _group_consumer(self, group: str) -> Consumer:
         wait_ms = int(self._request_timeout_s * 1000)

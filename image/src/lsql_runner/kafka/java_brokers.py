@@ -86,12 +86,12 @@ class JavaBrokers(RangeReader):
         return None if self._process is None else self._process.pid
 
     def topics(self) -> dict[str, int]:
-        found: dict[str, int] = self._request({"ask": "topics"})
-        return found
+        partitions: dict[str, int] = self._request({"ask": "topics"})
+        return partitions
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = self._request({"ask": "topic_ids", "topics": list(topics)})
-        return found
+        ids: dict[str, str] = self._request({"ask": "topic_ids", "topics": list(topics)})
+        return ids
 
     def check_create(self, request: TopicRequest) -> None:
         self._create(request, validate_only=True)
@@ -141,10 +141,10 @@ class JavaBrokers(RangeReader):
         asked = _as_rows(partitions)
         if not asked:
             return {}
-        found = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
-        if (reason := missing_leader(found)) is not None:
+        offsets = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
+        if (reason := missing_leader(offsets)) is not None:
             raise self._unreachable(reason)
-        return found
+        return offsets
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return {place: offset for place, (offset, _) in self._committed_offsets(group, partitions).items()}
@@ -170,8 +170,8 @@ class JavaBrokers(RangeReader):
             )
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
-        found = self._request({"ask": "rights", "topics": list(rights)})
-        if (missing := missing_rights(rights, dict(found))) is not None:
+        granted = self._request({"ask": "rights", "topics": list(rights)})
+        if (missing := missing_rights(rights, dict(granted))) is not None:
             raise self._refusal(missing)
 
     def check_group(self, name: str) -> None:
@@ -302,13 +302,13 @@ def class_path(jars: Path) -> list[str]:
         LsqlError: JARS_MISSING.
     """
     sparks = spark_home() / "jars"
-    found = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_SPARK_ONLY_PREFIXES)]
+    paths = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_SPARK_ONLY_PREFIXES)]
     for folder, name in [*((jars, name) for name in _OWN_JARS), *((sparks, name) for name in _SPARK_JARS)]:
         named = sorted(folder.glob(f"{name}-[0-9]*.jar"))
         if not named:
             raise LsqlError("JARS_MISSING", path=str(folder))
-        found += [path for path in named if path not in found]
-    return [str(path) for path in found]
+        paths += [path for path in named if path not in paths]
+    return [str(path) for path in paths]
 
 
 def _as_rows(partitions: Iterable[Partition]) -> list[list[Any]]:

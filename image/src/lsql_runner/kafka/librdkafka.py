@@ -51,10 +51,10 @@ class LibrdkafkaBrokers(RangeReader):
 
     def topics(self) -> dict[str, int]:
         try:
-            found = self._admin.list_topics(timeout=self._request_timeout_s).topics
+            metadata = self._admin.list_topics(timeout=self._request_timeout_s).topics
         except KafkaException as error:
             raise self._request_error(error) from None
-        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+        return {name: len(topic.partitions) for name, topic in metadata.items() if topic.error is None}
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
         try:
@@ -109,14 +109,14 @@ class LibrdkafkaBrokers(RangeReader):
 
     def limits(self, topics: Iterable[str]) -> dict[str, TopicLimits]:
         asked = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-        found: dict[str, TopicLimits] = {}
+        by_topic: dict[str, TopicLimits] = {}
         answers = self._admin.describe_configs(asked, request_timeout=self._request_timeout_s) if asked else {}
         for resource, future in answers.items():
             with suppress(KafkaException, TimeoutError, KeyError):
                 config = future.result(self._request_timeout_s * 2)
                 values = {name: config[name].value for name in LIMITING if name in config}
-                found[resource.name] = limits_of(values)
-        return found
+                by_topic[resource.name] = limits_of(values)
+        return by_topic
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
@@ -129,18 +129,18 @@ class LibrdkafkaBrokers(RangeReader):
         if not asked:
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._request_timeout_s)
-        found = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
-        if (no_leader := missing_leader(found)) is not None:
+        offsets = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
+        if (no_leader := missing_leader(offsets)) is not None:
             raise self._unreachable(no_leader)
-        return found
+        return offsets
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        found = self._committed_offsets(group, partitions)
-        return {Partition(tp.topic, tp.partition): tp.offset for tp in found if tp.offset >= 0}
+        committed = self._committed_offsets(group, partitions)
+        return {Partition(tp.topic, tp.partition): tp.offset for tp in committed if tp.offset >= 0}
 
     def group_metadata(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, str]:
-        found = self._committed_offsets(group, partitions)
-        return {Partition(tp.topic, tp.partition): tp.metadata for tp in found if tp.offset >= 0 and tp.metadata}
+        committed = self._committed_offsets(group, partitions)
+        return {Partition(tp.topic, tp.partition): tp.metadata for tp in committed if tp.offset >= 0 and tp.metadata}
 
     def _committed_offsets(self, group: str, partitions: Iterable[Partition]) -> list[TopicPartition]:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
@@ -156,10 +156,10 @@ class LibrdkafkaBrokers(RangeReader):
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
         try:
-            found = topic_operations(self._admin, rights, self._request_timeout_s)
+            granted = topic_operations(self._admin, rights, self._request_timeout_s)
         except (KafkaException, TimeoutError) as error:
             raise self._request_error(error) from None
-        if (missing := missing_rights(rights, found)) is not None:
+        if (missing := missing_rights(rights, granted)) is not None:
             raise self._refusal(missing)
 
     def check_group(self, name: str) -> None:
@@ -196,7 +196,7 @@ class LibrdkafkaBrokers(RangeReader):
             consumer.close()
 
     def _drain(self, consumer: Consumer, left: OffsetRanges, most_bytes: int) -> list[RawRecord]:
-        found: list[RawRecord] = []
+        records: list[RawRecord] = []
         size = 0
         while left and size < most_bytes:
             message = consumer.poll(self._request_timeout_s)
@@ -212,11 +212,11 @@ class LibrdkafkaBrokers(RangeReader):
                 continue
             if partition in left and offset < left[partition][1]:
                 record = RawRecord(partition, offset, _bytes(message.key()), _bytes(message.value()))
-                found.append(record)
+                records.append(record)
                 size += record.size
             if partition in left and offset >= left[partition][1] - 1:
                 left.pop(partition)
-        return found
+        return records
 
     def _result(self, future: Any) -> Any:
         try:

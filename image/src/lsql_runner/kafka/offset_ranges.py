@@ -37,8 +37,8 @@ class RangeReader(ABC):
         return self._read(self._newest(topic, limit), self.sample_bytes)[:limit]
 
     def record(self, partition: Partition, offset: int) -> RawRecord | None:
-        found = self._read({partition: (offset, offset + 1)}, self.sample_bytes)
-        return found[0] if found else None
+        records = self._read({partition: (offset, offset + 1)}, self.sample_bytes)
+        return records[0] if records else None
 
     def _newest(self, topic: str, limit: int) -> OffsetRanges:
         """The ranges of about `limit` newest records of a topic, evenly over its partitions."""

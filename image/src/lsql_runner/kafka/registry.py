@@ -133,24 +133,24 @@ class RestRegistry:
         self._hosts = RegistryHosts(connection, request_timeout_s)
 
     def schema(self, schema_id: int) -> RegisteredSchema:
-        found = _parse(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
-        if found is None:
+        response = _parse(_SCHEMA, self._hosts.ask("GET", f"/schemas/ids/{schema_id}"))
+        if response is None:
             raise LsqlError("SCHEMA_ID_UNKNOWN", id=schema_id)
-        return found.registered(schema_id)
+        return response.registered(schema_id)
 
     def latest(self, subject: str) -> SubjectVersion | None:
-        found = _parse(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
-        return None if found is None else SubjectVersion(subject, found.version, found.registered(found.id))
+        response = _parse(_VERSION, self._hosts.ask("GET", _versions(subject) + "/latest"))
+        return None if response is None else SubjectVersion(subject, response.version, response.registered(response.id))
 
     def is_taken(self, subject: str) -> bool:
         versions = _parse(_NUMBERS, self._hosts.ask("GET", _versions(subject) + "?deleted=true"))
         return bool(versions)
 
     def version(self, subject: str, number: int) -> RegisteredSchema:
-        found = _parse(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
-        if found is None:
+        response = _parse(_VERSION, self._hosts.ask("GET", f"{_versions(subject)}/{number}"))
+        if response is None:
             raise LsqlError("SUBJECT_VERSION_UNKNOWN", subject=subject, version=number)
-        return found.registered(found.id)
+        return response.registered(response.id)
 
     def ids(self, subject: str) -> tuple[int, ...]:
         until = self._hosts.deadline()
@@ -158,24 +158,24 @@ class RestRegistry:
         if versions is None:
             raise LsqlError("SUBJECT_UNKNOWN", subject=subject)
         replies = (self._hosts.ask("GET", f"{_versions(subject)}/{n}", until=until) for n in sorted(versions))
-        found = (_parse(_VERSION, reply) for reply in replies)
-        return tuple(version.id for version in found if version is not None)  # None: deleted in the meantime
+        answers = (_parse(_VERSION, reply) for reply in replies)
+        return tuple(version.id for version in answers if version is not None)  # None: deleted in the meantime
 
     def registered_id(self, subject: str, kind: SchemaKind, text: str) -> int | None:
         reply = self._hosts.ask("POST", f"/subjects/{quote(subject, safe='')}", _body(kind, text, ()))
         if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
             return None  # some registries do not support this request
-        found = _parse(_ID, _valid(reply, subject, kind))
-        return None if found is None else found.id
+        response = _parse(_ID, _valid(reply, subject, kind))
+        return None if response is None else response.id
 
     def register(self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()) -> int:
         reply = self._hosts.ask("POST", _versions(subject), _body(kind, text, references))
         if reply.status == 409:
             raise LsqlError("SCHEMA_INCOMPATIBLE", subject=subject, reason=reply.message or str(reply.status))
-        found = _parse(_ID, _valid(reply, subject, kind))
-        if found is None:
+        response = _parse(_ID, _valid(reply, subject, kind))
+        if response is None:
             raise LsqlError("SCHEMA_REFERENCE_UNKNOWN", subject=subject)
-        return found.id
+        return response.id
 
     def incompatibility(
         self, subject: str, kind: SchemaKind, text: str, references: Iterable[SchemaReference] = ()
@@ -186,8 +186,8 @@ class RestRegistry:
         if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
             # Some registries check only against the latest version, whatever the compatibility level.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
-        found = _parse(_COMPATIBILITY, _valid(reply, subject, kind))
-        return None if found is None or found.is_compatible else found.reason
+        response = _parse(_COMPATIBILITY, _valid(reply, subject, kind))
+        return None if response is None or response.is_compatible else response.reason
 
     def delete(self, subject: str) -> None:
         until = self._hosts.deadline()

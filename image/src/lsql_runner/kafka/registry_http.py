@@ -47,8 +47,8 @@ class Reply:
     @property
     def message(self) -> str:
         """The first line of the message without the name of a Java class; empty if there is no message."""
-        found = self.document.get("message", "") if isinstance(self.document, dict) else ""
-        return first_line(str(found))
+        message = self.document.get("message", "") if isinstance(self.document, dict) else ""
+        return first_line(str(message))
 
     @property
     def status_and_message(self) -> str:

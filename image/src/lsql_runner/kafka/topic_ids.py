@@ -20,14 +20,14 @@ def topic_ids(admin: AdminClient, topics: Iterable[str], timeout_s: float) -> di
     asked = list(topics)
     if not asked:
         return {}
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for topic, future in admin.describe_topics(TopicCollection(asked), request_timeout=timeout_s).items():
         try:
-            found[topic] = _hexadecimal(future.result(timeout_s * 2).topic_id)
+            ids[topic] = _hexadecimal(future.result(timeout_s * 2).topic_id)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
-    return found
+    return ids
 
 
 def _hexadecimal(topic_id: Any) -> str:

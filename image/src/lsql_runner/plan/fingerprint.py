@@ -286,17 +286,17 @@ def operators(state: Value) -> tuple[str, ...]:
 
 def described_nodes(state: Value) -> list[dict[str, Value]]:
     """The nodes in a description, from the top: operators, filters and topics, each without the nodes below it."""
-    found: list[dict[str, Value]] = []
+    nodes: list[dict[str, Value]] = []
 
     def visit(node: dict[str, Value]) -> None:
-        found.append({name: value for name, value in node.items() if name not in ("input", "left", "right")})
+        nodes.append({name: value for name, value in node.items() if name not in ("input", "left", "right")})
         for side in ("left", "right"):
             if side in node:
-                found[-1][side] = {name: value for name, value in node[side].items() if name != "input"}
+                nodes[-1][side] = {name: value for name, value in node[side].items() if name != "input"}
         for below in (node, node.get("left"), node.get("right")):
             if below is not None and "input" in below:
                 visit(below["input"])
 
     if state is not None:
         visit(state["of"])
-    return found
+    return nodes

@@ -42,9 +42,9 @@ def check_late_records(write: WriteTopic) -> None:
 
 def _other_than_project(top: PlanNode, bottom: Aggregate) -> PlanNode | None:
     """The first node between two nodes that is no projection; None without one."""
-    found: PlanNode = top
-    while found is not bottom:
-        if not isinstance(found, Project):
-            return found
-        found = found.input
+    node: PlanNode = top
+    while node is not bottom:
+        if not isinstance(node, Project):
+            return node
+        node = node.input
     return None

@@ -122,13 +122,13 @@ def column_meanings(node: PlanNode) -> ColumnMeanings:
 
 
 def _project(node: Project, below: ColumnMeanings) -> ColumnMeanings:
-    found = {name: value for name, value in below.items() if name in node.columns and name not in ("key", "value")}
-    found["ts"] = _meaning(node.ts, below)
+    meanings = {name: value for name, value in below.items() if name in node.columns and name not in ("key", "value")}
+    meanings["ts"] = _meaning(node.ts, below)
     for name, part in (("key", node.key), ("value", node.value)):
         value = _part(part, name, below)
         if value is not None:
-            found[name] = value
-    return found
+            meanings[name] = value
+    return meanings
 
 
 def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:

@@ -276,11 +276,11 @@ class Project:
     @property
     def columns(self) -> ColumnTypes:
         below = self.input.columns
-        found: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
+        types: dict[str, DataType] = {"key": self.key_type, "value": self.value_type, "ts": LONG}
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if raw in below and keeps_source(part):
-                found[raw] = BYTES
-        return found | {name: below[name] for name in passed_through(below)}
+                types[raw] = BYTES
+        return types | {name: below[name] for name in passed_through(below)}
 
 
 _POSITION = "position_"

@@ -77,8 +77,8 @@ def with_numbers(kind: DataType, numbers: DataType, path: tuple[str | int, ...] 
         return kind
     match kind, numbers:
         case Struct(fields), Struct() as other:
-            found = {f.name: f.type for f in other.fields}
-            return Struct(tuple(replace(f, type=with_numbers(f.type, found.get(f.name, f.type))) for f in fields))
+            types = {f.name: f.type for f in other.fields}
+            return Struct(tuple(replace(f, type=with_numbers(f.type, types.get(f.name, f.type))) for f in fields))
         case Array(inner) as array, Array(other_inner):
             return replace(array, element=with_numbers(inner, other_inner))
         case Map(inner) as values, Map(other_inner):

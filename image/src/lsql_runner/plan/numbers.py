@@ -77,8 +77,8 @@ def computing(expr: Expr, columns: ColumnTypes) -> Expr:
     def visit(part: Expr) -> Expr | None:
         if not isinstance(part, ColumnRef):
             return None
-        found = _reference(part, columns)
-        return found if found == part else Convert(found, part.type)
+        reference = _reference(part, columns)
+        return reference if reference == part else Convert(reference, part.type)
 
     return rewrite(expr, visit)
 

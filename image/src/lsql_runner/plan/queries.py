@@ -139,10 +139,10 @@ class Query:
 
     @property
     def sources(self) -> tuple[TopicSchema, ...]:
-        found: dict[str, TopicSchema] = {}
+        topics: dict[str, TopicSchema] = {}
         for write in (*self.writes, *self.dead_letters_of):
-            found |= {n.schema.topic: n.schema for n in nodes(write.input) if isinstance(n, ReadTopic)}
-        return tuple(found.values())
+            topics |= {n.schema.topic: n.schema for n in nodes(write.input) if isinstance(n, ReadTopic)}
+        return tuple(topics.values())
 
 
 def _waits_for_watermark(store: Stateful) -> bool:

@@ -18,10 +18,10 @@ Path = tuple[str | int, ...]
 
 def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
     """All paths that the expressions read in `column`, in order of first use."""
-    found = {
+    paths = {
         part.path: None for expr in exprs for part in walk(expr) if isinstance(part, ColumnRef) and part.name == column
     }
-    return tuple(found)
+    return tuple(paths)
 
 
 def type_read(column: str, kind: DataType, exprs: Collection[Expr]) -> DataType | None:
@@ -81,12 +81,12 @@ def fields_read(query: Query) -> dict[str, DataType]:
 
 def parts_read(write: Write) -> dict[str, frozenset[str]]:
     """By topic: which of `key` and `value` an INSERT reads, with an expression or to add fields to them."""
-    found: dict[str, frozenset[str]] = {}
+    parts: dict[str, frozenset[str]] = {}
     for read in _reads(write.input, _target_exprs(write)):
         names = {name for name in ("key", "value") if paths_into(name, read.exprs)}
         topic = read.node.schema.topic
-        found[topic] = found.get(topic, frozenset()) | read.extended | names
-    return found
+        parts[topic] = parts.get(topic, frozenset()) | read.extended | names
+    return parts
 
 
 def _target_exprs(write: Write) -> tuple[Expr, ...]:

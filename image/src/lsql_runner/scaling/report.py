@@ -62,10 +62,15 @@ def as_text(rows: Sequence[Compared]) -> str:
 
 
 def _cells(row: Compared) -> tuple[str, ...]:
-    found = row.outcome
+    outcome = row.outcome
     return (
-        *(row.load, row.policy, str(found.reaction_s), str(found.overshoot), str(found.scalings)),
-        *(f"{found.worker_hours:.2f}", f"{found.delay_s:.1f}", f"{found.max_lag:,.0f}", str(found.max_lag_at_s)),
+        *(row.load, row.policy, str(outcome.reaction_s), str(outcome.overshoot), str(outcome.scalings)),
+        *(
+            f"{outcome.worker_hours:.2f}",
+            f"{outcome.delay_s:.1f}",
+            f"{outcome.max_lag:,.0f}",
+            str(outcome.max_lag_at_s),
+        ),
     )
 
 

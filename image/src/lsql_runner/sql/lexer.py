@@ -27,8 +27,8 @@ _QUOTED = {
 
 def skip_blank(text: str, at: int) -> int:
     """The offset of the first character at or after `at` that is neither white space nor comment."""
-    found = _BLANK.match(text, at)
-    end = found.end() if found else at
+    match = _BLANK.match(text, at)
+    end = match.end() if match else at
     if text.startswith("/*", end):
         raise LsqlError("COMMENT_UNCLOSED", Span(end, end + 2))
     return end
@@ -46,12 +46,12 @@ def next_token(text: str, at: int) -> Token:
         return Token(TokenKind.END, "", "", Span(len(text), len(text)))
     if text[start] in _QUOTED:
         return _read_quoted(text, start)
-    if found := _NUMBER.match(text, start):
-        return _number(text, start, found.group())
-    if found := _WORD.match(text, start):
-        return Token(TokenKind.WORD, found.group(), found.group(), Span(start, found.end()))
-    if found := _SYMBOL.match(text, start):
-        return Token(TokenKind.SYMBOL, found.group(), found.group(), Span(start, found.end()))
+    if match := _NUMBER.match(text, start):
+        return _number(text, start, match.group())
+    if match := _WORD.match(text, start):
+        return Token(TokenKind.WORD, match.group(), match.group(), Span(start, match.end()))
+    if match := _SYMBOL.match(text, start):
+        return Token(TokenKind.SYMBOL, match.group(), match.group(), Span(start, match.end()))
     raise LsqlError(
         "CHARACTER_INVALID",
         Span(start, start + 1),
@@ -62,16 +62,16 @@ def next_token(text: str, at: int) -> Token:
 
 def _read_quoted(text: str, start: int) -> Token:
     quote = text[start]
-    found = _QUOTED[quote].match(text, start)
-    if not found:
+    match = _QUOTED[quote].match(text, start)
+    if not match:
         raise LsqlError("QUOTE_UNCLOSED", Span(start, start + 1), quote=quote)
-    body = found.group()[1:-1].replace(quote * 2, quote)
-    span = Span(start, found.end())
+    body = match.group()[1:-1].replace(quote * 2, quote)
+    span = Span(start, match.end())
     if quote != "`":
-        return Token(TokenKind.STRING, found.group(), body, span)
+        return Token(TokenKind.STRING, match.group(), body, span)
     if not body:
         raise LsqlError("NAME_EMPTY", span)
-    return Token(TokenKind.QUOTED_NAME, found.group(), body, span)
+    return Token(TokenKind.QUOTED_NAME, match.group(), body, span)
 
 
 def _number(text: str, start: int, digits: str) -> Token:

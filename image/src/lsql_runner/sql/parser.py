@@ -99,9 +99,9 @@ def _read_set(cursor: Cursor) -> ast.SetStatement:
 
 def _read_set_key(cursor: Cursor) -> tuple[str, Span]:
     at = cursor.raw_start()
-    if found := _SET_KEY.match(cursor.text, at):
-        cursor.seek(found.end())
-        return found.group().replace("`", ""), Span(at, found.end())
+    if match := _SET_KEY.match(cursor.text, at):
+        cursor.seek(match.end())
+        return match.group().replace("`", ""), Span(at, match.end())
     token = cursor.peek()
     if token.kind in (TokenKind.QUOTED_NAME, TokenKind.STRING):
         cursor.next()
@@ -114,9 +114,9 @@ def _read_set_value(cursor: Cursor) -> tuple[str, Span]:
     if at < len(cursor.text) and cursor.text[at] in "'\"`":
         token = cursor.next()
         return token.value, token.span
-    if found := _BARE_VALUE.match(cursor.text, at):
-        cursor.seek(found.end())
-        return found.group(), Span(at, found.end())
+    if match := _BARE_VALUE.match(cursor.text, at):
+        cursor.seek(match.end())
+        return match.group(), Span(at, match.end())
     cursor.refuse(EXPECTED("VALUE"))
 
 

@@ -38,11 +38,11 @@ def read_topic(cursor: Cursor, expected: Detail) -> ast.Ident:
     at = cursor.raw_start()
     if at < len(cursor.text) and cursor.text[at] == "`":
         return cursor.ident(expected)
-    found = _TOPIC.match(cursor.text, at)
-    if not found or found.group().upper() in RESERVED:
+    match = _TOPIC.match(cursor.text, at)
+    if not match or match.group().upper() in RESERVED:
         cursor.refuse(expected)
-    cursor.seek(found.end())
-    return ast.Ident(found.group(), False, Span(at, found.end()))
+    cursor.seek(match.end())
+    return ast.Ident(match.group(), False, Span(at, match.end()))
 
 
 def read_select(cursor: Cursor) -> ast.Select:
@@ -268,8 +268,8 @@ def _read_legacy_duration(cursor: Cursor) -> ast.DurationLiteral:
     if unit.text.lower() not in ast.UNIT_MS or not amount.text.isdigit():
         cursor.refuse(EXPECTED("TIME_UNIT", known=", ".join(ast.UNIT_MS)))
     cursor.next()
-    found = make_duration(amount.text, unit.text.lower(), amount)
-    return ast.DurationLiteral(found.amount, found.unit, amount.span.to(unit.span))
+    duration = make_duration(amount.text, unit.text.lower(), amount)
+    return ast.DurationLiteral(duration.amount, duration.unit, amount.span.to(unit.span))
 
 
 def _make_window(

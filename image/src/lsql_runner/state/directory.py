@@ -125,11 +125,11 @@ class StateDir:
         """
         local = LocalFolder(self.path)
         try:
-            found = local.read("machine")
-            if not found:
-                found = uuid.uuid4().hex.encode()
-                local.write("machine", found)
-            return found.decode(errors="replace")
+            text = local.read("machine")
+            if not text:
+                text = uuid.uuid4().hex.encode()
+                local.write("machine", text)
+            return text.decode(errors="replace")
         except OSError as error:
             raise _unwritable(self.path / "machine", error) from None
 
@@ -139,8 +139,8 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNREADABLE; as `folder`.
         """
-        found = (self._read("state.json") or {}).get("id")
-        return None if found is None else str(found)
+        identifier = (self._read("state.json") or {}).get("id")
+        return None if identifier is None else str(identifier)
 
     def new_id(self) -> str:
         """Save a new id.

@@ -134,8 +134,8 @@ class LocalFolder:
             return []
 
     def all_files(self) -> dict[str, int]:
-        found = (Path(folder, name) for folder, _, names in os.walk(self.path) for name in names)
-        return {str(file.relative_to(self.path)): file.stat().st_size for file in found}
+        paths = (Path(folder, name) for folder, _, names in os.walk(self.path) for name in names)
+        return {str(file.relative_to(self.path)): file.stat().st_size for file in paths}
 
     def delete_all(self) -> None:
         if self.path.exists():

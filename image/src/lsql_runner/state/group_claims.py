@@ -68,16 +68,16 @@ def claim_of(text: str) -> Claim | None:
 
 def topic_id_of(text: str) -> str:
     """The id of the topic in the metadata of a position; empty if it has none."""
-    found = _fields(text).get(_TOPIC_ID)
-    return found if isinstance(found, str) else ""
+    topic_id = _fields(text).get(_TOPIC_ID)
+    return topic_id if isinstance(topic_id, str) else ""
 
 
 def _fields(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 class StateId(Protocol):

@@ -66,7 +66,7 @@ def repartition_state(state: StateDir, partitions: int, repartition: Repartition
 
 def _divisible_queries(saved: SavedState, pinned: Pinned, partitions: int) -> list[str]:
     """The queries with state that have ended a batch. Raises LsqlError if one of them cannot be divided."""
-    found = []
+    names = []
     for query in pinned.fingerprint.stateful:
         operator = fixed_operator(query)
         if operator is not None:
@@ -78,8 +78,8 @@ def _divisible_queries(saved: SavedState, pinned: Pinned, partitions: int) -> li
         if batch.has_begun:
             raise LsqlError("BATCH_UNFINISHED", query=query.name, was=pinned.state_partitions)
         if batch.batch_id:
-            found.append(query.name)
-    return found
+            names.append(query.name)
+    return names
 
 
 def _delete_unnamed(saved: SavedState, pinned: Pinned) -> None:

@@ -67,11 +67,11 @@ def ids_of(topics: Collection[str], brokers: TopicReader) -> dict[str, str]:
         LsqlError: TOPIC_DELETED if one has just been deleted: without its id, the next one with its name would be read
             in its place; BROKER_UNREACHABLE, BROKER_REFUSED.
     """
-    found = brokers.topic_ids(topics)
+    ids = brokers.topic_ids(topics)
     for topic in topics:
-        if topic not in found:
+        if topic not in ids:
             raise LsqlError("TOPIC_DELETED", topic=topic)
-    return found
+    return ids
 
 
 def check_unchanged(topic_ids: Mapping[str, str], brokers: TopicReader) -> None:

@@ -109,8 +109,8 @@ class UriFolder:
 
     def all_files(self) -> dict[str, int]:
         with self._errors():
-            found: Mapping[str, int] = json.loads(java_class(STATE_FILES).listAll(str(self)))
-        return dict(found)
+            sizes: Mapping[str, int] = json.loads(java_class(STATE_FILES).listAll(str(self)))
+        return dict(sizes)
 
     def delete_all(self) -> None:
         with self._errors():

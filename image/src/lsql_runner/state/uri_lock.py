@@ -134,8 +134,8 @@ class StoreLock:
             time.sleep(self._poll_s)
 
     def _is_free(self, content: bytes) -> bool:
-        found = _read(content)
-        return not content or bool(found.get("released")) or self._holder.follows(found)
+        document = _read(content)
+        return not content or bool(document.get("released")) or self._holder.follows(document)
 
     def _delete_older(self, number: int) -> None:
         with suppress(OSError, LsqlError):  # the next holder deletes them
@@ -206,12 +206,12 @@ def owner_of(folder: StateFolder) -> str:
 
 def _read(content: bytes) -> dict[str, Any]:
     with suppress(ValueError):
-        found = json.loads(content)
-        if isinstance(found, dict):
-            return found
+        document = json.loads(content)
+        if isinstance(document, dict):
+            return document
     return {}
 
 
 def _holder(content: bytes) -> str:
-    found = _read(content)
-    return f"{found['pid']} on {found['host']}" if {"pid", "host"} <= found.keys() else "unknown"
+    document = _read(content)
+    return f"{document['pid']} on {document['host']}" if {"pid", "host"} <= document.keys() else "unknown"

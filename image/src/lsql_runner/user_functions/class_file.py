@@ -85,9 +85,9 @@ class _Reader:
         )
 
     def _numbers(self, layout: str) -> tuple[int, ...]:
-        found = struct.unpack_from(layout, self._data, self._at)
+        numbers = struct.unpack_from(layout, self._data, self._at)
         self._at += struct.calcsize(layout)
-        return found
+        return numbers
 
     def _read_constants(self) -> None:
         (count,) = self._numbers(">H")
@@ -115,15 +115,15 @@ class _Reader:
     def _members(self) -> list[Method]:
         """The fields or the methods. A field has no parameters."""
         (count,) = self._numbers(">H")
-        found: list[Method] = []
+        methods: list[Method] = []
         for _ in range(count):
             access, name, kind, attributes = self._numbers(">HHHH")
             for _ in range(attributes):
                 _, length = self._numbers(">HI")
                 self._at += length
             parameters, result = _types(self._text(kind))
-            found.append(Method(self._text(name), parameters, result, access))
-        return found
+            methods.append(Method(self._text(name), parameters, result, access))
+        return methods
 
 
 def _types(descriptor: str) -> tuple[tuple[str, ...], str]:

@@ -93,9 +93,9 @@ def check_classes(functions: Iterable[UserFunction], jars: Jars, path: Path) -> 
         LsqlError: FUNCTION_CLASS_INVALID, FILE_UNREADABLE for a damaged jar.
     """
     for function in functions:
-        found = _problem(function, jars)
-        if found is not None:
-            problem, way_out = found
+        fault = _problem(function, jars)
+        if fault is not None:
+            problem, way_out = fault
             raise LsqlError(
                 "FUNCTION_CLASS_INVALID",
                 path=str(path),
@@ -114,11 +114,15 @@ def _problem(function: UserFunction, jars: Jars) -> _Problem | None:
     if not jars.paths:
         return _PROBLEMS("JARS_MISSING"), _WAYS_OUT("ADD_JAR")
     name = function.class_name.replace(".", "/")
-    found = jars.find(name)
-    if found is None:
+    class_file = jars.find(name)
+    if class_file is None:
         near = ", ".join(jars.similar(name)) or "none"
         return _PROBLEMS("NOT_FOUND"), _WAYS_OUT("ADD_JAR_OR_NAME", near=near)
-    return _unusable(found) or _of_interfaces(function, jars.interfaces(found)) or _of_types(function, jars, found)
+    return (
+        _unusable(class_file)
+        or _of_interfaces(function, jars.interfaces(class_file))
+        or _of_types(function, jars, class_file)
+    )
 
 
 def _unusable(found: ClassFile) -> _Problem | None:
@@ -137,8 +141,8 @@ def _unusable(found: ClassFile) -> _Problem | None:
 def _of_interfaces(function: UserFunction, names: Iterable[str]) -> _Problem | None:
     count = len(function.arguments)
     expected = f"UDF{count}"
-    matches = [found for name in names if (found := _INTERFACE.fullmatch(name))]
-    implemented = {int(found.group(2)) for found in matches}
+    matches = [match for name in names if (match := _INTERFACE.fullmatch(name))]
+    implemented = {int(match.group(2)) for match in matches}
     if count in implemented:
         return None
     usable = sorted(number for number in implemented if 1 <= number <= MAX_ARGUMENTS)

@@ -136,15 +136,15 @@ def _function(name: str, body: Any, path: Path) -> UserFunction:
 
 def _refuse_python(name: str, body: Mapping[str, Any], path: Path) -> None:
     language, class_name = body.get("language"), body.get("class")
-    found = None
+    reason = None
     if "python" in body:
-        found = "python"
+        reason = "python"
     elif isinstance(language, str) and language.lower() == "python":
-        found = f"language: {language}"
+        reason = f"language: {language}"
     elif isinstance(class_name, str) and re.search(r"\.py\b", class_name):
-        found = f"class: {class_name}"
-    if found is not None:
-        raise LsqlError("FUNCTION_IN_PYTHON", path=str(path), function=name, found=found)
+        reason = f"class: {class_name}"
+    if reason is not None:
+        raise LsqlError("FUNCTION_IN_PYTHON", path=str(path), function=name, found=reason)
 
 
 def _check_keys(place: str, body: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ class Jars:
     @cached_property
     def _places(self) -> dict[str, Path]:
         """By name of a class, with slashes: the first jar with it, which is the one that the JVM uses."""
-        found: dict[str, Path] = {}
+        places: dict[str, Path] = {}
         for path in self.paths:
             try:
                 with ZipFile(path) as jar:
@@ -46,8 +46,8 @@ class Jars:
                 raise file_error(path, error) from None
             for name in names:
                 if name.endswith(".class"):
-                    found.setdefault(name.removesuffix(".class"), path)
-        return found
+                    places.setdefault(name.removesuffix(".class"), path)
+        return places
 
     def find(self, name: str) -> ClassFile | None:
         """The class with a name with slashes; None if no jar has it.

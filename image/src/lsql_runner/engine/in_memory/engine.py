@@ -159,12 +159,12 @@ class MemoryEngine:
 
 
 def _ranges(records: Iterable[TopicRecord]) -> dict[Partition, OffsetRange]:
-    found: dict[Partition, OffsetRange] = {}
+    ranges: dict[Partition, OffsetRange] = {}
     for record in records:
         partition = Partition(record.topic, record.partition)
-        start, end = found.get(partition, (record.offset, record.offset + 1))
-        found[partition] = (min(start, record.offset), max(end, record.offset + 1))
-    return found
+        start, end = ranges.get(partition, (record.offset, record.offset + 1))
+        ranges[partition] = (min(start, record.offset), max(end, record.offset + 1))
+    return ranges
 
 
 def _range_reader(session: SparkSession, records: Sequence[TopicRecord]) -> RangeReader:
@@ -172,7 +172,8 @@ def _range_reader(session: SparkSession, records: Sequence[TopicRecord]) -> Rang
         inside = [
             record
             for record in records
-            if (found := ranges.get(Partition(record.topic, record.partition))) and found[0] <= record.offset < found[1]
+            if (offsets := ranges.get(Partition(record.topic, record.partition)))
+            and offsets[0] <= record.offset < offsets[1]
         ]
         return of_topic(Rows(session).frame(inside))
 
