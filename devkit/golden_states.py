@@ -1,6 +1,6 @@
 """Small states of every layout, as earlier versions of the engine have written them.
 
-`make golden-states` writes the missing ones below tests/streams/golden_states, in memory and without a broker. `--all`
+`make golden-states` writes the missing ones below tests/streams/golden_states, with the in-memory engine. `--all`
 rewrites all, which is right only for a new layout. A test starts a processor on each and continues it.
 """
 

@@ -16,7 +16,7 @@ from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.port import Sinks
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.engine.sink_failures import sink_error
-from lsql_runner.engine.sink_writer import continue_marks, sink_writer
+from lsql_runner.engine.sink_writer import renew_if_sink_is_ahead, sink_writer
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.jvm.java_errors import errors_of
@@ -86,11 +86,11 @@ class RealSink:
         except Exception as error:
             raise sink_error(errors_of(error), write, self._sinks.connections) or error from None
 
-    def has_later_marks(self, sql: str, checkpoint: StateFolder) -> bool:
-        """Whether the server has marks of batches that a checkpoint has not planned."""
+    def is_ahead(self, sql: str, checkpoint: StateFolder) -> bool:
+        """Whether the last batch in the server is later than the planned batches of a checkpoint."""
         write = planned(sql, self.kind)
         writer = sink_writer(self._engine.session, "tests", "sink-0", write, self._sinks)
-        return continue_marks(writer, checkpoint, write, self._sinks)
+        return renew_if_sink_is_ahead(writer, checkpoint, write, self._sinks)
 
 
 class PostgresSink(RealSink):

@@ -1,6 +1,6 @@
 """Case files on a real broker: those that have each kind of operator, format and error policy between them.
 
-tests/streams runs all case files in memory. With ALL_CASES=1, as in `make test-all`, all of them run here too.
+tests/streams runs all case files with the in-memory engine. With ALL_CASES=1, as in `make test-all`, all run here too.
 """
 
 from __future__ import annotations

@@ -292,18 +292,18 @@ def test_refused_credentials_are_not_a_bad_record(
     assert password not in str(error)
 
 
-def test_marks_of_another_user_are_a_refusal(
+def test_a_table_of_batches_of_another_user_is_a_refusal(
     engine: MemoryEngine, sink: PostgresSink, postgres: Postgres, tmp_path: Path
 ) -> None:
-    sink.write(INSERT, 0, batch(1))  # creates the table of the marks
+    sink.write(INSERT, 0, batch(1))  # creates the table lsql_batches
     open_checkpoint(checkpoint := LocalFolder(tmp_path))
-    assert not sink.has_later_marks(INSERT, checkpoint)
+    assert not sink.is_ahead(INSERT, checkpoint)
     postgres.sql(f"CREATE ROLE other LOGIN PASSWORD '{PASSWORD}'")
     postgres.sql("GRANT USAGE ON SCHEMA public TO other; GRANT INSERT, SELECT ON log TO other")
     connection = SinkConnection(name="db", kind="postgresql", url=postgres.url, user="other", password=PASSWORD)
 
     with pytest.raises(LsqlError) as found:
-        RealSink(engine, connection).has_later_marks(INSERT, checkpoint)
+        RealSink(engine, connection).is_ahead(INSERT, checkpoint)
 
     assert found.value.code == "SINK_REFUSED"
     assert "lsql_batches" in str(found.value.params["reason"])

@@ -1,1 +1,1 @@
-"""Programs on Spark, with records in memory."""
+"""Programs on Spark, with the in-memory engine."""

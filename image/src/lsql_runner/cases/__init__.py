@@ -1,1 +1,1 @@
-"""Case files: a program, input records, expected records. `lsql test` runs them in memory or on brokers."""
+"""Case files: a program, input and expected records. `lsql test` runs them with the in-memory engine or on brokers."""

@@ -27,7 +27,7 @@ class CaseRun:
 
 
 class CaseEngine(Protocol):
-    """Runs cases, on records in memory or on real brokers."""
+    """Runs cases, with the in-memory engine or on real brokers."""
 
     def run(self, case: Case, prepared: PreparedCase) -> CaseRun:
         """Run the program over the micro-batches of the case; each is processed before the next is written.

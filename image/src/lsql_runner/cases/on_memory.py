@@ -1,4 +1,4 @@
-"""Runs cases on records in memory: the same engine without brokers."""
+"""Runs cases with the in-memory engine: the same queries without brokers."""
 
 from __future__ import annotations
 

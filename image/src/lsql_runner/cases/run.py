@@ -46,7 +46,7 @@ def run_cases(
         paths: case files, and folders with case files.
         junit: the file for a JUnit report; None for no report.
         echo: receives the lines of output.
-        runs_on: the brokers; or the JVM in which cases run in memory, and which is ended after them.
+        runs_on: the brokers; or the JVM of the in-memory engine, which is ended after the cases.
         warn: receives problems that are not results of cases.
         udf_dir: the directory with user-defined functions, whose jars the JVM has on its class path.
 

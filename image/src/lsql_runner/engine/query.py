@@ -13,7 +13,7 @@ from lsql_runner.engine.micro_batches import BatchReports, start_for_sink, start
 from lsql_runner.engine.port import Job
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
-from lsql_runner.engine.sink_writer import continue_marks, sink_writer
+from lsql_runner.engine.sink_writer import renew_if_sink_is_ahead, sink_writer
 from lsql_runner.engine.topic_output import commit_abandoned
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
@@ -54,7 +54,9 @@ class RunningPlan:
             _RESTORED.format(query=query.name)
             for query in job.plan.queries
             if query.sink_write is not None
-            and continue_marks(sink_writers[query.name], job.checkpoints / query.name, query.sink_write, job.sinks)
+            and renew_if_sink_is_ahead(
+                sink_writers[query.name], job.checkpoints / query.name, query.sink_write, job.sinks
+            )
         )
         """What the start has found that a person should know."""
         self._reports = BatchReports(spark, job)

@@ -25,12 +25,12 @@ _IDLE_TRANSACTION_S = 15
 node is lost, and the standby waits for its locks. A client that only waits for records sends its rows again."""
 
 
-def continue_marks(writer: JavaObject, checkpoint: StateFolder, write: WriteSink, sinks: Sinks) -> bool:
-    """Give a checkpoint a new run id if its sink has marks of later batches. Returns whether it has.
+def renew_if_sink_is_ahead(writer: JavaObject, checkpoint: StateFolder, write: WriteSink, sinks: Sinks) -> bool:
+    """Give a checkpoint a new run id if its sink has a later last batch. Returns whether it has.
 
-    The marks say which batches are written. A checkpoint that is older, for example on a volume that was restored from
-    a snapshot, numbers its next batches like batches that are marked, and their rows would be left out. Marks of
-    another run id are ignored.
+    The last batch in a sink says which batches are written. An older checkpoint, for example on a volume that was
+    restored from a snapshot, uses the numbers of written batches again, and their rows would be left out. Last batches
+    of another run id are ignored.
 
     Raises:
         LsqlError: as `sink_writer`: the server does not answer, or refuses this client.

@@ -1,8 +1,7 @@
 """Decides which checkpoints a program continues. Its queries are matched by content with the queries of the last start.
 
 A query that continues a checkpoint takes over the name of the query and the names of its stores. Adding, moving or
-removing other INSERTs then affects neither its state, nor its metrics, nor the marks in a sink that say which batches
-are written.
+removing other INSERTs then affects neither its state, nor its metrics, nor the last batch in a sink.
 """
 
 from __future__ import annotations

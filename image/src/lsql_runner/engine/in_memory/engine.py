@@ -1,4 +1,4 @@
-"""Runs a plan on records in memory: the same queries as on Kafka, one micro-batch at a time, without brokers.
+"""The in-memory engine runs a plan on given records, without brokers: the same queries, one micro-batch at a time.
 
 Each query reads one memory stream with the records of all topics, so that all its sources read a batch at once.
 Everything except the source is the same as in production: compiled plan, state stores, watermarks, checkpoints.

@@ -1,4 +1,4 @@
-"""The running queries of a plan on records in memory, with one memory stream for each query."""
+"""The running queries of a plan in the in-memory engine, with one memory stream for each query."""
 
 from __future__ import annotations
 
