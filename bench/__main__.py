@@ -113,12 +113,12 @@ def _compare(
     """Run the engines in turns, so that a machine that slows down affects all of them."""
     expected = workload.expectation(inputs.preloaded.reports(), options.records)
     records = records_of(workload, options.records)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for number in range(1, options.runs + 1):
         for engine in engines:
             done = _run_once(engine, workload, expected, inputs, options, number)
             result = measures_of(done.samples, records, done.private_mib)
-            found.append(
+            results.append(
                 {
                     "workload": workload.name,
                     "title": workload.title,
@@ -129,7 +129,7 @@ def _compare(
                 }
             )
             say(f"{workload.name} {number}/{options.runs} {engine.name}: {line(result)}")
-    return found
+    return results
 
 
 def _run_once(

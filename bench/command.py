@@ -33,10 +33,10 @@ def print_table(results: Iterable[Result], table: Callable[[Sequence[Result]], s
         table: of all results.
     """
     end_on_signals()
-    found: list[Result] = []
+    runs_measured: list[Result] = []
     try:
         for result in results:
-            found.append(result)
+            runs_measured.append(result)
             say(str(result))
     except (BenchFailed, ProcessFailed) as error:
         say(f"failed: {error}")
@@ -44,7 +44,7 @@ def print_table(results: Iterable[Result], table: Callable[[Sequence[Result]], s
     except KeyboardInterrupt:
         say("ended")
         return 1
-    print(table(found))
+    print(table(runs_measured))
     return 0
 
 

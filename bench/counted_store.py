@@ -21,9 +21,9 @@ class CountedStore(ObjectStore):
     def take_requests(self) -> str:
         """How many requests there were for each batch, by kind. A batch ends with an entry of the commit log."""
         lines = self.requests()
-        found = [match for line in lines[self._taken :] if (match := _REQUEST.search(line))]
+        matches = [match for line in lines[self._taken :] if (match := _REQUEST.search(line))]
         self._taken = len(lines)
-        kinds = Counter(match[1] for match in found)
-        batches = sum(match[1] == "PutObject" and _COMMIT in match[2] for match in found)
+        kinds = Counter(match[1] for match in matches)
+        batches = sum(match[1] == "PutObject" and _COMMIT in match[2] for match in matches)
         shares = ", ".join(f"{count / max(1, batches):.1f} {kind}" for kind, count in kinds.most_common())
-        return f"object store: {len(found)} requests, {batches} batches; for each: {shares}"
+        return f"object store: {len(matches)} requests, {batches} batches; for each: {shares}"

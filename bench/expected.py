@@ -78,10 +78,10 @@ def _records(
     count = 0
     sample: dict[bytes, list[tuple[object, ...]]] = defaultdict(list)
     for report in reports:
-        found = rows(report) if report.key in SAMPLED or not is_ordered else None
-        count += 1 if found is None else len(found)
-        if found and report.key in SAMPLED:
-            sample[report.key] += found
+        rows_of_report = rows(report) if report.key in SAMPLED or not is_ordered else None
+        count += 1 if rows_of_report is None else len(rows_of_report)
+        if rows_of_report and report.key in SAMPLED:
+            sample[report.key] += rows_of_report
     return Records(count, dict(sample), is_ordered)
 
 
@@ -127,10 +127,10 @@ def check_records(name: str, expected: Records, written: int, sample: Mapping[by
     if written != expected.count:
         raise BenchFailed(f"{name}: {written} records written, {expected.count} expected")
     for key, rows in expected.sample.items():
-        found = sample.get(key, [])
-        if (found != rows) if expected.is_ordered else (Counter(found) != Counter(rows)):
+        actual = sample.get(key, [])
+        if (actual != rows) if expected.is_ordered else (Counter(actual) != Counter(rows)):
             wrong = next(
-                (pair for pair in zip(found, rows, strict=False) if pair[0] != pair[1]), (len(found), len(rows))
+                (pair for pair in zip(actual, rows, strict=False) if pair[0] != pair[1]), (len(actual), len(rows))
             )
             raise BenchFailed(f"{name}: the results of {key.decode()} differ, for example {wrong[0]}, not {wrong[1]}")
 

@@ -55,15 +55,15 @@ def by_count(records: Sequence[Appended], results: Sequence[Appended], size_ms: 
     counted: dict[tuple[bytes, int], list[Appended]] = defaultdict(list)
     for record in records:
         counted[record.key, record.at_ms - record.at_ms % size_ms].append(record)
-    found: list[tuple[Appended, int]] = []
+    appended: list[tuple[Appended, int]] = []
     done: dict[tuple[bytes, int], int] = defaultdict(int)
     for result in results:
         group = result.key[:-8], int.from_bytes(result.key[-8:], "big")
         count = result.value["n"]
         if count > len(counted[group]):
             raise BenchFailed(f"{count} records counted for a key and window with {len(counted[group])}")
-        found += [(record, result.at_ms) for record in counted[group][done[group] : count]]
+        appended += [(record, result.at_ms) for record in counted[group][done[group] : count]]
         done[group] = max(done[group], count)
-    if len(found) != len(records):
-        raise BenchFailed(f"the results count {len(found)} of {len(records)} records")
-    return found
+    if len(appended) != len(records):
+        raise BenchFailed(f"the results count {len(appended)} of {len(records)} records")
+    return appended

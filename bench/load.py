@@ -199,8 +199,8 @@ def _run(
         decode = decoder(contender.engine, program)
 
         def results(topic: str) -> list[Appended]:
-            found = follower.records(topic) if follower else _stored(broker, topic)
-            return [decode(*record) for record in found]
+            records = follower.records(topic) if follower else _stored(broker, topic)
+            return [decode(*record) for record in records]
 
         try:
             latencies = _latencies(broker, program, topics, results, skip_s=options.warm_up) if rate else Latencies(())

@@ -165,5 +165,5 @@ def _ratio(ours: Sequence[float], others: Sequence[float]) -> str:
 def _cell(values: Sequence[float], written: Callable[[float], str]) -> str:
     if not values:
         return "too short"
-    found = spread(values)
-    return f"{written(found.low)} / {written(found.middle)} / {written(found.high)}"
+    values_spread = spread(values)
+    return f"{written(values_spread.low)} / {written(values_spread.middle)} / {written(values_spread.high)}"

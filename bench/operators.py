@@ -93,11 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for source in dict.fromkeys(each for program in wanted for each in program.inputs):
                 say(f"writing {options.records:,} records to {source.topic}")
                 preload(broker, registry, source, options.records, options.partitions)
-            found: dict[str, list[RunMeasures]] = {program.title: [] for program in wanted}
+            measures: dict[str, list[RunMeasures]] = {program.title: [] for program in wanted}
             for number in range(options.runs):
                 for place, program in enumerate(wanted):
                     result = _run(program, broker, registry, options, f"bench-{place}-{number}")
-                    found[program.title].append(result)
+                    measures[program.title].append(result)
                     say(_line(program.title, [result]))
     except (BenchFailed, ProcessFailed) as error:
         print(f"failed: {error}", file=sys.stderr)
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         "\n| program | records/s, warm | records/s of one core, warm | seconds to the first commit |\n|---|---|---|---|"
     )
-    for title, results in found.items():
+    for title, results in measures.items():
         print(_line(title, results))
     print(f"\n{options.records:,} records of each topic, {options.runs} runs (min / median / max). {machine()}")
     return 0

@@ -51,11 +51,11 @@ def avro_decoder(registry: Registry) -> Decode:
 
 def sampled_rows(results: Iterable[Result], decode: Decode) -> dict[bytes, list[tuple[object, ...]]]:
     """The fields of each result of the sampled keys, in order."""
-    found: dict[bytes, list[tuple[object, ...]]] = defaultdict(list)
+    rows: dict[bytes, list[tuple[object, ...]]] = defaultdict(list)
     for key, value in results:
         if key in SAMPLED and value is not None:
-            found[key].append(tuple(decode(value).values()))
-    return dict(found)
+            rows[key].append(tuple(decode(value).values()))
+    return dict(rows)
 
 
 def last_counts(results: Iterable[Result], window: Callable[[Result], Window]) -> dict[Window, int]:

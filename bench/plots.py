@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "docs/images", help="folder (default docs/images)")
     options = parser.parse_args(arguments)
     try:
-        found = plots([read(path) for path in options.files])
+        drawn = plots([read(path) for path in options.files])
         options.out.mkdir(parents=True, exist_ok=True)
-        for name, chart in found.items():
+        for name, chart in drawn.items():
             (options.out / name).write_text(svg(chart), encoding="utf-8")
             print(options.out / name)
     except (OSError, ValueError) as error:

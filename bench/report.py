@@ -76,11 +76,11 @@ def _table(kind: str, runs: Sequence[Mapping[str, Any]]) -> str:
 
 def comparisons(runs: Sequence[Mapping[str, Any]]) -> list[Comparison]:
     """The runs by workload and engine, in the order in which they first occur."""
-    found: dict[str, dict[str, list[RunMeasures]]] = {}
+    by_workload: dict[str, dict[str, list[RunMeasures]]] = {}
     for run in runs:
-        engines = found.setdefault(run["title"], {})
+        engines = by_workload.setdefault(run["title"], {})
         engines.setdefault(run["engine"], []).append(RunMeasures(**run["measures"]))
-    return [Comparison(title, engines) for title, engines in found.items()]
+    return [Comparison(title, engines) for title, engines in by_workload.items()]
 
 
 if __name__ == "__main__":

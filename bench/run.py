@@ -99,12 +99,12 @@ def watch(
 def position(client: Consumer, places: list[TopicPartition]) -> int:
     """The number of records of the sources that the group has read."""
     try:
-        found = client.committed(places, timeout=10)
+        committed = client.committed(places, timeout=10)
     except KafkaException as error:
         if error.args[0].retriable() or error.args[0].code() in _TRANSIENT_ERRORS:
             return 0
         raise BenchFailed(f"the position of the group cannot be read: {error}") from error
-    return sum(place.offset for place in found if place.offset > 0)
+    return sum(place.offset for place in committed if place.offset > 0)
 
 
 _TRANSIENT_ERRORS = (

@@ -196,8 +196,8 @@ def _properties(pods: StreamsPods, instance: str, settings: Mapping[str, str]) -
         consumer={},
         producer={},
     )
-    found = streams_settings.of(task) | {"client.id": instance} | dict(settings)
-    return "".join(f"{key}={value}\n" for key, value in found.items())
+    properties = streams_settings.of(task) | {"client.id": instance} | dict(settings)
+    return "".join(f"{key}={value}\n" for key, value in properties.items())
 
 
 def _config_map(name: str, properties: str) -> Resource:

@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _ends() -> list[signal.Signals]:
-    """The signals that end the demo, without those that are ignored at its start: by nohup, or in the background."""
+    """The signals that end the demo, except signals that are ignored at its start: by nohup, or in the background."""
     ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return [number for number in ends if signal.getsignal(number) is not signal.SIG_IGN]
 

@@ -36,12 +36,12 @@ class Results:
         if self._thread.is_alive():
             return True
         try:
-            found = self._consumer.list_topics(timeout=2).topics
+            metadata = self._consumer.list_topics(timeout=2).topics
         except KafkaException:
             return False
-        if not topics or any(topic not in found or not found[topic].partitions for topic in topics):
+        if not topics or any(topic not in metadata or not metadata[topic].partitions for topic in topics):
             return False
-        self._consumer.assign([TopicPartition(t, p, OFFSET_BEGINNING) for t in topics for p in found[t].partitions])
+        self._consumer.assign([TopicPartition(t, p, OFFSET_BEGINNING) for t in topics for p in metadata[t].partitions])
         self._thread.start()
         return True
 

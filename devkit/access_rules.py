@@ -49,7 +49,13 @@ def allow(
 def grant(broker: Broker, acl: Acl) -> None:
     """Grant the user a right of a program."""
     kind, pattern = _resource(acl)
-    allow(broker, kind, acl.name, *(AclOperation[operation_of(found)] for found in acl.operations), pattern=pattern)
+    allow(
+        broker,
+        kind,
+        acl.name,
+        *(AclOperation[operation_of(operation)] for operation in acl.operations),
+        pattern=pattern,
+    )
 
 
 def revoke(broker: Broker, acl: Acl) -> None:
@@ -57,9 +63,9 @@ def revoke(broker: Broker, acl: Acl) -> None:
     kind, pattern = _resource(acl)
     rules = [
         AclBindingFilter(
-            kind, acl.name, pattern, f"User:{USER}", "*", AclOperation[operation_of(found)], AclPermissionType.ALLOW
+            kind, acl.name, pattern, f"User:{USER}", "*", AclOperation[operation_of(operation)], AclPermissionType.ALLOW
         )
-        for found in acl.operations
+        for operation in acl.operations
     ]
     admin = _admin(broker)
     for future in admin.delete_acls(rules).values():

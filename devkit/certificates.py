@@ -24,12 +24,12 @@ class Certificate:
 
     def encrypted_key(self, password: str) -> str:
         """The private key, encrypted as OpenSSL does it."""
-        return _written(self.key, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
+        return _pem(self.key, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
 
     @property
     def traditional_key(self) -> str:
         """The private key in cert-manager's default form: SEC 1, or PKCS#1 for RSA."""
-        return _written(self.key, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+        return _pem(self.key, PrivateFormat.TraditionalOpenSSL, NoEncryption())
 
 
 class Authority:
@@ -45,8 +45,8 @@ class Authority:
         made = self._ca.issue_cert(*names, common_name=common_name)
         chain = b"".join(blob.bytes() for blob in made.cert_chain_pems)
         key = made.private_key_pem.bytes().decode()
-        return Certificate(chain.decode(), _written(key, PrivateFormat.PKCS8, NoEncryption()))
+        return Certificate(chain.decode(), _pem(key, PrivateFormat.PKCS8, NoEncryption()))
 
 
-def _written(key: str, form: PrivateFormat, encryption: KeySerializationEncryption) -> str:
+def _pem(key: str, form: PrivateFormat, encryption: KeySerializationEncryption) -> str:
     return load_pem_private_key(key.encode(), None).private_bytes(Encoding.PEM, form, encryption).decode()

@@ -106,8 +106,8 @@ def _node(name: str) -> Node:
 
 
 def _container_id(pod: Resource) -> str:
-    found: str = pod["status"]["containerStatuses"][0]["containerID"]
-    return found.removeprefix("containerd://")
+    container: str = pod["status"]["containerStatuses"][0]["containerID"]
+    return container.removeprefix("containerd://")
 
 
 def given_cluster() -> Path | None:
@@ -149,7 +149,7 @@ def held_cluster() -> Iterator[None]:
             del os.environ[HELD_VARIABLE]
             if not was_up:
                 lifecycle.down()
-                assert not (found := machine.remains()), f"`down` did not remove {found}"
+                assert not (remains := machine.remains()), f"`down` did not remove {remains}"
 
 
 def outgoing_address() -> str:

@@ -43,8 +43,8 @@ def await_running(kubectl: Kubectl, name: str, deadline_s: float = 60) -> Resour
     """Wait until the pod's container runs; returns the pod."""
 
     def running() -> Resource | None:
-        found = kubectl.get("pod", name)
-        statuses = found["status"].get("containerStatuses", [])
-        return found if statuses and statuses[0].get("started") and "running" in statuses[0]["state"] else None
+        pod = kubectl.get("pod", name)
+        statuses = pod["status"].get("containerStatuses", [])
+        return pod if statuses and statuses[0].get("started") and "running" in statuses[0]["state"] else None
 
     return kubectl.wait_until(running, deadline_s, f"pod {name} runs") or {}

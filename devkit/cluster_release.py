@@ -135,8 +135,8 @@ class InstalledProcessor:
 
     def pods(self) -> Sequence[Resource]:
         """The pods that are not being deleted."""
-        found = self.kubectl.list("pods", f"app={self.name},lenses=lenses-processor")
-        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+        pods = self.kubectl.list("pods", f"app={self.name},lenses=lenses-processor")
+        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def pod(self) -> Resource:
         """The only pod."""
@@ -150,8 +150,8 @@ class InstalledProcessor:
 
     def container(self) -> Resource:
         """The state of the runner's container; empty if there is none yet."""
-        found = self.pod()["status"].get("containerStatuses") or [{}]
-        return dict(found[0])
+        containers = self.pod()["status"].get("containerStatuses") or [{}]
+        return dict(containers[0])
 
     def restarts(self) -> int:
         """The number of restarts of the container."""
@@ -182,8 +182,8 @@ class InstalledProcessor:
         """GET /stream. Raises KubectlFailed while the processor does not respond."""
         pod = self.pod()["metadata"]["name"]
         path = f"/api/v1/namespaces/{self.kubectl.namespace}/pods/{pod}:8083/proxy/stream"
-        found: Stream = json.loads(self.kubectl.raw(path))
-        return found
+        document: Stream = json.loads(self.kubectl.raw(path))
+        return document
 
     def signal(self, name: str, number: int = 9) -> None:
         """Send a signal to the first process in the container whose name begins with `name`."""

@@ -121,15 +121,15 @@ class Traffic:
             (int(json.loads(record.value or b"{}")["id"]), dict(record.headers)[BATCH_HEADER])
             for record in broker.consume_all(target)
         )
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for (number, _), count in batches.items():
-            found[number] += count
+            counts[number] += count
         written = frozenset(self._acknowledged)
         return TrafficReport(
             written=len(written),
-            missing=tuple(sorted(written - found.keys())),
-            unexpected=tuple(sorted(found.keys() - written)),
-            duplicates=sum(count - 1 for count in found.values()),
+            missing=tuple(sorted(written - counts.keys())),
+            unexpected=tuple(sorted(counts.keys() - written)),
+            duplicates=sum(count - 1 for count in counts.values()),
             repeated_batch=sum(count - 1 for count in batches.values()),
         )
 

@@ -12,10 +12,10 @@ JOINED_S = 180
 
 def worker_pods(release: ReleaseWithTraffic) -> Sequence[Resource]:
     """The worker pods that are not being deleted."""
-    found = release.helm.kubectl.list(
+    pods = release.helm.kubectl.list(
         "pods", f"app.kubernetes.io/instance={release.name},app.kubernetes.io/component=worker"
     )
-    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
 
 def await_workers(release: ReleaseWithTraffic, count: int) -> None:

@@ -57,11 +57,11 @@ def _paths() -> tuple[str, ...]:
 @cache
 def error_calls() -> tuple[ErrorCall, ...]:
     """The calls in all modules of the package except `errors`."""
-    found: list[ErrorCall] = []
+    calls: list[ErrorCall] = []
     for path in _paths():
         if not path.startswith("errors/"):
-            found += _calls(path, module(path), module(path))
-    return tuple(found)
+            calls += _calls(path, module(path), module(path))
+    return tuple(calls)
 
 
 @cache
@@ -81,12 +81,12 @@ def exceptions() -> frozenset[str]:
 
 def strings() -> set[str]:
     """All strings of the package outside of its catalogue: codes may be constants, or data of a table."""
-    found = set()
+    texts = set()
     for path in _paths():
         if not path.startswith("errors/catalogue/"):
             nodes = ast.walk(module(path))
-            found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return found
+            texts |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return texts
 
 
 @cache
@@ -123,14 +123,14 @@ def detail_tables() -> Iterator[tuple[str, str, set[str], set[str]]]:
 
 
 def _strings_outside_tables(tree: ast.AST) -> set[str]:
-    found: set[str] = set()
+    texts: set[str] = set()
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.Call) and _name(child) == "DetailTable":
             continue
         if isinstance(child, ast.Constant) and isinstance(child.value, str) and child.value.isupper():
-            found.add(child.value)
-        found |= _strings_outside_tables(child)
-    return found
+            texts.add(child.value)
+        texts |= _strings_outside_tables(child)
+    return texts
 
 
 def _calls(path: str, node: ast.AST, scope: ast.AST) -> Iterator[ErrorCall]:

@@ -73,10 +73,10 @@ class FakeBrokers(RangeReader):
         self._topics[name] = FakeTopic([{} for _ in range(partitions)], [0] * partitions, dict(config or {}))
 
     def produce(self, topic: str, *records: KeyValue, partition: int = 0) -> None:
-        found = self._topics[topic]
+        fake_topic = self._topics[topic]
         for record in records:
-            found.records[partition][found.ends[partition]] = record
-            found.ends[partition] += 1
+            fake_topic.records[partition][fake_topic.ends[partition]] = record
+            fake_topic.ends[partition] += 1
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
         """Delete the records before an offset, as retention does."""
@@ -107,11 +107,11 @@ class FakeBrokers(RangeReader):
 
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         self._raise_outage()
-        found: dict[Partition, int] = {}
+        offsets: dict[Partition, int] = {}
         for place in partitions:
             topic = self._existing(place)
-            found[place] = min(topic.records[place.partition], default=topic.ends[place.partition])
-        return found
+            offsets[place] = min(topic.records[place.partition], default=topic.ends[place.partition])
+        return offsets
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         self._raise_outage()
@@ -194,8 +194,8 @@ class FakeBrokers(RangeReader):
 
     def check_topics(self, rights: Mapping[str, Collection[Right]]) -> None:
         self._raise_outage()
-        found = {name: allowed for name, allowed in self.rights.items() if name in self._topics}
-        if (missing := missing_rights(rights, found)) is not None:
+        granted = {name: allowed for name, allowed in self.rights.items() if name in self._topics}
+        if (missing := missing_rights(rights, granted)) is not None:
             raise LsqlError("BROKER_REFUSED", servers=SERVERS, reason=missing)
 
     def check_group(self, name: str) -> None:

@@ -131,12 +131,12 @@ class FakeCluster:
 
     def touch(self, namespace: str, kind: Kind, name: str, labels: Mapping[str, str] | None = None) -> None:
         """Change the object as another client would."""
-        metadata = self._found(namespace, kind, name)["metadata"]
+        metadata = self._find(namespace, kind, name)["metadata"]
         metadata["labels"].update(labels or {})
         metadata["resourceVersion"] = self._next()
 
     def labels(self, namespace: str, kind: Kind, name: str) -> dict[str, str]:
-        return dict(self._found(namespace, kind, name)["metadata"]["labels"])
+        return dict(self._find(namespace, kind, name)["metadata"]["labels"])
 
     def call_count(self, method: str) -> int:
         """The number of calls of a method."""
@@ -150,11 +150,11 @@ class FakeCluster:
 
     def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
         self._allow("workload", namespace, kind, name)
-        return copy.deepcopy(self._found(namespace, kind, name))
+        return copy.deepcopy(self._find(namespace, kind, name))
 
     def label(self, namespace: str, kind: Kind, name: str, version: str, key: str, value: str) -> None:
         self._allow("label", namespace, kind, name)
-        metadata = self._found(namespace, kind, name)["metadata"]
+        metadata = self._find(namespace, kind, name)["metadata"]
         if metadata["resourceVersion"] != version:
             raise Conflict("the object has been modified")
         metadata.setdefault("labels", {})[key] = value
@@ -162,17 +162,17 @@ class FakeCluster:
 
     def delete_workload(self, namespace: str, kind: Kind, name: str, uid: str) -> None:
         self._allow("delete_workload", namespace, kind, name)
-        if self._found(namespace, kind, name)["metadata"]["uid"] != uid:
+        if self._find(namespace, kind, name)["metadata"]["uid"] != uid:
             raise Conflict(f"{name} is another workload now")
         del self._workloads[namespace, kind, name]
 
     def scale_deployment(self, namespace: str, name: str, uid: str, replicas: int) -> None:
         self._allow("scale_deployment", namespace, name, str(replicas))
-        found = self._found(namespace, "Deployment", name)
-        if found["metadata"]["uid"] != uid:
+        deployment = self._find(namespace, "Deployment", name)
+        if deployment["metadata"]["uid"] != uid:
             raise Conflict(f"{name} is another Deployment now")
-        found["spec"]["replicas"] = replicas
-        found["metadata"]["resourceVersion"] = self._next()
+        deployment["spec"]["replicas"] = replicas
+        deployment["metadata"]["resourceVersion"] = self._next()
 
     def autoscalers(self, namespace: str) -> list[Autoscaler]:
         self._allow("autoscalers", namespace)
@@ -231,7 +231,7 @@ class FakeCluster:
         if (method, namespace) in self.refused:
             raise ClusterError("forbidden")
 
-    def _found(self, namespace: str, kind: Kind, name: str) -> dict[str, Any]:
+    def _find(self, namespace: str, kind: Kind, name: str) -> dict[str, Any]:
         try:
             return self._workloads[namespace, kind, name]
         except KeyError:

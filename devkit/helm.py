@@ -47,10 +47,10 @@ class ToolFailed(AssertionError):
 
 def tool(name: str) -> Path:
     """The path of a program that ci/tools/go_tools.py builds; FileNotFoundError if it has not been built."""
-    found = TOOLS / name
-    if not found.exists():
-        raise FileNotFoundError(f"{found} is missing: run `python -m ci.tools.go_tools`")
-    return found
+    path = TOOLS / name
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: run `python -m ci.tools.go_tools`")
+    return path
 
 
 def run(argv: Sequence[str | Path], folder: Path = ROOT, path: Sequence[Path] = ()) -> str:
@@ -118,20 +118,20 @@ def template(
 
 def values_files() -> list[Path]:
     """Every values file of the checkout that a test renders: the chart's and the examples'."""
-    found = [
+    files = [
         *CHART.glob("ci/*-values.yaml"),
         *CHART.glob("ci-render/*-values.yaml"),
         *ROOT.glob("sql-examples/*/values.yaml"),
     ]
-    assert found, "no values files"
-    return sorted(found)
+    assert files, "no values files"
+    return sorted(files)
 
 
 def only_object(objects: Sequence[Object], kind: str) -> Object:
     """The only object of a kind."""
-    found = [candidate for candidate in objects if candidate["kind"] == kind]
-    assert len(found) == 1, f"{len(found)} objects of kind {kind}"
-    return found[0]
+    matching = [candidate for candidate in objects if candidate["kind"] == kind]
+    assert len(matching) == 1, f"{len(matching)} objects of kind {kind}"
+    return matching[0]
 
 
 def pod_specs(objects: Sequence[Object]) -> Iterator[tuple[str, Object]]:

@@ -131,7 +131,7 @@ class Kerberos:
 
 
 def _program(name: str) -> str:
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
-    if found is None:
+    path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
+    if path is None:
         raise FileNotFoundError(f"{name} is missing: `make test-servers` says how to install it")
-    return found
+    return path

@@ -41,10 +41,10 @@ def is_ready(pod: Resource) -> bool:
 def program() -> str:
     """The path of the kubectl of the test cluster, or of the one on the PATH."""
     own = Path(sys.prefix, "share/lsql-runner/cluster-tools/bin/kubectl")
-    found = str(own) if own.exists() else shutil.which("kubectl")
-    if found is None:
+    path = str(own) if own.exists() else shutil.which("kubectl")
+    if path is None:
         raise FileNotFoundError("kubectl is neither on the PATH nor built: run `python -m ci.tools.cluster_tools`")
-    return found
+    return path
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Kubectl:
         """All objects of a kind that match the selector."""
         path = path_of(kind, self.namespace, selector=selector)
         said = self.raw(path) if path else self.run("get", kind, f"--selector={selector}", "--output=json")
-        found: Sequence[Resource] = _object(said)["items"]
-        return found
+        items: Sequence[Resource] = _object(said)["items"]
+        return items
 
     def raw(self, path: str) -> str:
         """The response to GET path of the API server. Raises KubectlFailed if it is not a success."""
@@ -170,8 +170,8 @@ class Kubectl:
 
 
 def _object(said: str) -> Resource:
-    found: Resource = json.loads(said)
-    return found
+    resource: Resource = json.loads(said)
+    return resource
 
 
 def _failed(path: str, error: RequestFailed) -> KubectlFailed:

@@ -63,8 +63,8 @@ class KubectlProxy(Process):
             raise RequestFailed(str(error)) from None
 
     def _address(self) -> str:
-        found = _SERVES_AT.search(self.output())
-        return found[1] if found else ""
+        match = _SERVES_AT.search(self.output())
+        return match[1] if match else ""
 
 
 @cache
@@ -75,10 +75,10 @@ def proxy(program: str, kubeconfig: Path) -> KubectlProxy:
 
 def path_of(kind: str, namespace: str, name: str = "", selector: str = "") -> str | None:
     """The path of an object, or of all objects of a kind, in a namespace; None if the kind is not one of those here."""
-    found = _RESOURCES.get(kind) or _RESOURCES.get(kind.removesuffix("s"))
-    if found is None:
+    path = _RESOURCES.get(kind) or _RESOURCES.get(kind.removesuffix("s"))
+    if path is None:
         return None
-    group, resource = found
+    group, resource = path
     query = f"?{urlencode({'labelSelector': selector})}" if selector else ""
     return f"{group}/namespaces/{namespace}/{resource}{f'/{name}' if name else ''}{query}"
 

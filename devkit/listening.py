@@ -25,21 +25,21 @@ class Listening:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine reaches it."""
-        found = ip_address(self.address)
-        return (getattr(found, "ipv4_mapped", None) or found).is_loopback
+        address = ip_address(self.address)
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def listening(pid: int) -> set[Listening]:
     """The ports of a process and of its descendants."""
     inodes = {inode for process in _family(pid) for inode in _sockets(process)}
-    found = set()
+    sockets = set()
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
             words = line.split()
             if words[3] == _LISTEN and words[9] in inodes:
                 address, _, port = words[1].partition(":")
-                found.add(Listening(_address(address), int(port, 16)))
-    return found
+                sockets.add(Listening(_address(address), int(port, 16)))
+    return sockets
 
 
 def _family(pid: int) -> list[int]:

@@ -80,8 +80,8 @@ class Postgres(Process):
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table, as JSON."""
         text = self.sql(f"SELECT coalesce(json_agg(whole_row), '[]') FROM {table} whole_row")
-        found: list[dict[str, Any]] = json.loads(text)
-        return found
+        decoded: list[dict[str, Any]] = json.loads(text)
+        return decoded
 
     def stop(self) -> int | None:
         """End the server without waiting for its clients, who keep their connections."""
@@ -113,7 +113,7 @@ def _as_postgres() -> list[str]:
 
 def _program(name: str) -> str:
     folders = [str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    found = shutil.which(name, path=":".join([*folders, os.environ.get("PATH", "")]))
-    if found is None:
+    executable = shutil.which(name, path=":".join([*folders, os.environ.get("PATH", "")]))
+    if executable is None:
         raise FileNotFoundError(f"{name} is missing: `make test-servers` says how to install it")
-    return found
+    return executable

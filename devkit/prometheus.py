@@ -45,8 +45,8 @@ class Prometheus(Process):
         parameters = {"query": query, "start": self._began_s, "end": time.time(), "step": "1"}
         body = json.loads(self._get(f"/api/v1/query_range?{urlencode(parameters)}"))
         assert body["status"] == "success", body
-        found: list[Series] = body["data"]["result"]
-        return found
+        result: list[Series] = body["data"]["result"]
+        return result
 
     def _get(self, path: str) -> bytes:
         with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=REQUEST_TIMEOUT_S) as response:

@@ -95,18 +95,18 @@ def _kill(groups: list[int], folders: list[str]) -> bool:
     A process may have left its group, as the JVM of a processor does, or may just have started; its folder identifies
     it.
     """
-    found = False
+    killed = False
     for group in groups:
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-            found = True
+            killed = True
     marks = {f"TMPDIR={folder}".encode() for folder in folders}
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
             if marks & set(environment.read_bytes().split(b"\0")):
                 os.kill(int(environment.parent.name), signal.SIGKILL)
-                found = True
-    return found
+                killed = True
+    return killed
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ class ReleaseWithTraffic:
         deadline = time.monotonic() + deadline_s
         while (report := self.traffic.compare_if_complete(self.broker, self.target)) is None:
             if time.monotonic() > deadline:
-                found = self.traffic.compare(self.broker, self.target)
-                raise AssertionError(f"after {deadline_s} s: {found}\n{self.helm.kubectl.describe()}")
+                traffic = self.traffic.compare(self.broker, self.target)
+                raise AssertionError(f"after {deadline_s} s: {traffic}\n{self.helm.kubectl.describe()}")
             time.sleep(0.3)
         return report
 
@@ -100,8 +100,8 @@ class ReleaseWithTraffic:
 
     def marks(self) -> list[str]:
         """The marks of all records in the target, in the order of their ids."""
-        found = [json.loads(record.value or b"") for record in self.broker.consume_all(self.target)]
-        return [value["mark"] for value in sorted(found, key=lambda value: int(value["id"]))]
+        values = [json.loads(record.value or b"") for record in self.broker.consume_all(self.target)]
+        return [value["mark"] for value in sorted(values, key=lambda value: int(value["id"]))]
 
 
 def at_least_once(report: TrafficReport) -> bool:

@@ -90,11 +90,11 @@ class Runner(Process):
 
     def metrics(self) -> dict[str, float]:
         """GET /metrics: the sum of each metric's samples over all its labels, by sample name."""
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for family in text_string_to_metric_families(self.get("/metrics").body):
             for sample in family.samples:
-                found[sample.name] = found.get(sample.name, 0) + sample.value
-        return found
+                values[sample.name] = values.get(sample.name, 0) + sample.value
+        return values
 
     def read_to(self, position: int, deadline_s: float = 90) -> Stream:
         """Wait until the sum of the positions of all partitions is at least `position`."""
@@ -114,11 +114,11 @@ class Runner(Process):
         """The first /stream that the predicate accepts. AssertionError, with the output, after the deadline."""
         deadline = time.monotonic() + deadline_s
         while True:
-            found = self.stream()
-            if predicate(found):
-                return found
+            stream = self.stream()
+            if predicate(stream):
+                return stream
             if time.monotonic() > deadline:
-                shown = {name: value for name, value in found.items() if name not in ("sql", "lastBatch")}
+                shown = {name: value for name, value in stream.items() if name not in ("sql", "lastBatch")}
                 raise AssertionError(
                     f"{condition} not within {deadline_s} s: {json.dumps(shown, indent=1)}\n{self.output()[-6000:]}"
                 )
@@ -182,11 +182,11 @@ def _processes(name: str) -> list[int]:
 
 
 def _ancestors(pid: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     while pid > 1 and (stat := _stat(pid)) is not None:
         pid = stat[1]
-        found.append(pid)
-    return found
+        pids.append(pid)
+    return pids
 
 
 def _stat(pid: int) -> tuple[str, int] | None:

@@ -231,8 +231,8 @@ class Topics:
 
 def _partitions(client: AdminClient | Consumer, topic: str) -> list[int]:
     """The partitions that have a leader; none while the topic is unknown."""
-    found = client.list_topics(topic, timeout=ADMIN_DEADLINE_S).topics[topic]
-    return [number for number, partition in found.partitions.items() if partition.leader >= 0]
+    metadata = client.list_topics(topic, timeout=ADMIN_DEADLINE_S).topics[topic]
+    return [number for number, partition in metadata.partitions.items() if partition.leader >= 0]
 
 
 def _at_end(message: Message) -> bool:

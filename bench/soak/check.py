@@ -66,11 +66,11 @@ def check_ids(
 
 def windows_of(records: Iterable[tuple[bytes, int]], sizes_ms: Iterable[int]) -> dict[int, Windows]:
     """The records of each window by the window's size. `records` are keys and times in ms."""
-    found: dict[int, Windows] = {size_ms: Counter() for size_ms in sizes_ms}
+    by_size: dict[int, Windows] = {size_ms: Counter() for size_ms in sizes_ms}
     for key, at_ms in records:
-        for size_ms, windows in found.items():
+        for size_ms, windows in by_size.items():
             windows[key, at_ms - at_ms % size_ms] += 1
-    return found
+    return by_size
 
 
 def check_counts(windows: Windows, results: Iterable[tuple[bytes, int, int]]) -> Outcome:

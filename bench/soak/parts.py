@@ -49,7 +49,7 @@ def mapped_mib(smaps: Iterable[str]) -> dict[str, float]:
 
     `other` are compiled code, classes, tables of the collector and large blocks of malloc.
     """
-    found = dict.fromkeys((_HEAP, _MALLOC, _STACKS, _FILES, _OTHER), 0.0)
+    sizes = dict.fromkeys((_HEAP, _MALLOC, _STACKS, _FILES, _OTHER), 0.0)
     kind, guard_end = _OTHER, 0
     for line in smaps:
         if mapping := _MAPPING.match(line):
@@ -57,8 +57,8 @@ def mapped_mib(smaps: Iterable[str]) -> dict[str, float]:
             kind = _kind(begin, mapping[4], is_above_guard=begin == guard_end)
             guard_end = end if mapping[3].startswith("---") and end - begin <= _LARGEST_GUARD else 0
         elif line.startswith("Anonymous:"):
-            found[kind] += int(line.split()[1]) / 1024
-    return found
+            sizes[kind] += int(line.split()[1]) / 1024
+    return sizes
 
 
 def _kind(begin: int, name: str, *, is_above_guard: bool) -> str:

@@ -94,10 +94,10 @@ class SoakPod:
     def memory_parts(self) -> dict[str, float]:
         """The parts of its memory in MiB; those that are not known while it starts or ends are missing."""
         stream = self._stream()
-        found = reported_mib(stream) if stream else {}
+        parts = reported_mib(stream) if stream else {}
         with suppress(OSError, subprocess.CalledProcessError, BenchFailed):
-            found |= mapped_mib(Path(f"/proc/{self._jvm()}/smaps").read_text(encoding="utf-8").splitlines())
-        return found
+            parts |= mapped_mib(Path(f"/proc/{self._jvm()}/smaps").read_text(encoding="utf-8").splitlines())
+        return parts
 
     def _stream(self) -> dict[str, Any] | None:
         """The answer to GET /stream; None while the API does not respond."""
@@ -150,9 +150,9 @@ def wait_for(is_done: Callable[[], bool], deadline_s: float, failure: str, pod: 
 
 def _file_sizes(folder: Path) -> list[int]:
     """The size in bytes of each file below a folder, whose files come and go."""
-    found: list[int] = []
+    sizes: list[int] = []
     for parent, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):
-                found.append(os.lstat(os.path.join(parent, name)).st_size)
-    return found
+                sizes.append(os.lstat(os.path.join(parent, name)).st_size)
+    return sizes

@@ -93,18 +93,18 @@ class SoakProgram:
         if self.windows_ms:
             records = ((key, at_ms) for _, key, _, at_ms in read_topic(broker, topics.source))
             windows = windows_of(records, self.windows_ms)
-            found = [
+            outcomes = [
                 check_counts(windows[size_ms], _counts(broker, target))
                 for size_ms, target in zip(self.windows_ms, topics.targets, strict=True)
             ]
         else:
             copies = _copies(broker, topics.source, count)
             results = ((self._id(key, value), at_ms) for _, key, value, at_ms in read_topic(broker, topics.targets[0]))
-            found = [check_ids(copies, lambda number: not self.is_malformed(number), results)]
+            outcomes = [check_ids(copies, lambda number: not self.is_malformed(number), results)]
             if self.malformed_every:
                 letters = ((_id_of(value), at_ms) for _, _, value, at_ms in read_topic(broker, topics.dead_letters))
-                found.append(check_ids(copies, self.is_malformed, letters))
-        return sum(found[1:], found[0])
+                outcomes.append(check_ids(copies, self.is_malformed, letters))
+        return sum(outcomes[1:], outcomes[0])
 
     def _id(self, key: bytes, value: bytes | None) -> int | None:
         """The id of a result; None if it has the row of another key."""
@@ -137,8 +137,8 @@ def _copies(broker: Topics, source: str, count: int) -> bytearray:
 
 def _id_of(value: bytes | None) -> int | None:
     """The id of a record, which may be malformed."""
-    found = _ID.match(value or b"")
-    return int(found[1]) if found else None
+    match = _ID.match(value or b"")
+    return int(match[1]) if match else None
 
 
 # The default grace is a day, so the state would grow for a day.

@@ -31,8 +31,8 @@ class SoakResult:
     @property
     def trends(self) -> list[Trend]:
         """The trend of each quantity that could be judged."""
-        found = (trend(quantity, self.samples, self.phases) for quantity in QUANTITIES)
-        return [each for each in found if each is not None]
+        all_trends = (trend(quantity, self.samples, self.phases) for quantity in QUANTITIES)
+        return [each for each in all_trends if each is not None]
 
     @property
     def repeated(self) -> Counter[str]:
@@ -44,31 +44,31 @@ class SoakResult:
         """What is wrong, each as a sentence; none if the run is as it should be."""
         if self.failure or self.outcome is None:
             return [self.failure]
-        found = []
+        messages = []
         if self.outcome.lost:
-            found.append(
+            messages.append(
                 f"{self.outcome.lost:,} of {self.outcome.expected:,} records have no result, for example "
                 f"{self.outcome.example}"
             )
         if self.outcome.wrong:
-            found.append(f"{self.outcome.wrong:,} results are wrong, for example {self.outcome.example}")
-        found += [
+            messages.append(f"{self.outcome.wrong:,} results are wrong, for example {self.outcome.example}")
+        messages += [
             f"{number:,} results were written again in the phase '{name}'; only a kill may cause that"
             for name, number in self.repeated.items()
             if name != Fault.KILL
         ]
         if self.minutes < JUDGED_MINUTES:
-            return found
+            return messages
         trends = self.trends
         if len(trends) < len(QUANTITIES):
-            found.append("the quiet times have too few samples")
-        found += [
+            messages.append("the quiet times have too few samples")
+        messages += [
             f"{each.quantity.title}: grows by {each.slope_per_h:.1f} per hour, more than "
             f"{each.quantity.limit_per_h:g}: from {each.first:.1f} to {each.last:.1f}"
             for each in trends
             if not each.is_flat
         ]
-        return found
+        return messages
 
     def _verdict(self, trend: Trend) -> str:
         if self.minutes < JUDGED_MINUTES:
@@ -115,8 +115,8 @@ def _outcome(outcome: Outcome | None, repeated: Mapping[str, int]) -> dict[str, 
 
 
 def _phase(phase: Phase, samples: Sequence[PodSample]) -> dict[str, Any]:
-    found = quiet(samples, phase)
-    return asdict(phase) | {"medians": {each.name: ends([each.of(sample) for sample in found]) for each in QUANTITIES}}
+    values = quiet(samples, phase)
+    return asdict(phase) | {"medians": {each.name: ends([each.of(sample) for sample in values]) for each in QUANTITIES}}
 
 
 def soak_tables(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -189,12 +189,12 @@ def part_changes(samples: Sequence[PodSample], phases: Sequence[Phase]) -> list[
     """The change of each part, in the order of `PARTS`, without parts that are not known."""
     levels = [_judged(samples, level) for level in _levels(phases)]
     longest = max(levels, key=len, default=[])
-    found = []
+    changes = []
     for title in PARTS:
         values = [sample.parts[title] for sample in longest if title in sample.parts]
         if change := ends(values):
-            found.append(PartChange(title=title, first=change[0], last=change[1], most=max(values)))
-    return found
+            changes.append(PartChange(title=title, first=change[0], last=change[1], most=max(values)))
+    return changes
 
 
 _BETWEEN_THIRDS = 2 / 3
@@ -203,15 +203,15 @@ _BETWEEN_THIRDS = 2 / 3
 
 def _groups(quantity: Quantity, samples: Sequence[PodSample], phases: Sequence[Phase]) -> list[list[Point]]:
     """The points to compare with each other: of a level, or all points of a value that outlives the process."""
-    found = []
+    groups = []
     for level in [list(phases)] if quantity.outlives_process else _levels(phases):
         if quantity.window_s:  # what a fault uses for a moment is not the least of a window
             judged = _judged(samples, level)
         else:
             judged = [sample for phase in level for sample in quiet(samples, phase)]
         points = [(sample.at_s, quantity.of(sample)) for sample in judged if sample.at_s >= quantity.from_s]
-        found.append(least(points, quantity.window_s) if quantity.window_s else points)
-    return [points for points in found if points]
+        groups.append(least(points, quantity.window_s) if quantity.window_s else points)
+    return [points for points in groups if points]
 
 
 def _levels(phases: Sequence[Phase]) -> list[list[Phase]]:

@@ -20,12 +20,12 @@ def load(name: str, node: Node = NODE1) -> bool:
 
     The name must be complete and its tag not `latest`, for which the kubelet would contact a registry.
     """
-    found = subprocess.run(
+    image = subprocess.run(
         ["podman", "image", "inspect", "--format", "{{.Id}}", name], capture_output=True, check=False
     )
-    if found.returncode:
-        raise ClusterFailed(f"podman has no image {name}: {found.stderr.decode().strip()}")
-    image_id = found.stdout.decode().strip()
+    if image.returncode:
+        raise ClusterFailed(f"podman has no image {name}: {image.stderr.decode().strip()}")
+    image_id = image.stdout.decode().strip()
     loaded: dict[str, str] = json.loads(node.loaded.read_text()) if node.loaded.exists() else {}
     if loaded.get(name) == image_id and name in names(node):
         return False

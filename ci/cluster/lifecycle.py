@@ -27,11 +27,11 @@ class CannotRun(Exception):
 
 def check_machine() -> None:
     """Raise CannotRun if this machine does not meet a requirement, or the programs are not built."""
-    found = faults()
+    problems = faults()
     if not TOOLS.is_dir():
-        found.append("the cluster's programs are not built. Run: .venv/bin/python -m ci.tools.cluster_tools")
-    if found:
-        raise CannotRun("\n  - ".join(["this machine cannot run the test cluster:", *found]))
+        problems.append("the cluster's programs are not built. Run: .venv/bin/python -m ci.tools.cluster_tools")
+    if problems:
+        raise CannotRun("\n  - ".join(["this machine cannot run the test cluster:", *problems]))
 
 
 def is_up() -> bool:
@@ -104,8 +104,8 @@ def remove_node(removed: Node) -> None:
         node.start_containerd(removed)
     _end_containers(removed)
     machine.clean_up_node(removed)
-    if found := machine.remains(removed):  # a mount is perhaps a volume of others
-        raise ClusterFailed(f"of {removed.name} remain {found}")
+    if remains := machine.remains(removed):  # a mount is perhaps a volume of others
+        raise ClusterFailed(f"of {removed.name} remain {remains}")
     shutil.rmtree(removed.folder, ignore_errors=True)
     control_plane.kubectl(
         *("delete", "pods", "--all-namespaces", f"--field-selector=spec.nodeName={removed.name}"),

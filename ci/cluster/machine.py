@@ -102,14 +102,14 @@ def policies() -> list[str]:
 def remains(node: Node | None = None) -> list[str]:
     """The kernel state that is left after `clean_up`, or after `clean_up_node`; empty unless there is a fault."""
     nodes = NODES if node is None else (node,)
-    found = [f"mount {mount}" for mount in mounts(RUN if node is None else node.folder)]
-    found += [f"cgroup {folder}" for each in nodes for folder in cgroups(each)]
-    found += [f"address {each.ip}" for each in nodes if _has_address(each)]
-    found += [f"route {route}" for each in nodes if (route := _blackhole(each))]
+    remains = [f"mount {mount}" for mount in mounts(RUN if node is None else node.folder)]
+    remains += [f"cgroup {folder}" for each in nodes for folder in cgroups(each)]
+    remains += [f"address {each.ip}" for each in nodes if _has_address(each)]
+    remains += [f"route {route}" for each in nodes if (route := _blackhole(each))]
     marks = OWN_MARKS if node is None else (node.network,)
     rules = (rule for tool in TOOLS for table in TABLES for rule in own_rules(_saved(tool, table), marks))
-    found += [f"rule {rule}" for rule in rules]
-    return found if node else [*found, *(f"set {name}" for name in _sets())]
+    remains += [f"rule {rule}" for rule in rules]
+    return remains if node else [*remains, *(f"set {name}" for name in _sets())]
 
 
 def mounts(folder: Path) -> list[Path]:

@@ -44,8 +44,8 @@ def stop() -> None:
     """Stop it, if it runs, and remove its rules and sets."""
     ENFORCER.stop()
     machine.remove_policies()
-    if found := machine.policies():
-        raise ClusterFailed(f"of {ENFORCER.name} remain {found}")
+    if rules := machine.policies():
+        raise ClusterFailed(f"of {ENFORCER.name} remain {rules}")
 
 
 def _is_enforced() -> bool:

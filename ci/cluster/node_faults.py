@@ -53,13 +53,13 @@ def power_off(node: Node) -> None:
 def kill_containers(node: Node) -> None:
     """Kill every container with its shim; returns when they have ended."""
     deadline = time.monotonic() + END_S
-    while found := shims(node):
-        for shim in found:
+    while pids := shims(node):
+        for shim in pids:
             for pid in [*children_of(shim), shim]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
-            raise ClusterFailed(f"the shims {found} of {node.name} were killed and have not ended within {END_S} s")
+            raise ClusterFailed(f"the shims {pids} of {node.name} were killed and have not ended within {END_S} s")
         time.sleep(POLL_S)
 
 
@@ -69,11 +69,11 @@ def remove_containers(node: Node) -> None:
     """
     kill_containers(node)
     deadline = time.monotonic() + END_S
-    while found := command([*ctr(node), "containers", "ls", "-q"]).split():
-        succeeds([*ctr(node), "tasks", "rm", "--force", *found])
-        succeeds([*ctr(node), "containers", "rm", *found])
+    while containers := command([*ctr(node), "containers", "ls", "-q"]).split():
+        succeeds([*ctr(node), "tasks", "rm", "--force", *containers])
+        succeeds([*ctr(node), "containers", "rm", *containers])
         if time.monotonic() > deadline:
-            raise ClusterFailed(f"containerd did not remove the containers {found}")
+            raise ClusterFailed(f"containerd did not remove the containers {containers}")
 
 
 def kill_container(node: Node, container_id: str) -> None:
@@ -95,9 +95,9 @@ def shims(node: Node) -> list[int]:
 
 
 def _command_lines() -> list[tuple[int, bytes]]:
-    found = []
+    lines = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with suppress(OSError):
-                found.append((int(folder.name), folder.joinpath("cmdline").read_bytes()))
-    return found
+                lines.append((int(folder.name), folder.joinpath("cmdline").read_bytes()))
+    return lines

@@ -42,10 +42,10 @@ def faults(ignore_packages: bool = False) -> list[str]:
     `ignore_packages` omits missing packages.
     """
     checks = [_system, _root, _cgroups, _file_systems, _go, _socket_path]
-    found = [fault for check in checks if (fault := check())]
+    messages = [fault for check in checks if (fault := check())]
     if not ignore_packages and (missing := missing_packages()):
-        found.append(f"Debian packages are missing. Install: apt-get install {' '.join(missing)}")
-    return found
+        messages.append(f"Debian packages are missing. Install: apt-get install {' '.join(missing)}")
+    return messages
 
 
 def _system() -> str | None:

@@ -172,10 +172,10 @@ def remove_folder(folder: Path) -> None:
 
 def bytes_of(quantity: str) -> int:
     """The number of bytes of a Kubernetes quantity: `16Mi` is 16777216."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([A-Za-z]*)", quantity)
-    if found is None or found[2] not in UNITS:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([A-Za-z]*)", quantity)
+    if match is None or match[2] not in UNITS:
         raise ValueError(f"{quantity!r} is no size: use a number and one of {', '.join(filter(None, UNITS))}")
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 def serve(api: Api, path: str, handle: Callable[[Api, Resource], None]) -> None:

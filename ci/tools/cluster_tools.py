@@ -100,12 +100,12 @@ def pins_key() -> str:
 
 def main() -> None:
     """Install and build what is missing. Reports all problems of the machine and exits with 2."""
-    found = faults(ignore_packages=os.geteuid() == 0)
-    if not found:
+    problems = faults(ignore_packages=os.geteuid() == 0)
+    if not problems:
         install_packages()
-        found = faults()
-    if found:
-        print("this machine cannot run the test cluster:", *found, sep="\n  - ", file=sys.stderr)
+        problems = faults()
+    if problems:
+        print("this machine cannot run the test cluster:", *problems, sep="\n  - ", file=sys.stderr)
         sys.exit(2)
     print("Programs of the test cluster: ", end="", flush=True)
     print("done" if cached_folder("cluster-tools", pins_key(), build, lock="go") else "up to date", flush=True)

@@ -13,7 +13,7 @@ GO_ENV = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
 
 def required_go(go_mods: list[str]) -> tuple[int, ...]:
     """The oldest Go that can build all the modules, such as (1, 26, 0)."""
-    return max(numbers(found[1]) for text in go_mods if (found := re.search(r"^go (\S+)", text, re.MULTILINE)))
+    return max(numbers(match[1]) for text in go_mods if (match := re.search(r"^go (\S+)", text, re.MULTILINE)))
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -31,8 +31,8 @@ def go_fault(required: tuple[int, ...]) -> str | None:
     except FileNotFoundError:
         return f"Go {needed} or newer (go is not on the PATH). {advice}"
     if result.returncode or numbers(result.stdout) < required:
-        found = (result.stdout or result.stderr).strip().removeprefix("go")
-        return f"Go {needed} or newer (go is {found}). {advice}"
+        version = (result.stdout or result.stderr).strip().removeprefix("go")
+        return f"Go {needed} or newer (go is {version}). {advice}"
     return None
 
 

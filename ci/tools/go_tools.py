@@ -81,10 +81,10 @@ TOOLS = (
 
 def pinned_version(go_mod: str, module: str) -> str:
     """The version of a module in the text of a go.mod, such as `v3.22.0`."""
-    found = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod, re.MULTILINE)
-    if not found:
+    match = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod, re.MULTILINE)
+    if not match:
         raise SystemExit(f"{module} is not required by its go.mod: run `go get -tool` in ci/go")
-    return found[1]
+    return match[1]
 
 
 def linker_flags(tool: Tool, go_mod: str) -> list[str]:
@@ -116,15 +116,15 @@ def build_all(staging: Path) -> None:
 
 def groups(tools: Sequence[Tool]) -> list[list[Tool]]:
     """The tools in groups for one `go build` each: a build would write both Helms to `helm`."""
-    found: list[list[Tool]] = []
+    result: list[list[Tool]] = []
     for tool in tools:
-        free = (group for group in found if all(program_name(tool.package) != program_name(t.package) for t in group))
+        free = (group for group in result if all(program_name(tool.package) != program_name(t.package) for t in group))
         group = next(free, None)
         if group is None:
-            found.append([tool])
+            result.append([tool])
         else:
             group.append(tool)
-    return found
+    return result
 
 
 def main() -> None:

@@ -27,8 +27,8 @@ class Output:
 
     def dependencies(self, pom: Path) -> list[Path]:
         """The jars of a pom's dependencies at run time."""
-        found = self.folder / artifact(pom)
-        return sorted(found.iterdir()) if found.is_dir() else []
+        folder = self.folder / artifact(pom)
+        return sorted(folder.iterdir()) if folder.is_dir() else []
 
     def jar(self, pom: Path) -> Path:
         """The jar of a module."""
@@ -148,9 +148,9 @@ def move(files: list[Path], folder: Path) -> None:
 def check(folder: Path, checksums: str) -> None:
     """Compare the jars of a folder with lines of sha256sum; SystemExit names those that differ."""
     pinned = {name: digest for digest, name in (line.split() for line in checksums.splitlines())}
-    found = {
+    sums = {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in files_below(folder)
     }
-    if different := sorted(name for name in pinned.keys() | found.keys() if pinned.get(name) != found.get(name)):
+    if different := sorted(name for name in pinned.keys() | sums.keys() if pinned.get(name) != sums.get(name)):
         raise SystemExit(f"set-up failed: {', '.join(different)}: not the jars that {CHECKSUMS.name} pins")

@@ -99,11 +99,11 @@ def take_script(source: Path, target: Path) -> None:
     """Copy a Python script so that it runs in the `.venv`; link any other program."""
     target.unlink(missing_ok=True)
     content = source.read_bytes()
-    found = re.match(rb"(#!/bin/sh\n'''exec' \"[^\n]*\n' '''|#![^\n]*python[0-9.]*)\n", content)
-    if not found:
+    match = re.match(rb"(#!/bin/sh\n'''exec' \"[^\n]*\n' '''|#![^\n]*python[0-9.]*)\n", content)
+    if not match:
         target.symlink_to(source)
         return
-    target.write_bytes(first_lines(VENV / "bin/python") + content[found.end() :])
+    target.write_bytes(first_lines(VENV / "bin/python") + content[match.end() :])
     target.chmod(0o755)
 
 

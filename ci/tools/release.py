@@ -89,8 +89,8 @@ def dated(changelog: str, version: str, date: str) -> str:
 
 def notes(changelog: str, version: str) -> str:
     """The section of a version, without its heading; empty if there is none."""
-    found = re.search(rf"^## \[{re.escape(version)}\].*\n((?:(?!## ).*\n?)*)", changelog, re.MULTILINE)
-    return "" if found is None else found[1].strip()
+    match = re.search(rf"^## \[{re.escape(version)}\].*\n((?:(?!## ).*\n?)*)", changelog, re.MULTILINE)
+    return "" if match is None else match[1].strip()
 
 
 def with_version(text: str, old: str, new: str) -> str:

@@ -26,10 +26,10 @@ class Cluster:
 
     def turn(self, candidate: Election, skew_s: float = 0.0) -> bool:
         """A turn of a candidate; whether it leads after it."""
-        wanted = candidate.wanted(self.lease, self.now_s, str(self.now_s + skew_s))
+        wanted = candidate.next_record(self.lease, self.now_s, str(self.now_s + skew_s))
         if wanted is not None:
             self.lease = wanted
-            candidate.written(wanted)
+            candidate.confirm(wanted)
         return candidate.term is not None
 
     def reads(self, candidate: Election, seconds: float, skew_s: float = 0.0) -> bool:
@@ -126,7 +126,7 @@ def test_a_released_lease_is_taken_at_once() -> None:
     cluster, one, other = Cluster(), election("one"), election("other")
     cluster.turn(one)
     cluster.turn(other)
-    released = one.released(cluster.lease, "later")
+    released = one.release_record(cluster.lease, "later")
     assert released is not None
     cluster.lease = released
 
@@ -150,7 +150,7 @@ def test_a_leader_that_finds_a_later_term_without_a_holder_has_lost_its_own() ->
     cluster.turn(one)
     cluster.turn(other)
     assert cluster.reads(other, LEASE_S + READ_S)
-    released = other.released(cluster.lease, "later")
+    released = other.release_record(cluster.lease, "later")
     assert released is not None
     cluster.lease = released
 
@@ -159,12 +159,12 @@ def test_a_leader_that_finds_a_later_term_without_a_holder_has_lost_its_own() ->
 
 
 def test_a_process_that_was_replaced_does_not_release_the_lease_of_another() -> None:
-    assert election("one").released(LeaseRecord(holder="other", transitions=2), "later") is None
+    assert election("one").release_record(LeaseRecord(holder="other", transitions=2), "later") is None
 
 
 def test_a_write_whose_answer_was_lost_counts() -> None:
     cluster, one = Cluster(), election("one")
-    wanted = one.wanted(cluster.lease, cluster.now_s, "now")
+    wanted = one.next_record(cluster.lease, cluster.now_s, "now")
     assert wanted is not None
     cluster.lease = wanted
 
@@ -189,7 +189,7 @@ def test_terms_increase_and_no_two_candidates_have_the_same_one(steps: list[tupl
         read = cluster.lease
         cluster.now_s += pause_s
         try:
-            wanted = candidates[name].wanted(read, cluster.now_s, str(cluster.now_s))
+            wanted = candidates[name].next_record(read, cluster.now_s, str(cluster.now_s))
         except TermLostError:
             lost.add(name)
             continue
@@ -197,5 +197,5 @@ def test_terms_increase_and_no_two_candidates_have_the_same_one(steps: list[tupl
             continue
         assert wanted.transitions >= cluster.lease.transitions
         cluster.lease = wanted
-        candidates[name].written(wanted)
+        candidates[name].confirm(wanted)
         assert terms.setdefault(wanted.transitions, name) == name

@@ -63,11 +63,11 @@ class Election:
         self._ends = False
         self.term: Term | None = None
 
-    def wanted(self, found: LeaseRecord, now_s: float, time: str) -> LeaseRecord | None:
-        """What to write in place of the content that was just read; None if another process leads.
+    def next_record(self, current: LeaseRecord, now_s: float, time: str) -> LeaseRecord | None:
+        """The record to write in place of the current one; None if another process leads.
 
         Args:
-            found: the content of the Lease.
+            current: the content of the Lease, which was just read.
             now_s: the monotonic clock, in seconds.
             time: the wall clock, in the form of a Lease.
 
@@ -75,11 +75,11 @@ class Election:
             TermLostError: this candidate led, and another one has taken its place.
         """
         own = self._candidate
-        if found.holder == own.holder:
-            return replace(found, address=own.address, duration_s=own.lease_s, renewed=time)
-        if self.term is not None and (found.holder or found.transitions != self.term.number):
-            raise TermLostError(found.holder)
-        if self._ends or (found.holder and not self._has_expired(found, now_s)):
+        if current.holder == own.holder:
+            return replace(current, address=own.address, duration_s=own.lease_s, renewed=time)
+        if self.term is not None and (current.holder or current.transitions != self.term.number):
+            raise TermLostError(current.holder)
+        if self._ends or (current.holder and not self._has_expired(current, now_s)):
             return None
         return LeaseRecord(
             holder=own.holder,
@@ -87,7 +87,7 @@ class Election:
             duration_s=own.lease_s,
             renewed=time,
             acquired=time,
-            transitions=found.transitions + (self.term is None),
+            transitions=current.transitions + (self.term is None),
         )
 
     def announce_end(self, lease_s: int) -> None:
@@ -103,25 +103,25 @@ class Election:
         until_expiry_s = self._read_at_s + seen.duration_s - self._unchanged_s - now_s
         return min(longest_s, until_expiry_s) if until_expiry_s > 0 else longest_s  # the read at the expiry has failed
 
-    def written(self, record: LeaseRecord) -> None:
-        """The API server has stored a result of `wanted`: this candidate leads."""
+    def confirm(self, record: LeaseRecord) -> None:
+        """Record that the API server has stored a result of `next_record`: this candidate leads."""
         self.term = Term(record.transitions, record.holder)
 
-    def released(self, found: LeaseRecord, time: str) -> LeaseRecord | None:
-        """What to write so that another process leads at once; None if this one does not lead any more."""
-        if found.holder != self._candidate.holder:
+    def release_record(self, current: LeaseRecord, time: str) -> LeaseRecord | None:
+        """The record to write so that another process can lead immediately; None if this one does not lead any more."""
+        if current.holder != self._candidate.holder:
             return None
-        return replace(found, holder="", address="", duration_s=1, renewed=time)
+        return replace(current, holder="", address="", duration_s=1, renewed=time)
 
-    def _has_expired(self, found: LeaseRecord, now_s: float) -> bool:
+    def _has_expired(self, current: LeaseRecord, now_s: float) -> bool:
         """Whether the Lease has not changed for its duration.
 
         A long time between two reads does not count: the API server did not answer, so the leader could not renew
         the Lease either, or this process was suspended.
         """
         since_read_s, self._read_at_s = now_s - self._read_at_s, now_s
-        if found != self._seen:
-            self._seen, self._unchanged_s = found, 0.0
-        elif since_read_s <= found.duration_s * _LONGEST_PERIOD:
+        if current != self._seen:
+            self._seen, self._unchanged_s = current, 0.0
+        elif since_read_s <= current.duration_s * _LONGEST_PERIOD:
             self._unchanged_s += since_read_s
-        return self._unchanged_s >= found.duration_s
+        return self._unchanged_s >= current.duration_s

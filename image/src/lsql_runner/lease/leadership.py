@@ -48,7 +48,7 @@ class LeaseLeadership:
         self._on_lost = on_lost
         self._election = Election(candidate)
         self._is_replaced: Callable[[], bool] = lambda: False
-        self._found = LeaseRecord()
+        self._current = LeaseRecord()
         self._uid = ""
         self._own: dict[str, Any] | None = None
         self._error: ErrorReport | None = None
@@ -67,13 +67,13 @@ class LeaseLeadership:
         return self._uid
 
     def view(self) -> LeadershipView:
-        term, found = self._election.term, self._found
+        term, current = self._election.term, self._current
         if term is not None:
             return LeadershipView(
                 leads=True, holder=term.holder, address=self._candidate.address, term=term.number, error=self._error
             )
         return LeadershipView(
-            leads=False, holder=found.holder, address=found.address, term=found.transitions, error=self._error
+            leads=False, holder=current.holder, address=current.address, term=current.transitions, error=self._error
         )
 
     def guard(self, is_replaced: Callable[[], bool]) -> None:
@@ -92,7 +92,7 @@ class LeaseLeadership:
         while self._election.term is not None and time.monotonic() < deadline:
             try:
                 document = self._api.read()
-                record = self._election.released(record_of(document), _now())
+                record = self._election.release_record(record_of(document), _now())
                 if record is not None:
                     self._api.write(with_record(document, record))
                 return
@@ -142,12 +142,12 @@ class LeaseLeadership:
         try:
             if document is None:
                 document = self._api.read()
-            self._found = record_of(document)
+            self._current = record_of(document)
             self._uid = str(document["metadata"].get("uid", ""))
-            wanted = self._election.wanted(self._found, time.monotonic(), _now())
-            if wanted is not None:
-                self._own = self._api.write(with_record(document, wanted))
-                self._election.written(wanted)
+            record = self._election.next_record(self._current, time.monotonic(), _now())
+            if record is not None:
+                self._own = self._api.write(with_record(document, record))
+                self._election.confirm(record)
             self._error = None
         except LeaseChangedError:
             pass  # the next turn reads what another process has written
