@@ -13,7 +13,7 @@ from lsql_runner.bind.expr import AggregateCall, Const
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.table import AGGREGATES
 from lsql_runner.bind.scope import Scope
-from lsql_runner.compile.aggregates import aggregated
+from lsql_runner.compile.aggregates import aggregate_column
 from lsql_runner.compile.expressions import column
 from lsql_runner.compile.schema import spark_type
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Serde
@@ -45,7 +45,7 @@ def aggregates(spark: SparkSession) -> Mapping[str, tuple[str, str, str]]:
     for name, call in calls.items():
         assert isinstance(call, AggregateCall)
         value = column(call.arg or Const(1, INT), {"value": F.struct("x")})
-        columns.append(aggregated(call, value, order).cast(spark_type(call.type)).alias(name))
+        columns.append(aggregate_column(call, value, order).cast(spark_type(call.type)).alias(name))
     frame = rows.groupBy().agg(*columns)
     row = frame.select(*(F.to_json(F.array(name), {"ignoreNullFields": "false"}) for name in frame.columns)).collect()[
         0

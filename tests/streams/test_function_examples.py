@@ -20,7 +20,7 @@ from lsql_runner.bind.bound import Shape
 from lsql_runner.bind.expr import ColumnRef, Const, Expr, FunctionCall, HeaderValue, RandomBits
 from lsql_runner.bind.expressions import Binder
 from lsql_runner.bind.functions.headers import EXAMPLE_HEADERS
-from lsql_runner.bind.functions.lowering import typed
+from lsql_runner.bind.functions.lowering import cast_to_result
 from lsql_runner.bind.functions.match import choose, match
 from lsql_runner.bind.functions.spec import Match, Parameter, Signature
 from lsql_runner.bind.functions.table import FUNCTIONS, ROWS, SPECIAL_FORMS
@@ -126,7 +126,7 @@ def bind(expr: ast.Expression, literals: LiteralColumns) -> Expr:
     args += [RandomBits(number, expr.span) for number in range(row.random_bits)]
     if row.takes_headers:
         args.append(ColumnRef("headers", (), operators.HEADERS))
-    lowering = typed(row.lowering, matched.result)
+    lowering = cast_to_result(row.lowering, matched.result)
     return FunctionCall(function=row.name, lowering=lowering, args=tuple(args), type=matched.result, nullable=True)
 
 

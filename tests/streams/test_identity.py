@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lsql_runner.compile.identity import HIGH, LOW, RowIdentity, identity_columns
-from lsql_runner.compile.packed import packed
+from lsql_runner.compile.packed import pack
 from lsql_runner.engine.in_memory.engine import MemoryEngine
 
 pytestmark = pytest.mark.timeout(180)  # the first test waits for the JVM
@@ -90,7 +90,7 @@ def test_a_group_has_one_identity_for_each_insert(engine: MemoryEngine) -> None:
 def test_a_row_of_the_left_side_without_a_right_one_is_not_the_reverse(engine: MemoryEngine) -> None:
     schema = "l BINARY, r BINARY"
     rows = engine.session.createDataFrame([(b"x", None), (None, b"x"), (b"x", b"x"), (b"", b"x")], schema)
-    pair = RowIdentity((packed({"left": F.col("l"), "right": F.col("r")}),))
+    pair = RowIdentity((pack({"left": F.col("l"), "right": F.col("r")}),))
 
     assert len(set(identities(rows, pair))) == 4
 

@@ -11,7 +11,7 @@ from lsql_runner.formats.catalog import BYTES_FORMAT, JSON_FORMAT, STRING_FORMAT
 from lsql_runner.formats.infer import infer_serde
 from lsql_runner.formats.json_budget import MAX_FIELDS, MAX_VALUES
 from lsql_runner.formats.json_format import json_type
-from lsql_runner.formats.json_types import field_count, merged, settled, widened
+from lsql_runner.formats.json_types import field_count, merge_types, settled, widened
 from lsql_runner.types import BOOLEAN, BYTES, DOUBLE, LONG, NULL, STRING, Array, DataType, Struct, describe, parse_type
 
 
@@ -195,4 +195,4 @@ def test_a_sample_of_objects_is_json(values: list[Any]) -> None:
 
 @pytest.mark.parametrize("kind", [NULL, LONG, DOUBLE, BOOLEAN, STRING, Array(LONG)])
 def test_a_type_merged_with_itself_or_null_is_unchanged(kind: DataType) -> None:
-    assert merged(kind, kind) == merged(kind, NULL) == merged(NULL, kind) == kind
+    assert merge_types(kind, kind) == merge_types(kind, NULL) == merge_types(NULL, kind) == kind

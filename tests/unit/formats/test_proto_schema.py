@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lsql_runner.formats.proto_file import print_proto
 from lsql_runner.formats.proto_imports import inline_imports
 from lsql_runner.formats.proto_names import indexes_of_record, message_indexes
-from lsql_runner.formats.proto_output import renumbered, write_proto
+from lsql_runner.formats.proto_output import keep_field_numbers, write_proto
 from lsql_runner.formats.proto_schema import descriptor, read_proto
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import FormatError
@@ -225,33 +225,37 @@ def written(kind: str) -> str:
 class TestNumbers:
     def test_fields_keep_the_numbers_of_their_names(self) -> None:
         before = written("struct<a: int, b: int, c: int>")
-        after = renumbered(written("struct<c: int, new: int, a: int>"), before)
+        after = keep_field_numbers(written("struct<c: int, new: int, a: int>"), before)
         assert numbers(after) == {"c": 3, "new": 4, "a": 1}
         assert parse_proto(after).messages[0].reserved == ((2, 2),)
 
     def test_the_number_of_a_removed_field_is_never_used_again(self) -> None:
-        before = renumbered(written("struct<a: int>"), written("struct<a: int, b: int>"))
-        assert numbers(renumbered(written("struct<a: int, c: int>"), before)) == {"a": 1, "c": 3}
+        before = keep_field_numbers(written("struct<a: int>"), written("struct<a: int, b: int>"))
+        assert numbers(keep_field_numbers(written("struct<a: int, c: int>"), before)) == {"a": 1, "c": 3}
 
     def test_the_same_program_always_writes_the_same_text(self) -> None:
         program = written("struct<c: int, a: int>")
-        first = renumbered(program, written("struct<a: int, b: int, c: int>"))
-        assert renumbered(program, first) == first
-        assert renumbered(first, first) == first
+        first = keep_field_numbers(program, written("struct<a: int, b: int, c: int>"))
+        assert keep_field_numbers(program, first) == first
+        assert keep_field_numbers(first, first) == first
 
     def test_fields_of_nested_messages_keep_their_numbers(self) -> None:
-        after = renumbered(written("struct<s: struct<y: int>>"), written("struct<s: struct<x: int, y: int>>"))
+        after = keep_field_numbers(written("struct<s: struct<y: int>>"), written("struct<s: struct<x: int, y: int>>"))
         assert parse_proto(after).messages[0].messages[0].fields[0].number == 2
 
     def test_reserved_numbers_are_skipped(self) -> None:
         before = "message M { reserved 2, 4 to 6; optional int32 a = 1; }"
-        assert numbers(renumbered(written("struct<a: int, b: int, c: int>"), before)) == {"a": 1, "b": 3, "c": 7}
+        assert numbers(keep_field_numbers(written("struct<a: int, b: int, c: int>"), before)) == {
+            "a": 1,
+            "b": 3,
+            "c": 7,
+        }
         late = "message M { optional int32 a = 18999; }"
-        assert numbers(renumbered(written("struct<a: int, b: int>"), late)) == {"a": 18999, "b": 20000}
+        assert numbers(keep_field_numbers(written("struct<a: int, b: int>"), late)) == {"a": 18999, "b": 20000}
 
     def test_an_unreadable_newest_version_is_ignored(self) -> None:
         text = written("struct<a: int>")
-        assert renumbered(text, 'edition = "2024";') == text
+        assert keep_field_numbers(text, 'edition = "2024";') == text
 
 
 def test_the_descriptor_for_the_jvm_has_every_property_of_a_field() -> None:

@@ -8,7 +8,7 @@ from lsql_runner.bind import operators
 from lsql_runner.bind.casts import instead_of
 from lsql_runner.bind.expr import AggregateCall, Const, Expr, FunctionCall, HeaderValue, RandomBits
 from lsql_runner.bind.functions.expected import EXPECTED_ARGUMENT
-from lsql_runner.bind.functions.lowering import typed
+from lsql_runner.bind.functions.lowering import cast_to_result
 from lsql_runner.bind.functions.match import Mismatch, match
 from lsql_runner.bind.functions.spec import AggregateFunction, Function
 from lsql_runner.bind.functions.table import AGGREGATES, FUNCTIONS, near_names
@@ -151,7 +151,7 @@ def function_call(expr: ast.Call, row: Function, arguments: list[Expr], scope: S
     }[row.nulls]
     return FunctionCall(
         function=row.name,
-        lowering=typed(row.lowering, result),
+        lowering=cast_to_result(row.lowering, result),
         args=(
             *(_value_of(arg, row, position, result) for position, arg in enumerate(args)),
             *defaults,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lsql_runner.bind.bound import Part, Unchanged, WindowSpec
 from lsql_runner.bind.topic_settings import PartSettings
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format, Serde, windowed
+from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, WINDOW_BOUNDS, Format, Serde, windowed_format
 from lsql_runner.formats.spec import FieldNameError, FormatError, OutputSchema
 from lsql_runner.formats.table import FORMATS, WRITABLE, known_formats, row_of
 from lsql_runner.spans import Span
@@ -133,4 +133,4 @@ def grouped_key_serde(serde: Serde, window: WindowSpec | None) -> Serde:
     """The serde of the key of an aggregate. With a window, the key includes its start; with a session, also its end."""
     if window is None:
         return serde
-    return replace(serde, format=windowed(serde.format, "SW" if window.is_session else "TW"))
+    return replace(serde, format=windowed_format(serde.format, "SW" if window.is_session else "TW"))

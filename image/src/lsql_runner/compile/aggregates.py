@@ -52,7 +52,7 @@ def exact_sum(aggregate: AggregateCall, value: Column, sign: Column | None = Non
     Args:
         aggregate: the call.
         value: its argument in each row.
-        sign: as for `retracted`, over the rows of a table.
+        sign: as for `retracting_aggregate`, over the rows of a table.
     """
     digits = _SUM if aggregate.function == "SUM" else _digits_of_mean(aggregate.type)
     return call(EXACT_SUM, F.lit(digits), value, *([] if sign is None else [sign]))
@@ -73,7 +73,7 @@ def exact_sum_result(aggregate: AggregateCall, text: Column) -> Column:
     return text.cast("decimal(38,0)").cast(kind) if aggregate.type == LONG else text.cast(kind)
 
 
-def aggregated(aggregate: AggregateCall, value: Column, order: Sequence[Column]) -> Column:
+def aggregate_column(aggregate: AggregateCall, value: Column, order: Sequence[Column]) -> Column:
     """The result of an aggregate over the rows of a group, in Spark's type.
 
     Args:
@@ -98,13 +98,15 @@ class Retracted:
     """The result, from one column for each of the aggregates."""
 
 
-def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Column], sign: Column) -> Retracted:
+def retracting_aggregate(
+    aggregate: AggregateCall, value: Column | None, order: Sequence[Column], sign: Column
+) -> Retracted:
     """An aggregate over the rows of a group of a table.
 
     Args:
         aggregate: the call.
         value: its argument in each row; None for COUNT(*).
-        order: as for `aggregated`; a removed row has the values with which it was added.
+        order: as for `aggregate_column`; a removed row has the values with which it was added.
         sign: INT, 1 for an added row, -1 for a removed row.
     """
     kind = spark_type(aggregate.type)
@@ -127,8 +129,8 @@ def retracted(aggregate: AggregateCall, value: Column | None, order: Sequence[Co
     return Retracted((count, total), lambda count, total: F.when(count > 0, total).cast(kind))
 
 
-def exactly_retracted(aggregate: AggregateCall, value: Column, sign: Column) -> Retracted:
-    """As `retracted`, for a SUM or AVG. The aggregate never fails; its result may fail, as `exact_sum_result`."""
+def exact_retracting_aggregate(aggregate: AggregateCall, value: Column, sign: Column) -> Retracted:
+    """As `retracting_aggregate`, for a SUM or AVG that never fails; its result may fail, as `exact_sum_result`."""
     return Retracted((exact_sum(aggregate, value, sign),), lambda text: exact_sum_result(aggregate, text))
 
 

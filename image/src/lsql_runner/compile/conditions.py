@@ -24,7 +24,7 @@ def where(relation: Relation, condition: Column, of_table: bool) -> Relation:
     if relation.origin is None:
         return replace(relation, frame=relation.frame.where(condition))
     attempted, holds = relation.attempt(condition)
-    return replace(attempted, frame=attempted.frame.where(failed(attempted) | holds))
+    return replace(attempted, frame=attempted.frame.where(has_failed(attempted) | holds))
 
 
 def with_value(relation: Relation) -> Relation:
@@ -33,7 +33,7 @@ def with_value(relation: Relation) -> Relation:
     return relation if has_value is None else where(relation, has_value, of_table=False)
 
 
-def failed(relation: Relation) -> Column:
+def has_failed(relation: Relation) -> Column:
     """Whether a row has an error. Needs an earlier attempt."""
     assert relation.origin is not None
     assert relation.origin.error is not None

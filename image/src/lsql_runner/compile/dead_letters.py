@@ -32,7 +32,7 @@ from lsql_runner.compile.expressions import convert
 from lsql_runner.compile.identity import RowIdentity, identity_columns
 from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD
 from lsql_runner.compile.metric_names import ERRORS_METRIC, failure_count_name
-from lsql_runner.compile.packed import packed
+from lsql_runner.compile.packed import pack
 from lsql_runner.compile.relation import FailedRowHandler, LateRecord, Relation
 from lsql_runner.compile.schema import HEADERS, STRING
 from lsql_runner.events.batches import FailureAction
@@ -95,7 +95,7 @@ def _action(policies: ErrorPolicies, origin: Origin) -> Column:
         action = F.when(phase == _LATE_PHASE, F.lit(_ACTIONS["dlq"])).otherwise(action)
     if not origin.unnested:
         return action
-    record_id = packed({name: origin.record[name] for name in ("topic", "partition", "offset")})
+    record_id = pack({name: origin.record[name] for name in ("topic", "partition", "offset")})
     return F.when(phase.isNotNull(), F.when(is_first(record_id), action).otherwise(F.lit(_DUPLICATE)))
 
 
@@ -271,12 +271,12 @@ def source_topics(write: WriteTopic) -> dict[str, None]:
     return {node.schema.topic: None for node in nodes(write.input) if isinstance(node, ReadTopic)}
 
 
-def identified(write: WriteTopic) -> str:
+def insert_identity(write: WriteTopic) -> str:
     """The name of an INSERT in identities of its records. The same place in another source is another record."""
     return f"{write.insert}/{','.join(source_topics(write))}"
 
 
-def identified_dead_letters(write: WriteTopic) -> str:
+def dead_letter_identity(write: WriteTopic) -> str:
     """The name of a stateful INSERT in identities of dead letters, before the topic of the record."""
     return f"{write.insert}#dead/"
 
@@ -396,7 +396,7 @@ def dead_letter_collector(write: WriteTopic, context: OutputContext, collected: 
 
     def collect_dead_letters(frame: DataFrame, origin: Origin) -> DataFrame:
         rows = _with_error_columns(frame, write.errors, origin)
-        collected.append(_dead_letters(rows, write.errors, origin, context, identified_dead_letters(write)))
+        collected.append(_dead_letters(rows, write.errors, origin, context, dead_letter_identity(write)))
         return frame
 
     return collect_dead_letters

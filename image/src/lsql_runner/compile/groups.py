@@ -11,7 +11,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.bind.expr import AggregateCall
 from lsql_runner.bind.grouping import group_column
-from lsql_runner.compile.aggregates import aggregated, can_overflow, exact_sum, exact_sum_result
+from lsql_runner.compile.aggregates import aggregate_column, can_overflow, exact_sum, exact_sum_result
 from lsql_runner.compile.codecs.table import canonical, canonical_serde
 from lsql_runner.compile.conditions import with_value
 from lsql_runner.compile.event_time import (
@@ -30,7 +30,7 @@ from lsql_runner.compile.expressions import column
 from lsql_runner.compile.identity import RowIdentity
 from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD, interval, source_record
 from lsql_runner.compile.metric_names import LATE_METRIC
-from lsql_runner.compile.packed import packed, unpacked
+from lsql_runner.compile.packed import pack, unpack
 from lsql_runner.compile.relation import LateRecord, Relation, Undecoded, Upsert
 from lsql_runner.compile.schema import LONG, STRING, spark_type
 from lsql_runner.compile.tables import order_columns, packed_key
@@ -63,8 +63,8 @@ def compile_stream_aggregate(
         **{slot: aggregate.value.cast(aggregate.kind) for slot, aggregate in aggregates.items()},
     }
     kinds = {"ts": LONG, **{slot: aggregate.kind for slot, aggregate in aggregates.items()}}
-    grouped = rows.groupBy(*groups).agg(packed(results).alias("stored"))
-    result = unpacked(F.col("stored"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
+    grouped = rows.groupBy(*groups).agg(pack(results).alias("stored"))
+    result = unpack(F.col("stored"), spark.StructType([spark.StructField(*kind) for kind in kinds.items()]))
     decoded = {name: F.col(f"`{name}`") for name in keys} | {"ts": result["ts"]}
     decoded |= {slot: aggregate.result(result[slot]) for slot, aggregate in aggregates.items()}
     if node.window is not None:
@@ -173,7 +173,9 @@ def _aggregates(node: Aggregate, handles_errors: bool) -> dict[str, _Aggregate]:
         if handles_errors and can_overflow(call, of_table=False):
             aggregates[slot] = _Aggregate(call, exact_sum(call, value), STRING, is_exact=True)
         else:
-            aggregates[slot] = _Aggregate(call, aggregated(call, value, order), spark_type(call.type), is_exact=False)
+            aggregates[slot] = _Aggregate(
+                call, aggregate_column(call, value, order), spark_type(call.type), is_exact=False
+            )
     return aggregates
 
 
@@ -191,18 +193,18 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool, keeps_late
     calls = [aggregate.value.alias(slot) for slot, aggregate in aggregates.items()]
     reduced = rows.select(F.col("ts"), *(F.col(name) for name in arguments)).groupBy().agg(*calls)
     records = rows.select(
-        packed({name: F.col(f"`{name}`") for name in keys}).alias("id"),
+        pack({name: F.col(f"`{name}`") for name in keys}).alias("id"),
         "ts",
         F.col("at_partition").alias("partition"),
         F.col("at_offset").alias("offset"),
-        packed({name: F.col(name) for name in ("ts", *arguments)}).alias("row"),
-        *([packed({LATE_RECORD: F.col(LATE_RECORD)}).alias(LATE_RECORD)] if keeps_late else []),
+        pack({name: F.col(name) for name in ("ts", *arguments)}).alias("row"),
+        *([pack({LATE_RECORD: F.col(LATE_RECORD)}).alias(LATE_RECORD)] if keeps_late else []),
     )
     frame = _session_operator(records, reduced, 1 + len(arguments), node)
     if not keeps_late:
         frame = frame.where(~F.col("is_late"))
     key = spark.StructType([spark.StructField(name, kind) for name, kind in keys.items()])
-    results = unpacked(F.col("result"), reduced.schema)
+    results = unpack(F.col("result"), reduced.schema)
     frame = frame.select(
         "id",
         "window_start",
@@ -210,12 +212,12 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool, keeps_late
         "ts",
         "result",
         LATE_RECORD,
-        unpacked(F.col("id"), key).alias("key_of"),
+        unpack(F.col("id"), key).alias("key_of"),
         results.alias("r"),
     )
     late = None
     if keeps_late:
-        record = unpacked(F.col(LATE_RECORD), spark.StructType([rows.schema[LATE_RECORD]]))[LATE_RECORD]
+        record = unpack(F.col(LATE_RECORD), spark.StructType([rows.schema[LATE_RECORD]]))[LATE_RECORD]
         late = LateRecord(record, interval(F.col("ts"), F.col("ts") + F.lit(node.window.size_ms)))
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys}
     decoded |= {

@@ -15,7 +15,7 @@ from lsql_runner.compile.event_time import READ_FROM, Times, late_watermark, req
 from lsql_runner.compile.expressions import column
 from lsql_runner.compile.identity import RowIdentity
 from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD, interval, source_record
-from lsql_runner.compile.packed import packed, unpacked
+from lsql_runner.compile.packed import pack, unpack
 from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.compile.schema import LONG, spark_type
 from lsql_runner.compile.tables import (
@@ -80,7 +80,7 @@ def _prepare(node: Join, side: JoinSide, relation: Relation) -> _Input:
         # The key of a row of a table must not change its bytes while its value is the same.
         raw_id = canonical(carried[node.raw_key], key_serde(side.input))
         carried[node.raw_key] = carried[node.raw_key] if raw_id is None else raw_id
-    row = packed({**carried, _TIME_FIELD: relation.decoded["ts"]})
+    row = pack({**carried, _TIME_FIELD: relation.decoded["ts"]})
     comparable = [_without_negative_zero(value, key.type) for value, key in zip(values, side.keys, strict=True)]
     return _Input(side, relation, F.when(has_all_keys, packed_key(comparable)), row)
 
@@ -139,7 +139,7 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
         F.col("r_time") - within, F.col("r_time") + within
     )
     joined = frames[0].join(frames[1], condition, node.kind.lower())
-    identity = RowIdentity((packed({"left": F.col("l_row"), "right": F.col("r_row")}),))
+    identity = RowIdentity((pack({"left": F.col("l_row"), "right": F.col("r_row")}),))
     return _unpack_result(node, joined, left, right, ("l_row", "r_row"), identity)
 
 
@@ -174,7 +174,7 @@ def _unpack_result(
     node: Join, frame: DataFrame, left: _Input, right: _Input, rows: tuple[str, str], identity: RowIdentity
 ) -> Relation:
     """The joined rows, from the names of the columns with the packed rows of both sides."""
-    left_row, right_row = (unpacked(F.col(row), side.schema) for row, side in zip(rows, (left, right), strict=True))
+    left_row, right_row = (unpack(F.col(row), side.schema) for row, side in zip(rows, (left, right), strict=True))
     return _result(node, frame, left_row, right_row, identity)
 
 
@@ -210,7 +210,7 @@ def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
     identity = RowIdentity((F.col("partition"), F.col("offset"), F.col("streamed")))
     joined = _unpack_result(node, lookup_join(both, is_outer), left, right, rows, identity)
     # The joined row has the time of the stream's record: the table may be ahead of the stream.
-    time = unpacked(F.col("streamed"), stream.schema).getField(_TIME_FIELD)
+    time = unpack(F.col("streamed"), stream.schema).getField(_TIME_FIELD)
     place = {name: F.col(name) for name in ("partition", "offset")}
     return replace(joined, decoded={**joined.decoded, **place, "ts": time})
 
@@ -250,7 +250,7 @@ def _table_upserts(
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
     )
-    before, after = unpacked(F.col("before"), schema), unpacked(F.col("after"), schema)
+    before, after = unpack(F.col("before"), schema), unpack(F.col("after"), schema)
     changes_by_key = F.array(
         # Deletes the row under its previous join keys if they have changed.
         F.when(
@@ -297,8 +297,8 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
     result = _result(
         node,
         frame,
-        unpacked(columns["left"], left.schema),
-        unpacked(columns["right"], right.schema),
+        unpack(columns["left"], left.schema),
+        unpack(columns["right"], right.schema),
         RowIdentity((F.col("id"),)),
         Upsert(F.col("id"), present),
     )
@@ -308,4 +308,4 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
 def _pair(when: str) -> Column:
     """The packed rows of a pair `before` or `after` its change; null if there is none."""
     left, right = F.col(f"{when}_left"), F.col(f"{when}_right")
-    return F.when(left.isNotNull() | right.isNotNull(), packed({"left": left, "right": right}))
+    return F.when(left.isNotNull() | right.isNotNull(), pack({"left": left, "right": right}))

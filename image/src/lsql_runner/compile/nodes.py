@@ -14,7 +14,7 @@ from lsql_runner.bind.expr import ColumnRef, Expr, StructValue
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.compile.attempts import ORIGIN, Origin, rules
 from lsql_runner.compile.codecs.table import check_unread, extend
-from lsql_runner.compile.conditions import failed, where
+from lsql_runner.compile.conditions import has_failed, where
 from lsql_runner.compile.dead_letters import failed_group_filter, failed_row_filter, group_rules
 from lsql_runner.compile.event_time import require_since_1970
 from lsql_runner.compile.expressions import column
@@ -26,7 +26,7 @@ from lsql_runner.compile.schema import spark_type
 from lsql_runner.compile.table_groups import compile_having, compile_table_aggregate
 from lsql_runner.compile.tables import key_row_id, packed_key
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_through
+from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_columns
 from lsql_runner.plan.queries import Write, WriteSink
 from lsql_runner.plan.usage import node_exprs, parts_read
 from lsql_runner.types import Map, Struct
@@ -163,7 +163,7 @@ def _(node: Unnest, source: Source) -> Relation:
         below, array = below.attempt(array)
         # One element keeps the row of a failed record: posexplode drops rows without elements.
         one_null = F.array(F.lit(None)).cast(spark_type(node.array.type))
-        array = F.when(failed(below), one_null).otherwise(array)
+        array = F.when(has_failed(below), one_null).otherwise(array)
     return below.unnested(F.posexplode(array), (node.position, lateral_column(node.alias)))
 
 
@@ -200,7 +200,7 @@ def compile_project(node: Project, below: Relation) -> Relation:
     columns = below.columns_for(node_exprs(node))
     if node.keeps_tombstones:
         below, columns = _decode_once(below, columns)
-    passed: dict[str, Column] = {name: below.decoded[name] for name in passed_through(below.decoded)}
+    passed: dict[str, Column] = {name: below.decoded[name] for name in passed_columns(below.decoded)}
     decoded = {**passed, "ts": _time(node.ts, columns)}
     result = Relation(
         frame=below.frame,

@@ -12,11 +12,11 @@ from lsql_runner.jvm.call import call
 from lsql_runner.jvm.java_entries import PACK_ROW, UNPACK_ROW
 
 
-def packed(columns: Mapping[str, Column]) -> Column:
+def pack(columns: Mapping[str, Column]) -> Column:
     """The columns as one BINARY, never null. Equal values give equal bytes."""
     return call(PACK_ROW, F.struct(*(value.alias(name) for name, value in columns.items())))
 
 
-def unpacked(row: Column, schema: spark.StructType) -> Column:
-    """The struct in the result of `packed`; null for null."""
+def unpack(row: Column, schema: spark.StructType) -> Column:
+    """The struct in the result of `pack`; null for null."""
     return call(UNPACK_ROW, row, F.lit(schema.json()))

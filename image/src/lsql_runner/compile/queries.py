@@ -15,8 +15,8 @@ from lsql_runner.compile.dead_letters import (
     OutputContext,
     count_failed_records,
     dead_letter_collector,
-    identified,
     ignore_failed_rows,
+    insert_identity,
     late_dead_letters,
     origin_of_group,
     records_and_dead_letters,
@@ -50,7 +50,7 @@ def compile_query(
 
 def compile_with_errors(query: Query, read: Reader, context: OutputContext) -> DataFrame:
     """As `compile_query`, but failed records are not counted: if errors are handled, there are error columns."""
-    source = shared(read)
+    source = share_frames(read)
     writes = [write for write in query.writes if isinstance(write, WriteTopic)]
     frames = [compile_write(write, source, context) for write in writes]
     late = [frame for write in writes for frame in _compile_late_records(write, source, context)]
@@ -88,7 +88,7 @@ def _compile_late_records(write: WriteTopic, read: Reader, context: OutputContex
     return [late_dead_letters(rows, write, context) for rows in late]
 
 
-def shared(read: Reader) -> Reader:
+def share_frames(read: Reader) -> Reader:
     """A reader that returns the same DataFrame for the same topic, so that Spark treats it as one source."""
     frames: dict[str, DataFrame] = {}
 
@@ -119,7 +119,7 @@ def compile_write(
     headers = relation.decoded.get("headers", F.lit(None).cast(HEADERS)).alias("headers")
     ts = accepted_time(relation.decoded["ts"], context.time_limits.get(write.topic, TopicLimits())).alias("ts")
     key, value = key.alias("key"), value.alias("value")
-    identity = context.identities(relation.identity, identified(write))
+    identity = context.identities(relation.identity, insert_identity(write))
     keeps_errors = write.errors.handles_errors and not (write.stateful and write.errors.write == "fail")
     if not keeps_errors and relation.late is None:
         return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)

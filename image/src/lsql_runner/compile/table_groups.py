@@ -9,12 +9,12 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from lsql_runner.compile.aggregates import can_overflow, exactly_retracted, retracted
+from lsql_runner.compile.aggregates import can_overflow, exact_retracting_aggregate, retracting_aggregate
 from lsql_runner.compile.attempts import RECORD_ERROR, attempt
 from lsql_runner.compile.expressions import column
 from lsql_runner.compile.groups import group_columns, raw_key_part
 from lsql_runner.compile.identity import RowIdentity
-from lsql_runner.compile.packed import unpacked
+from lsql_runner.compile.packed import unpack
 from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.compile.schema import LONG, spark_type
 from lsql_runner.compile.tables import changed_groups, current_rows, signed_rows, track_changes
@@ -45,9 +45,9 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     for slot, call in node.calls:
         value = None if call.arg is None else F.col(f"arg_{slot}")
         if handles_errors and value is not None and can_overflow(call, of_table=True):
-            computed = exactly_retracted(call, value, F.col("sign"))
+            computed = exact_retracting_aggregate(call, value, F.col("sign"))
         else:
-            computed = retracted(call, value, [F.col(name) for name in order], F.col("sign"))
+            computed = retracting_aggregate(call, value, [F.col(name) for name in order], F.col("sign"))
         names = [f"{slot}_{number}" for number in range(len(computed.aggregates))]
         sums += [aggregate.alias(name) for aggregate, name in zip(computed.aggregates, names, strict=True)]
         results[slot] = computed.result(*(F.col(f"sums.`{name}`") for name in names))
@@ -55,8 +55,8 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     group = _schema({name: types[name] for name in keys})
     frame = changed_groups(changes, group, aggregates).select(
         "id",
-        unpacked(F.col("id"), group).alias("key_of"),
-        unpacked(F.col("result"), aggregates.schema).alias("sums"),
+        unpack(F.col("id"), group).alias("key_of"),
+        unpack(F.col("result"), aggregates.schema).alias("sums"),
     )
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
     upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
@@ -142,7 +142,7 @@ _ERROR = "error"
 def _output_rows(schema: spark.StructType) -> Column:
     """The output for a change of a group, as an array of `row` and `present`: the deletion of the previous row, and the
     new row, valid or with an error."""
-    before, after = (unpacked(F.col(image), schema) for image in ("before", "after"))
+    before, after = (unpack(F.col(image), schema) for image in ("before", "after"))
     was_valid = F.col("before").isNotNull() & before[_ERROR].isNull()
     is_valid = F.col("after").isNotNull() & after[_ERROR].isNull()
     deletion = F.when(was_valid & ~is_valid, F.struct(before.alias("row"), F.lit(False).alias("present")))

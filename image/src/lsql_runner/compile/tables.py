@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 from lsql_runner.compile.codecs.table import canonical, decode, window_bounds
 from lsql_runner.compile.metric_names import ERRORS_METRIC, failure_count_name
-from lsql_runner.compile.packed import packed, unpacked
+from lsql_runner.compile.packed import pack, unpack
 from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import CONSOLIDATE_CHANGES, LOOKUP, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES
@@ -48,7 +48,7 @@ def track_changes(
     upserts = relation.stateful_input(
         relation.upsert.row_id.alias("id"),
         *order_columns(relation),
-        F.when(present, packed(row)).alias(_ROW),
+        F.when(present, pack(row)).alias(_ROW),
     )
     return _operator(drop_rows_without_id(upserts, "id", relation.upsert, store), TRACK_CHANGES, every_change)
 
@@ -98,7 +98,7 @@ def order_columns(relation: Relation) -> list[Column]:
 def signed_rows(changes: DataFrame, schema: spark.StructType) -> DataFrame:
     """The input of the aggregates of `changed_groups`: `ts`, `sign` (1 for an added row, -1 for a removed row), and the
     columns of `schema`. This frame only defines the aggregates; it is not run."""
-    rows = changes.select("ts", F.lit(1).alias("sign"), unpacked(F.col("after"), schema).alias(_ROW))
+    rows = changes.select("ts", F.lit(1).alias("sign"), unpack(F.col("after"), schema).alias(_ROW))
     return rows.select("ts", "sign", *(F.col(f"{_ROW}.`{name}`").alias(name) for name in schema.names))
 
 
@@ -118,7 +118,7 @@ def changed_groups(changes: DataFrame, keys: spark.StructType, aggregated: DataF
 def current_rows(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
     """The rows after their changes: a frame, its columns, and whether a row exists. A deleted row has its previous
     columns."""
-    row = unpacked(F.coalesce("after", "before"), schema)
+    row = unpack(F.coalesce("after", "before"), schema)
     frame = changes.select("id", "ts", row.alias(_ROW), F.col("after").isNotNull().alias("present"))
     return frame, {name: F.col(f"{_ROW}.`{name}`") for name in schema.names}, F.col("present")
 
@@ -195,4 +195,4 @@ def key_row_id(key: Undecoded) -> Column:
 
 def packed_key(columns: Sequence[Column]) -> Column:
     """Values packed into one BINARY, as a row id or join key. Equal floating-point numbers give equal bytes."""
-    return packed({f"k{number}": value for number, value in enumerate(columns)})
+    return pack({f"k{number}": value for number, value in enumerate(columns)})

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from lsql_runner.console.audit import write_audit
 from lsql_runner.console.auth import Caller
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refused
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, WorkloadEvent, refusal
 from lsql_runner.console.history import History, HistoryEvent
 from lsql_runner.console.scaling import RunnerStreams, ScaleResult, scale_workers
 from lsql_runner.console.settings import Action, Actions
@@ -114,7 +114,7 @@ class Operations:
         except (Missing, Conflict):
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise refused("delete", f"{processor.kind}/{processor.name}", error) from None
+            raise refusal("delete", f"{processor.kind}/{processor.name}", error) from None
 
     def _perform(
         self, requester: Requester, action: Action, identifier: str, do: Callable[[ProcessorWorkload], _Result]

@@ -16,8 +16,8 @@ from pydantic_core import to_json
 from lsql_runner.console import models, openapi
 from lsql_runner.console.actions import Operations, Requester
 from lsql_runner.console.auth import COOKIE, SESSION_S, Authenticator, Caller, TokenAuthenticator
-from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refused
-from lsql_runner.console.document import bounded
+from lsql_runner.console.cluster import Cluster, ClusterError, Missing, refusal
+from lsql_runner.console.document import cut_program
 from lsql_runner.console.filters import matching
 from lsql_runner.console.history import History
 from lsql_runner.console.routes import ROUTES, Route
@@ -187,7 +187,7 @@ class _Views:
         entry = self._dependencies.watch.entry(id)
         if entry.deleted_at is None and entry.sql_truncated:
             full_sql = self._read_again(self._dependencies.watch.processor(id)).sql
-            sql, cut = bounded(full_sql, SQL_LIMIT_CHARS)
+            sql, cut = cut_program(full_sql, SQL_LIMIT_CHARS)
             entry = entry.model_copy(update={"sql": sql, "sql_truncated": cut})
         return _json(entry)
 
@@ -215,7 +215,7 @@ class _Views:
             pod = next(iter(cluster.pods(processor.namespace, dict(processor.pod_labels))), "")
             lines = cluster.log_tail(processor.namespace, pod, processor.container, settings.lines) if pod else []
         except (ClusterError, Missing) as error:
-            raise refused("read", f"pod/{pod}" if pod else "pods", error) from None
+            raise refusal("read", f"pod/{pod}" if pod else "pods", error) from None
         return _json(models.LogTail(pod=pod, lines=tuple(lines)))
 
     def stop(self, id: str) -> Response:
@@ -280,7 +280,7 @@ class _Views:
         except Missing:
             raise LsqlError("PROCESSOR_DELETED", name=processor.name) from None
         except ClusterError as error:
-            raise refused("read", f"{processor.kind}/{processor.name}", error) from None
+            raise refusal("read", f"{processor.kind}/{processor.name}", error) from None
         return read_processor(workload, processor.kind)
 
     def _from_runner(self, id: str, path: str, kind: TypeAdapter[Any]) -> Response:

@@ -124,7 +124,7 @@ class Cluster(Protocol):
         """The last lines of a container's log."""
 
 
-def refused(action: str, resource: str, error: Exception) -> LsqlError:
+def refusal(action: str, resource: str, error: Exception) -> LsqlError:
     """CLUSTER_REFUSED, from an exception of a Cluster.
 
     Args:

@@ -129,7 +129,7 @@ class Document(Model):
     processors: tuple[ProcessorEntry, ...] = ()
 
 
-def bounded(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
+def cut_program(sql: str | None, chars: int = SQL_CHARS) -> tuple[str | None, bool]:
     """The first `chars` characters of a program, and whether it is longer."""
     return (sql, False) if sql is None or len(sql) <= chars else (sql[:chars], True)
 
@@ -202,7 +202,7 @@ _NO_REPORT = {
 def _entry(
     identifier: str, p: ProcessorWorkload, live: RunnerReport, before: ProcessorEntry | None, at: datetime
 ) -> ProcessorEntry:
-    sql, cut = bounded(p.sql)
+    sql, cut = cut_program(p.sql)
     fields = live.model_dump()
     if live.unreachable is not None and before is not None:  # the last known topics are better than none
         fields |= {"topics_in": before.topics_in, "topics_out": before.topics_out, "last_error": before.last_error}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refusal
 from lsql_runner.console.discovery import FetchReports, ProcessorListing, list_processors, make_document, read_document
 from lsql_runner.console.document import Document, identity
 from lsql_runner.console.settings import ConsoleSettings
@@ -53,7 +53,7 @@ def recover(
     try:
         _, former = read_document(cluster, settings)
     except ClusterError as error:
-        raise refused("read", resource, error) from None
+        raise refusal("read", resource, error) from None
     listed, adopted, unassigned = adopt(cluster, list_processors(cluster, settings.namespaces), former)
     reports = fetch_reports(listed.processors)
     at = now()
@@ -128,7 +128,7 @@ def publish(cluster: Cluster, settings: ConsoleSettings, make: Callable[[Documen
             except (Conflict, Missing):
                 continue
     except ClusterError as error:
-        raise refused("write", resource, error) from None
+        raise refusal("write", resource, error) from None
     raise LsqlError("DOCUMENT_CONFLICT", resource=resource, attempts=ATTEMPTS)
 
 

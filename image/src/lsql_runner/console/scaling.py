@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refused
+from lsql_runner.console.cluster import Cluster, ClusterError, Conflict, Missing, refusal
 from lsql_runner.console.manifest import as_mapping, as_mappings
 from lsql_runner.console.runners import RunnerUnavailable
 from lsql_runner.console.workers import WorkersDeployment, read_workers
@@ -58,7 +58,7 @@ def scale_workers(
     except Missing:
         raise LsqlError("SCALE_REFUSED", name=processor.name, workers=workers) from None
     except (Conflict, ClusterError) as error:
-        raise refused("scale", resource, error) from None
+        raise refusal("scale", resource, error) from None
     return ScaleResult(now.replicas, workers, tuple(_warnings(runners, processor, workers)))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from lsql_runner.console.document import SQL_CHARS, Document, ProcessorEntry, bounded
+from lsql_runner.console.document import SQL_CHARS, Document, ProcessorEntry, cut_program
 from lsql_runner.errors import LsqlError
 
 FILE = "processors.json.gz"
@@ -75,7 +75,7 @@ def _replace_entries(document: Document, entries: tuple[ProcessorEntry, ...]) ->
 
 
 def _cut(entry: ProcessorEntry, chars: int) -> ProcessorEntry:
-    sql, cut = bounded(entry.sql, chars)
+    sql, cut = cut_program(entry.sql, chars)
     return entry.model_copy(update={"sql": sql, "sql_truncated": True}) if cut else entry
 
 

@@ -128,7 +128,7 @@ class ClusterWatch:
             own = self._view.document if self._view else None
             listed = list_processors(self._cluster, self._settings.namespaces)
             reports = self._fetch_reports(listed.processors)
-            document = make_document(listed, reports, combined(published, own), self._settings, self._now())
+            document = make_document(listed, reports, combine(published, own), self._settings, self._now())
             by_key = {p.key: p for p in listed.processors}
             number = self._view.number + 1 if self._view else 1
             entries = _by_id(document.processors)
@@ -175,7 +175,7 @@ def _read_event(document: Document, published: Document | None) -> ClusterRead:
     )
 
 
-def combined(published: Document | None, own: Document | None) -> Document | None:
+def combine(published: Document | None, own: Document | None) -> Document | None:
     """The job's document, with the processors and the deletions that only the console's own document has.
 
     The console reads the cluster more often than the job, so it may know them first.

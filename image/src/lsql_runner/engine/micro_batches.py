@@ -18,7 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lsql_runner.compile.metric_names import OUTPUT_METRIC
-from lsql_runner.compile.queries import compile_query, shared
+from lsql_runner.compile.queries import compile_query, share_frames
 from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.port import Job, Sinks, qualified_name
@@ -69,7 +69,7 @@ def start_for_sink(
     tune_emission(spark, query)
     tune_retention(spark, query, job)
     run = run_id(job.checkpoints / query.name)
-    rows = sink_rows(write, shared(stream_reader(spark, job.source, query)), run)
+    rows = sink_rows(write, share_frames(stream_reader(spark, job.source, query)), run)
     writer = _stream_writer(rows, query, job)
     writer._jwrite.foreachBatch(output)  # pyspark's `foreachBatch` takes a Python function
     name = qualified_name(job.output.app_id, query.name)

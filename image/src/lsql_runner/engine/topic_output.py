@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from lsql_runner.compile.dead_letters import identified, identified_dead_letters, source_topics
+from lsql_runner.compile.dead_letters import dead_letter_identity, insert_identity, source_topics
 from lsql_runner.compile.identity import signed_tag
 from lsql_runner.engine.broker_errors import broker_error
 from lsql_runner.engine.port import Job, qualified_name
@@ -91,10 +91,10 @@ def insert_positions(query: Query, first: Mapping[Partition, int]) -> str:
         query: without state.
         first: the next offsets. Partitions without one are new, and begin at their first record.
     """
-    dead_letters = ((write, identified_dead_letters(write)) for write in query.dead_letters_of)
+    dead_letters = ((write, dead_letter_identity(write)) for write in query.dead_letters_of)
     tags = [
         *(
-            (topic, identified(write), _arrays(write), _targets(write))
+            (topic, insert_identity(write), _arrays(write), _targets(write))
             for write in _topic_writes(query)
             for topic in source_topics(write)
         ),

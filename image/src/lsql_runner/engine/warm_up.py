@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.compile.queries import compile_query, shared
+from lsql_runner.compile.queries import compile_query, share_frames
 from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.port import Job
@@ -79,5 +79,5 @@ def _rows(session: SparkSession, query: Query, job: Job, name: str) -> DataFrame
     reader = stream_reader(session, source, query, name)
     write = query.sink_write
     if write is not None:
-        return sink_rows(write, shared(reader))
+        return sink_rows(write, share_frames(reader))
     return compile_query(query, reader, output_context(job.output))

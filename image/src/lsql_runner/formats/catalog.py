@@ -45,7 +45,7 @@ JSON_FORMAT = Format("JSON")
 BYTES_FORMAT = Format("BYTES")
 
 
-def windowed(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
+def windowed_format(inner: Format, name: OneOf["TW", "SW"] = "TW") -> Format:
     """The format of a windowed key whose key has the format `inner`: TW for time windows, SW for sessions."""
     return Format(name, inner.name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsql_runner.formats.catalog import Format, Serde
-from lsql_runner.formats.table import recognized, row_of
+from lsql_runner.formats.table import recognize, row_of
 
 
 def infer_serde(samples: Sequence[bytes | None], named: Format | None) -> Serde | None:
@@ -21,6 +21,6 @@ def infer_serde(samples: Sequence[bytes | None], named: Format | None) -> Serde 
     data = [sample for sample in samples if sample is not None]
     if named is None and not data:
         return None
-    form = recognized(data) if named is None else named
+    form = recognize(data) if named is None else named
     infer = row_of(form).infer
     return None if infer is None else infer(data, form)

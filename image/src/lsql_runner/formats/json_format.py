@@ -12,7 +12,7 @@ from lsql_runner.formats.declared_types import declared_type, described_type
 from lsql_runner.formats.json_budget import MAX_FIELDS, exceeds_budget
 from lsql_runner.formats.json_output import write_json_schema
 from lsql_runner.formats.json_schema import read_json_schema
-from lsql_runner.formats.json_types import field_count, merged, type_of_json
+from lsql_runner.formats.json_types import field_count, merge_types, type_of_json
 from lsql_runner.formats.primitives import is_text
 from lsql_runner.formats.schema_id import starts_with_schema_id, without_schema_id
 from lsql_runner.formats.spec import Declaration, FormatRow, OutputSchema, RegisteredText, RegistryRow, SchemaSetting
@@ -28,7 +28,7 @@ def json_type(values: Iterable[Any]) -> DataType:
     """
     kind: DataType = NULL
     for value in values:
-        kind = merged(kind, type_of_json(value))
+        kind = merge_types(kind, type_of_json(value))
         if field_count(kind) >= MAX_FIELDS:
             break
     return kind if isinstance(kind, Struct) else Struct(())

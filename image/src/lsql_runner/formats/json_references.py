@@ -82,7 +82,7 @@ def _specification(schema: Any, default: Specification[Any]) -> Specification[An
     return default.detect(schema) if is_declared else default
 
 
-def located(root: Any, others: Mapping[str, Any]) -> LocatedSchema:
+def locate_root(root: Any, others: Mapping[str, Any]) -> LocatedSchema:
     """The root of a JSON Schema.
 
     Args:

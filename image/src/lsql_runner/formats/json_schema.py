@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lsql_runner.errors import DetailTable
-from lsql_runner.formats.json_types import merged, settled, type_of_json
+from lsql_runner.formats.json_types import merge_types, settled, type_of_json
 from lsql_runner.formats.spec import FormatError
 from lsql_runner.types import (
     BOOLEAN,
@@ -65,11 +65,11 @@ def read_json_schema(text: str, references: Mapping[str, str] | None = None) -> 
     Raises:
         FormatError: the text is not a JSON Schema, or a schema that it refers to does not exist.
     """
-    from lsql_runner.formats.json_references import located  # loads a library that few programs need
+    from lsql_runner.formats.json_references import locate_root  # loads a library that few programs need
 
     root = _parse(text)
     others = {name: _parse(one) for name, one in (references or {}).items()}
-    kind = _Reader().read(located(root, others), "", ())
+    kind = _Reader().read(locate_root(root, others), "", ())
     return None if kind is None or kind in (NULL, Struct(())) else settled(kind)
 
 
@@ -205,7 +205,7 @@ def _any(kinds: Iterable[DataType | None]) -> DataType | None:
     for number, kind in enumerate(kinds):
         if kind is None:
             return None
-        merged_type = kind if number == 0 or merged_type is None else merged(merged_type, kind)
+        merged_type = kind if number == 0 or merged_type is None else merge_types(merged_type, kind)
     return merged_type
 
 
@@ -216,5 +216,5 @@ def _all(kinds: Iterable[DataType | None]) -> DataType | None:
         if merged_type is None or merged_type == NULL:
             merged_type = kind if kind is not None else merged_type
         elif isinstance(merged_type, Struct) and isinstance(kind, Struct):
-            merged_type = merged(merged_type, kind)
+            merged_type = merge_types(merged_type, kind)
     return merged_type

@@ -42,7 +42,7 @@ def type_of_json(value: Any, depth: int = 0) -> DataType:
         case list():
             element: DataType = NULL
             for item in value:
-                element = merged(element, type_of_json(item, depth + 1))
+                element = merge_types(element, type_of_json(item, depth + 1))
             return Array(element)
     return Struct(tuple(Field(str(name), type_of_json(inner, depth + 1)) for name, inner in value.items()))
 
@@ -57,7 +57,7 @@ def field_count(kind: DataType) -> int:
     return 0
 
 
-def merged(a: DataType, b: DataType) -> DataType:
+def merge_types(a: DataType, b: DataType) -> DataType:
     """A type that holds the values of both types: text if there is no other."""
     if b in (a, NULL):
         return a
@@ -68,13 +68,13 @@ def merged(a: DataType, b: DataType) -> DataType:
     if is_numeric(a) and is_numeric(b):
         return DOUBLE
     if isinstance(a, Array) and isinstance(b, Array):
-        return Array(merged(a.element, b.element))
+        return Array(merge_types(a.element, b.element))
     if isinstance(a, Map) and isinstance(b, Map):
-        return Map(merged(a.value, b.value))
+        return Map(merge_types(a.value, b.value))
     if isinstance(a, Struct) and isinstance(b, Struct):
         inside = {f.name: f.type for f in a.fields}
         for member in b.fields:
-            inside[member.name] = merged(inside.get(member.name, NULL), member.type)
+            inside[member.name] = merge_types(inside.get(member.name, NULL), member.type)
         return Struct(tuple(Field(name, kind) for name, kind in inside.items()))
     return STRING
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.proto_file import ProtoEnum, ProtoField, ProtoFile, ProtoMessage, print_proto
-from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, presence, resolved, types_of
+from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, presence, resolve_name, types_of
 from lsql_runner.formats.proto_schema import SCALAR_TYPES
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import FormatError
@@ -69,7 +69,7 @@ def _rewritten(
     """The types of a file; fields refer to types by full names, and outermost types have a prefix."""
 
     def field(one: ProtoField, scope: str) -> ProtoField:
-        full = None if one.type in SCALAR_TYPES else resolved(one.type, scope, known)
+        full = None if one.type in SCALAR_TYPES else resolve_name(one.type, scope, known)
         kind = presence(one, file)
         label = "" if kind == "implicit" or one.oneof else "optional" if kind == "required" else kind
         return replace(one, type=one.type if full is None else f".{known[full]}", label=label)

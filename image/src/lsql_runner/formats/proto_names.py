@@ -81,7 +81,7 @@ def presence(field: ProtoField, file: ProtoFile) -> Presence:
     return "implicit" if field.oneof is None and file.syntax == "proto3" else "optional"
 
 
-def resolved(name: str, scope: str, known: Mapping[str, object]) -> str | None:
+def resolve_name(name: str, scope: str, known: Mapping[str, object]) -> str | None:
     """The full name of the type that `name` refers to inside a message, in the innermost scope; None if unknown."""
     if name.startswith("."):
         return name[1:] if name[1:] in known else None

@@ -128,7 +128,7 @@ def _unused_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def renumbered(text: str, newest: str) -> str:
+def keep_field_numbers(text: str, newest: str) -> str:
     """A file whose fields have the numbers of the fields with the same names in the newest version of its subject.
 
     New fields get numbers that were never used; the numbers of removed fields are reserved. The text is unchanged if

@@ -13,7 +13,7 @@ from typing import Literal
 from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_file import Presence, ProtoEnum, ProtoField, ProtoFile, ProtoMessage
-from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, message_indexes, presence, resolved, types_of
+from lsql_runner.formats.proto_names import WELL_KNOWN, full_name, message_indexes, presence, resolve_name, types_of
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import FormatError, RecursiveTypeError
 from lsql_runner.types import (
@@ -218,7 +218,7 @@ class _Reader:
             raise FormatError(_REASONS("MAP_KEY_TYPE", type=field.key), path)
         if field.type in SCALAR_TYPES:
             return spec
-        full = resolved(field.type, scope, self._known)
+        full = resolve_name(field.type, scope, self._known)
         if full is None:
             raise FormatError(_REASONS("TYPE_UNKNOWN", type=field.type), path)
         kind = self._known[full][1]

@@ -9,7 +9,7 @@ from lsql_runner.errors import DetailTable
 from lsql_runner.formats.catalog import Format, Serde
 from lsql_runner.formats.proto_imports import inline_imports
 from lsql_runner.formats.proto_names import indexes_of_record, is_first_message, message_indexes
-from lsql_runner.formats.proto_output import renumbered, write_proto
+from lsql_runner.formats.proto_output import keep_field_numbers, write_proto
 from lsql_runner.formats.proto_schema import proto_serde
 from lsql_runner.formats.proto_text import parse_proto
 from lsql_runner.formats.spec import (
@@ -93,7 +93,7 @@ FORMATS = (
             schema_is_json=False,
             read=_read,
             write=_write,
-            revise=renumbered,
+            revise=keep_field_numbers,
         ),
         settings=(SchemaSetting(_MESSAGE, "name"), SchemaSetting(_PACKAGE, "dotted name")),
     ),

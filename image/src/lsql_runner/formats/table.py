@@ -65,7 +65,7 @@ def known_formats(names: Iterable[str]) -> str:
     return ", ".join(f"{name}[...]" if name in WINDOW_BOUNDS else name for name in names)
 
 
-def recognized(samples: list[bytes]) -> Format:
+def recognize(samples: list[bytes]) -> Format:
     """The format of records without a declared format: JSON if some are JSON objects, STRING if all are text, else
     BYTES."""
     order = ("JSON", "STRING", "BYTES")

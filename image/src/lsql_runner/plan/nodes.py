@@ -280,7 +280,7 @@ class Project:
         for part, raw in ((self.key, "raw_key"), (self.value, "raw_value")):
             if raw in below and keeps_source(part):
                 types[raw] = BYTES
-        return types | {name: below[name] for name in passed_through(below)}
+        return types | {name: below[name] for name in passed_columns(below)}
 
 
 _POSITION = "position_"
@@ -292,7 +292,7 @@ def _positions(columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in columns if name.startswith(_POSITION))
 
 
-def passed_through(columns: Iterable[str]) -> tuple[str, ...]:
+def passed_columns(columns: Iterable[str]) -> tuple[str, ...]:
     """The input columns that a projection passes on unchanged."""
     names = tuple(columns)
     return (*(name for name in _PASSED if name in names), *_positions(names))
@@ -317,7 +317,7 @@ def compares_decoded(key: Serde) -> bool:
     return row_of(key.format).key_identity == "decoded" and not key.format.is_windowed
 
 
-def encoded(node: PlanNode) -> frozenset[str]:
+def encoded_columns(node: PlanNode) -> frozenset[str]:
     """The columns that are still JSON: each expression decodes what it reads, numbers as DOUBLE or as NUMBER."""
     match node:
         case ReadTopic(schema):
@@ -325,9 +325,9 @@ def encoded(node: PlanNode) -> frozenset[str]:
             return frozenset(name for name, part in parts if part.format == JSON_FORMAT)
         case Project():
             kept = (("key", node.key), ("value", node.value))
-            return encoded(node.input) & {name for name, part in kept if keeps_source(part)}
+            return encoded_columns(node.input) & {name for name, part in kept if keeps_source(part)}
         case Filter() | Unnest():
-            return encoded(node.input)
+            return encoded_columns(node.input)
     return frozenset()
 
 
@@ -337,4 +337,4 @@ def _check_input(below: PlanNode, *exprs: Expr) -> None:
     Raises:
         InvalidPlan: the message lists the columns that exist.
     """
-    check_columns(below.columns, *exprs, encoded=encoded(below))
+    check_columns(below.columns, *exprs, encoded=encoded_columns(below))

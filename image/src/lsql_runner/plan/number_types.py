@@ -25,7 +25,7 @@ _COMPUTED: dict[DataType, DataType] = {text: kind for kind, text in _AS_WRITTEN.
 _IN_SPARK: dict[DataType, DataType] = {**dict.fromkeys((NUMBER, DIGITS, JSON), STRING), NUMERIC: Decimal()}
 
 
-def as_written(kind: DataType) -> DataType:
+def to_text_types(kind: DataType) -> DataType:
     """The type with NUMBER and DIGITS in the place of every DOUBLE and NUMERIC."""
     return _replace_types(kind, _AS_WRITTEN)
 

@@ -18,7 +18,7 @@ _RETURN_AN_ARGUMENT = ("COALESCE", "AS_NULLABLE", "AS_NON_NULLABLE")
 """Functions whose result is one of their arguments."""
 
 
-def passed_on(expr: Expr, kind: DataType) -> Iterator[tuple[ColumnRef, DataType]]:
+def passed_numbers(expr: Expr, kind: DataType) -> Iterator[tuple[ColumnRef, DataType]]:
     """The columns whose numbers an expression passes on without computing with them, each with its type.
 
     Args:
@@ -33,13 +33,13 @@ def passed_on(expr: Expr, kind: DataType) -> Iterator[tuple[ColumnRef, DataType]
         case StructValue(fields) if isinstance(kind, Struct):
             types = {member.name: member.type for member in kind.fields}
             for name, value in fields:
-                yield from passed_on(value, types[name])
+                yield from passed_numbers(value, types[name])
         case CaseWhen(branches, otherwise):
             for value in (*(value for _, value in branches), otherwise):
-                yield from passed_on(value, kind)
+                yield from passed_numbers(value, kind)
         case FunctionCall(function=function, args=args) if function in _RETURN_AN_ARGUMENT:
             for arg in args:
-                yield from passed_on(arg, kind)
+                yield from passed_numbers(arg, kind)
 
 
 def passing_on(expr: Expr, columns: ColumnTypes) -> Expr:

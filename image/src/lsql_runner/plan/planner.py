@@ -46,7 +46,7 @@ from lsql_runner.plan.queries import (
 )
 from lsql_runner.plan.random_values import number_random_values
 from lsql_runner.plan.rules import RULES
-from lsql_runner.plan.usage import narrowed, paths_into
+from lsql_runner.plan.usage import narrow_type, paths_into
 from lsql_runner.types import BYTES
 
 
@@ -184,7 +184,9 @@ def _plan_join(join: BoundJoin, above: tuple[Expr, ...], namer: _StoreNamer) -> 
     ):
         side = JoinSide(input=node, keys=keys, carried=(), is_table=is_table, by_key=by_key, number=number)
         carried = [
-            (name, narrowed(kind, paths)) for name, kind in side.columns.items() if (paths := paths_into(name, above))
+            (name, narrow_type(kind, paths))
+            for name, kind in side.columns.items()
+            if (paths := paths_into(name, above))
         ]
         if raw is not None and raw in side.columns:
             carried.append((raw, BYTES))

@@ -30,14 +30,14 @@ def type_read(column: str, kind: DataType, exprs: Collection[Expr]) -> DataType 
     paths = paths_into(column, exprs)
     if not paths:
         return None
-    read = narrowed(kind, paths)
+    read = narrow_type(kind, paths)
     for part in (part for expr in exprs for part in walk(expr)):
         if isinstance(part, ColumnRef) and part.name == column and has_numbers(part.type):
             read = with_numbers(read, part.type, part.path)
     return read
 
 
-def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
+def narrow_type(kind: DataType, paths: Iterable[Path]) -> DataType:
     """The type with only the fields at the paths, in the order of the type; an empty path keeps all fields."""
     kept_paths = list(paths)
     if () in kept_paths:
@@ -48,10 +48,10 @@ def narrowed(kind: DataType, paths: Iterable[Path]) -> DataType:
             for member in fields:
                 inside = [path[1:] for path in kept_paths if path[0] == member.name]
                 if inside:
-                    kept.append(Field(member.name, narrowed(member.type, inside), member.nullable))
+                    kept.append(Field(member.name, narrow_type(member.type, inside), member.nullable))
             return Struct(tuple(kept))
         case Array(element, nullable):
-            return Array(narrowed(element, [path[1:] for path in kept_paths]), nullable)
+            return Array(narrow_type(element, [path[1:] for path in kept_paths]), nullable)
     return kind
 
 
@@ -75,7 +75,7 @@ def fields_read(query: Query) -> dict[str, DataType]:
     for write in query.writes:
         for read in _reads(write.input, _target_exprs(write)):
             schema = read.node.schema
-            kinds.setdefault(schema.topic, []).append(narrowed(schema.value.type, paths_into("value", read.exprs)))
+            kinds.setdefault(schema.topic, []).append(narrow_type(schema.value.type, paths_into("value", read.exprs)))
     return {topic: _union(found) for topic, found in kinds.items()}
 
 

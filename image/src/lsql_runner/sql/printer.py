@@ -24,7 +24,7 @@ def _statement(statement: ast.Statement) -> str:
 
 @_statement.register
 def _(statement: ast.SetStatement) -> str:
-    return f"SET {quoted(statement.key, '`')}={quoted(statement.value, _QUOTE)}"
+    return f"SET {quote_text(statement.key, '`')}={quote_text(statement.value, _QUOTE)}"
 
 
 @_statement.register
@@ -52,7 +52,7 @@ def _kcql(kcql: ast.Kcql) -> list[str]:
     if kcql.value_format is not None:
         parts.append(f"WITHFORMAT {_format(kcql.value_format)}")
     if kcql.store_as is not None:
-        options = [f"{name}={quoted(value, _QUOTE)}" if value else name for name, value in kcql.store_as.options]
+        options = [f"{name}={quote_text(value, _QUOTE)}" if value else name for name, value in kcql.store_as.options]
         parts.append(f"STOREAS {kcql.store_as.name}" + (f"({', '.join(options)})" if options else ""))
     if kcql.batch is not None:
         parts.append(f"BATCH {kcql.batch}")
@@ -130,7 +130,7 @@ def _projection(item: ast.Projection) -> str:
         return f"{text} AS {_path(item.alias)}"
     if isinstance(item.expr, ast.NamePath | ast.Star) or text == item.text:
         return text
-    return f"{text} AS {quoted(item.text, '`')}"  # without an alias the text is the name of the field
+    return f"{text} AS {quote_text(item.text, '`')}"  # without an alias the text is the name of the field
 
 
 def _source(source: ast.Source) -> str:
@@ -160,17 +160,17 @@ def _legacy_window(window: ast.WindowClause) -> str:
 _QUOTE = "'"
 
 
-def quoted(text: str, quote: str) -> str:
+def quote_text(text: str, quote: str) -> str:
     """The text in quotes; quotes inside it are doubled."""
     return quote + text.replace(quote, quote * 2) + quote
 
 
 def _ident(name: ast.Ident) -> str:
-    return quoted(name.name, "`") if name.quoted or name.name.upper() in RESERVED else name.name
+    return quote_text(name.name, "`") if name.quoted or name.name.upper() in RESERVED else name.name
 
 
 def _topic(name: ast.Ident) -> str:
-    return quoted(name.name, "`") if name.quoted else name.name
+    return quote_text(name.name, "`") if name.quoted else name.name
 
 
 def _path(path: ast.NamePath) -> str:
@@ -198,7 +198,7 @@ def _(expr: ast.NamePath) -> str:
 
 @print_expression.register
 def _(expr: ast.StringLiteral) -> str:
-    return quoted(expr.value, _QUOTE)
+    return quote_text(expr.value, _QUOTE)
 
 
 @print_expression.register
@@ -281,7 +281,7 @@ def _(expr: ast.Cast) -> str:
 def _(expr: ast.Call) -> str:
     args = ("*" if isinstance(arg, ast.Star) else print_expression(arg) for arg in expr.args)
     is_word = re.fullmatch(r"[^\W\d]\w*", expr.name) and expr.name.upper() not in RESERVED
-    name = expr.name if is_word else quoted(expr.name, "`")
+    name = expr.name if is_word else quote_text(expr.name, "`")
     return f"{name}({', '.join(args)})"
 
 

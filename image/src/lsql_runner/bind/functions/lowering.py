@@ -84,7 +84,7 @@ class CallClass:
 Lowering = Arg | Constant | CastTo | AsResult | Native | Param | Lambda | CallClass
 
 
-def typed(lowering: Lowering, result: DataType) -> Lowering:
+def cast_to_result(lowering: Lowering, result: DataType) -> Lowering:
     """The lowering of a call with a result of this type."""
     return CastTo(lowering.operand, result) if isinstance(lowering, AsResult) else lowering
 

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lsql_runner.compile.dead_letters import OutputContext
 from lsql_runner.compile.nodes import Reader
-from lsql_runner.compile.queries import compile_query, shared
+from lsql_runner.compile.queries import compile_query, share_frames
 from lsql_runner.compile.sink_rows import row_records
 from lsql_runner.compile.ticks import advance
 from lsql_runner.engine.emission import output_mode, tune_emission
@@ -82,7 +82,7 @@ class MemoryQueries:
                 raise
 
         tune_emission(self._session, query)
-        read = shared(of_topic(self._rows.streamed(stream)))
+        read = share_frames(of_topic(self._rows.streamed(stream)))
         write = query.sink_write
         records = compile_query(query, read, self._context) if write is None else row_records(write, read)
         writer = records.writeStream.queryName(query.name).outputMode(output_mode(query))

@@ -11,9 +11,9 @@ from lsql_runner.bind.projections import part_type
 from lsql_runner.bind.scope import lateral_column
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT
 from lsql_runner.plan.columns import ColumnTypes
-from lsql_runner.plan.nodes import Filter, PlanNode, Project, Unnest, encoded
-from lsql_runner.plan.number_types import as_written, has_numbers, with_numbers
-from lsql_runner.plan.numbers import computing, passed_on, passing_on
+from lsql_runner.plan.nodes import Filter, PlanNode, Project, Unnest, encoded_columns
+from lsql_runner.plan.number_types import has_numbers, to_text_types, with_numbers
+from lsql_runner.plan.numbers import computing, passed_numbers, passing_on
 from lsql_runner.plan.queries import Plan, Write, WriteTopic
 from lsql_runner.types import Array, DataType, Struct
 
@@ -30,7 +30,7 @@ def keep_numbers(plan: Plan) -> Plan:
 def _write(write: Write) -> Write:
     if not isinstance(write, WriteTopic) or write.value_format not in (JSON_FORMAT, STRING_FORMAT):
         return write
-    return replace(write, input=_project(write.input, as_written(write.input.value_type)))
+    return replace(write, input=_project(write.input, to_text_types(write.input.value_type)))
 
 
 def _node(node: PlanNode, wanted: ColumnTypes) -> PlanNode:
@@ -62,9 +62,9 @@ def _unnest(node: Unnest, wanted: ColumnTypes) -> Unnest:
 
 def _project(node: Project, value_type: DataType) -> Project:
     """The projection, whose value has NUMBERs where `value_type` has them."""
-    extends_text = "value" in encoded(node)
+    extends_text = "value" in encoded_columns(node)
     if extends_text:  # the new fields become part of the JSON text, so their numbers keep their digits in any case
-        value_type = as_written(node.value_type)
+        value_type = to_text_types(node.value_type)
     below, columns = _input(node.input, _fields(node.value, value_type), _source(node, value_type))
     value = _set_kinds(node.value, value_type, columns)
     if not extends_text:
@@ -92,7 +92,7 @@ def _fields(part: Part, kind: DataType) -> Iterator[tuple[Expr, DataType]]:
 
 def _source(node: Project, value_type: DataType) -> ColumnTypes:
     """The type of the value of the input, with NUMBERs where they pass to a value of type `value_type`."""
-    if not keeps_source(node.value) or "value" in encoded(node.input):
+    if not keeps_source(node.value) or "value" in encoded_columns(node.input):
         return {}
     if isinstance(node.value, Fields) and isinstance(value_type, Struct):
         new = {name for name, expr in node.value.fields if not isinstance(expr, StructValue)}
@@ -112,9 +112,9 @@ def _input(
     """
     columns, read = below.columns, dict(wanted)
     for expr, kind in typed:
-        for ref, numbers in passed_on(expr, kind):
+        for ref, numbers in passed_numbers(expr, kind):
             read[ref.name] = with_numbers(read.get(ref.name, columns[ref.name]), numbers, ref.path)
-    texts = encoded(below)
+    texts = encoded_columns(below)
     new = _node(below, {name: kind for name, kind in read.items() if name not in texts})
     return new, {**new.columns, **{name: kind for name, kind in read.items() if name in texts}}
 
