@@ -147,8 +147,8 @@ class Runner(Process):
                 return pid
         raise AssertionError(f"no JVM under process {self.pid}")
 
-    def worker_pid(self) -> int:
-        """The process id of the worker, which contains the control loop; it is the parent of the JVM."""
+    def child_pid(self) -> int:
+        """The id of the child process, which contains the control loop; it is the parent of the JVM."""
         stat = _stat(self.jvm_pid())
         assert stat is not None, "the JVM has ended"
         return stat[1]

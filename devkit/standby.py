@@ -43,9 +43,9 @@ def await_state(runner: Runner, state: str, deadline_s: float = DEADLINE_S) -> N
 
 
 def processes_of(runner: Runner) -> list[int]:
-    """The ids of JVM, worker and master: the first one alone ends itself when it is replaced."""
-    worker = runner.worker_pid()
-    return [*children_of(worker), worker, runner.pid]
+    """The ids of the JVM, the child process and its parent: the first one alone ends itself when it is replaced."""
+    child = runner.child_pid()
+    return [*children_of(child), child, runner.pid]
 
 
 def send(pids: list[int], number: Signals) -> None:

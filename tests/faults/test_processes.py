@@ -36,17 +36,17 @@ SUITES = (STATELESS, CONTINUOUS, GROUPS, JOINS)
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
-@pytest.mark.parametrize("victim", ["worker", "master"])
+@pytest.mark.parametrize("victim", ["child", "parent"])
 def test_a_killed_process_of_python(broker: Broker, tmp_path: Path, suite: Suite, victim: str) -> None:
     with Scenario(broker, suite, tmp_path) as scenario:
         runner = scenario.start()
         scenario.feed(BEFORE)
         scenario.catch_up()
-        jvm, worker = runner.jvm_pid(), runner.worker_pid()
+        jvm, child = runner.jvm_pid(), runner.child_pid()
         with scenario.light_load(20):
             runner.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
-            os.kill(runner.pid if victim == "master" else worker, signal.SIGKILL)
-            scenario.await_end(jvm, -signal.SIGKILL if victim == "master" else ENDED)
+            os.kill(runner.pid if victim == "parent" else child, signal.SIGKILL)
+            scenario.await_end(jvm, -signal.SIGKILL if victim == "parent" else ENDED)
             scenario.start()
         scenario.catch_up()
 
@@ -96,9 +96,9 @@ def test_a_kill_while_the_progress_of_a_continuous_query_is_saved(broker: Broker
         os.mkfifo(blocked)  # opening it for writing waits for a reader
         scenario.feed(BACKLOG)
         wait_until((offsets / str(batch)).exists, "the planned batch", DEADLINE_S)
-        jvm, worker = runner.jvm_pid(), runner.worker_pid()
+        jvm, child = runner.jvm_pid(), runner.child_pid()
         os.kill(jvm, signal.SIGKILL)
-        os.kill(worker, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
         scenario.await_end(jvm)
         blocked.unlink()
         scenario.start()
@@ -166,7 +166,7 @@ def test_a_suspended_processor_continues_after_its_successor(broker: Broker, tmp
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
-def test_a_suspended_jvm_whose_worker_was_killed_continues_after_the_next_start(
+def test_a_suspended_jvm_whose_parent_process_was_killed_continues_after_the_next_start(
     broker: Broker, tmp_path: Path, suite: Suite
 ) -> None:
     """The next start is refused, or the JVM writes nothing more: it has the same state directory."""
@@ -174,11 +174,11 @@ def test_a_suspended_jvm_whose_worker_was_killed_continues_after_the_next_start(
         first = scenario.start()
         scenario.feed(BEFORE)
         scenario.catch_up()
-        jvm, worker = first.jvm_pid(), first.worker_pid()
+        jvm, child = first.jvm_pid(), first.child_pid()
         with scenario.light_load(20), suspended(jvm):
             first.wait_for(lambda stream: sum(place["position"] or 0 for place in stream["offsets"]) > BEFORE)
             os.kill(jvm, signal.SIGSTOP)
-            os.kill(worker, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             assert first.wait(30) == ENDED
             second = scenario.prepare()
             try:

@@ -42,8 +42,8 @@ class Victim(Enum):
     """What is killed."""
 
     JVM = "JVM"
-    WORKER = "worker"
-    BOTH = "JVM and worker"
+    CHILD = "child"
+    BOTH = "JVM and child"
 
 
 class Since(Enum):
@@ -164,11 +164,11 @@ def carry_out(kill: Kill, scenario: Scenario) -> None:
         saved = target_offsets(scenario)
         wait_until(lambda: target_offsets(scenario) != saved, "the targets' offsets", TARGET_OFFSETS_S)
     scenario.live_for(kill.after_s)
-    jvm, worker = runner.jvm_pid(), runner.worker_pid()
-    if kill.victim is not Victim.WORKER:
+    jvm, child = runner.jvm_pid(), runner.child_pid()
+    if kill.victim is not Victim.CHILD:
         os.kill(jvm, signal.SIGKILL)
     if kill.victim is not Victim.JVM:
-        os.kill(worker, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
     scenario.await_end(jvm)
 
 

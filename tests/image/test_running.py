@@ -129,7 +129,7 @@ def test_a_kill_for_lack_of_memory_is_reported(
 ) -> None:
     """With a heap larger than the container, set by hand, and a record that fills it, the kernel kills the JVM.
 
-    It may also kill the worker while it frees the memory of the JVM; the remaining process reports it.
+    It may also kill the child process while it frees the memory of the JVM; the remaining process reports it.
     """
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])

@@ -1,10 +1,10 @@
 """When the container runs out of memory: which process the kernel kills first, and how that exit is reported.
 
 The kernel kills the process with the highest score: one point for each thousandth of the limit that the process uses,
-plus its `oom_score_adj`. The JVM must be killed first, then the worker of the server that started it, last its master:
-so there is always a process left that reports the cause. The kernel may kill two of them at once: while a killed JVM
-still releases its memory, the kernel no longer counts it, and kills the next process that allocates a page. The master
-allocates none until the worker and its JVM have ended.
+plus its `oom_score_adj`. The JVM must be killed first, then the process that serves the API, last its parent: so there
+is always a process left that reports the cause. The kernel may kill two of them at once: while a killed JVM still
+releases its memory, the kernel no longer counts it, and kills the next process that allocates a page. The parent
+allocates none until its child and the JVM have ended.
 """
 
 from __future__ import annotations

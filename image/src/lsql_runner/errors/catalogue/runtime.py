@@ -101,7 +101,7 @@ RUNTIME: dict[str, ErrorKind] = {
         is_shared=True,
     ),
     "WORKER_GONE": ErrorKind(
-        "The worker process ended: {reason}.",
+        "The process that serves the API ended: {reason}.",
         "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
         "container.",
         exit_code=EXIT_RUNTIME,
