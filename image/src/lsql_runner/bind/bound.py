@@ -103,7 +103,7 @@ class Shape:
     """A subset of ALL_METADATA. `raw_key` is available while the key has the bytes of the source record."""
     undeclared: frozenset[tuple[str, ...]] = field(default=frozenset(), kw_only=True)
     """Paths, such as `("value",)` or `("value", "amount")`: the parts in JSON that LSQL_TOPICS does not declare, and
-    the fields computed from such parts. Operators accept what is at and below these paths, although it can be NULL."""
+    the fields computed from such parts. Operators accept values at and below these paths, although they can be NULL."""
     shortened: frozenset[tuple[str | int, ...]] = field(default=frozenset(), kw_only=True)
     """Paths, such as `("address", "country")`, that a WITH query selects without an alias: its value has the field
     `country`, and a SELECT that reads the query can use both."""

@@ -1,4 +1,4 @@
-"""What the value of a setting must be: the parameter `expected` of SETTING_INVALID."""
+"""Descriptions of valid values of settings: the parameter `expected` of SETTING_INVALID."""
 
 from __future__ import annotations
 

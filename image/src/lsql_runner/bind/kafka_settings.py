@@ -51,7 +51,7 @@ _AT_MOST = {"max.in.flight.requests.per.connection": 5, "retries": 2**31 - 1}
 
 
 def expected_value(key: str, value: str) -> Detail | None:
-    """What the value of a consumer or producer setting must be; None if `value` is valid.
+    """A description of the valid values of a consumer or producer setting; None if `value` is valid.
 
     Of other numbers only the client checks the range.
     """

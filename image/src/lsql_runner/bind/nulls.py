@@ -58,7 +58,7 @@ def _first_source(exprs: tuple[Expr, ...]) -> Expr | None:
 
 
 def is_undeclared(expr: Expr) -> bool:
-    """Whether operators accept an expression, or what is inside it, although it can be NULL.
+    """Whether operators accept an expression, or a part of it, although it can be NULL.
 
     This is so if only fields of JSON that LSQL_TOPICS does not declare make it NULL.
     """

@@ -64,7 +64,7 @@ class _PartBuilder:
         """The part; None if the SELECT list does not mention it.
 
         Args:
-            source: the type of what a star names.
+            source: the type of the value that a star names.
 
         Raises:
             LsqlError: ENTRY_TYPE.

@@ -132,7 +132,7 @@ def _has_aggregate(part: Part | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Context:
-    """What the clauses of one SELECT share."""
+    """Data that the clauses of one SELECT share."""
 
     select: ast.Select
     source: BoundSource

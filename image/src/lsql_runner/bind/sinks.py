@@ -24,7 +24,7 @@ _RECORD_KEY = ast.NamePath(ast.Ident("_key", False, Span(0, 0)), (), Span(0, 0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkKind:
-    """A kind of sink, and what it supports."""
+    """A kind of sink, and its features."""
 
     name: str
     schemes: tuple[str, ...]

@@ -15,7 +15,7 @@ from lsql_runner.sql.ast import SetStatement
 
 @dataclass(frozen=True, slots=True)
 class PartSettings:
-    """What a program sets for the schema of the keys or values of a target."""
+    """The settings of a program for the schema of a target's keys or values."""
 
     schema: tuple[tuple[str, str], ...] = ()
     """Values by the key of a SchemaSetting, for example `avro.record`."""

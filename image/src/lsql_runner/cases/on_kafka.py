@@ -90,7 +90,7 @@ def settings_of(environment: Mapping[str, str], servers: str, registry_url: str 
 
 @contextmanager
 def _clean_up_on_term() -> Iterator[None]:
-    """Run the cleanup on TERM, which by default would end the process at once and leave topics on the brokers."""
+    """Run the cleanup on TERM, which by default would end the process and leave topics on the brokers."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         yield

@@ -1,4 +1,4 @@
-"""`lsql autoscale`: what the scaling policy would decide."""
+"""`lsql autoscale`: simulates the decisions of the scaling policy."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _member(kind: Struct, name: str) -> DataType:
 
 
 def key_row_id(key: Undecoded) -> Column:
-    """The row id of a key (BINARY): equal for equal keys, whatever their bytes are; null for a null key."""
+    """The row id of a key (BINARY): equal for equal keys, even if their bytes differ; null for a null key."""
     row_id = canonical(key.raw, key.serde)
     if row_id is not None:
         return row_id

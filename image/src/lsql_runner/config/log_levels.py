@@ -13,7 +13,7 @@ _EXPECTED = DetailTable({"ONE_OF": "one of {known}"})
 
 @dataclass(frozen=True, slots=True)
 class LogLevel:
-    """What is logged at a level."""
+    """The lines that are logged at a level."""
 
     threshold: int
     """The least severe level of Python's logging that is logged."""

@@ -76,7 +76,7 @@ def networks(text: str) -> tuple[Network, ...]:
 
 
 def is_in(known: Iterable[Network], text: str) -> bool:
-    """Whether an address is in one of the networks. What is not an address is in none."""
+    """Whether a text is an address in one of the networks."""
     try:
         address = plain_address(text)
     except ValueError:

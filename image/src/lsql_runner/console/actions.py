@@ -29,7 +29,7 @@ _AFTER: dict[Action, Mapping[str, Any] | None] = {
     "scale": None,
     "delete": None,
 }
-"""What the action changes the processor to; of a scaling, the result has it."""
+"""The state of the processor after the action; for a scaling, the result has it."""
 _DONE: dict[Action, str] = {"stop": "Stopped", "start": "Started", "scale": "Scaled", "delete": "Deleted"}
 
 

@@ -46,7 +46,7 @@ class RunnerReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleDependencies:
-    """What the app depends on."""
+    """The dependencies of the app."""
 
     settings: ConsoleSettings
     cluster: Cluster

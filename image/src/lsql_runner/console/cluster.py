@@ -53,7 +53,7 @@ class WorkloadEvent:
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """A HorizontalPodAutoscaler, and what it scales."""
+    """A HorizontalPodAutoscaler and its target."""
 
     name: str
     kind: str

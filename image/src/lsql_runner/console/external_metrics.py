@@ -29,7 +29,7 @@ from lsql_runner.reports.stream import ScalingReport
 GROUP = "external.metrics.k8s.io"
 VERSION = f"{GROUP}/v1beta1"
 CACHE_S = 2.0
-"""A report is used for so long: an autoscaler asks for several metrics of a processor at once, every 15 s."""
+"""How long a report is used: an autoscaler requests several metrics of a processor together, every 15 s."""
 DONE = "done"
 _VALUES = re.compile(rf"/apis/{re.escape(VERSION)}/namespaces/(?P<namespace>[^/]+)/(?P<metric>[^/]+)\Z")
 

@@ -24,7 +24,7 @@ _WARNINGS = DetailTable(
 
 @dataclass(frozen=True, slots=True)
 class ScaleResult:
-    """How many workers there were, how many there will be, and what the user should know about it."""
+    """The numbers of workers before and after, and warnings for the user."""
 
     before: int
     after: int

@@ -91,7 +91,7 @@ class ClusterWatch:
             self._thread.join(self._settings.runners.timeout_seconds + 1)
 
     def refresh_soon(self) -> None:
-        """Refresh at once, after an action."""
+        """Refresh immediately, after an action."""
         self._wake.set()
 
     def entry(self, identifier: str) -> ProcessorEntry:

@@ -31,7 +31,7 @@ _LIMIT_PER_RESERVE = 32
 """The kernel's own memory for the container gets this fraction of the limit."""
 _STATE_STORES_MIB = 48
 _DEFAULT_LIMIT_MIB = 768
-"""The chart's default limit. The code cache and the state stores get a share of what a larger limit has in addition."""
+"""The chart's default limit. The code cache and the state stores get a share of the memory above this limit."""
 _UNLIMITED_MIB = 1024
 """The budget of a process without a memory limit."""
 

@@ -29,7 +29,7 @@ class BadRecord:
 OffsetRange = tuple[int, int]
 """The first offset, and the one after the last."""
 Compute = Callable[[Mapping[Partition, OffsetRange]], DataFrame]
-"""Returns what the query computes for the records in some ranges, before state is updated or records are written."""
+"""Returns the query's rows for the records in some ranges, before state is updated or records are written."""
 
 
 def locate(compute: Compute, ranges: Mapping[Partition, OffsetRange]) -> BadRecord | None:

@@ -167,7 +167,7 @@ class Engine(Protocol):
         """
 
     def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
-        """Load and compile what the first batches of a job need, while another process runs it. Writes nothing of it.
+        """Load and compile the code of a job's first batches, while another process runs the job. Writes no results.
 
         Args:
             job: its queries with start offsets begin at some of the newest records; the others have nothing to read.

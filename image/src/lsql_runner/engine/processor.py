@@ -173,7 +173,7 @@ class SparkEngine:
             warm_up(session, job, Path(folder), goes_on)
 
     def _configure(self, session: SparkSession, job: Job) -> None:
-        """Set what the queries of a job need in the session: registry, partitions and memory of state."""
+        """Set the session's settings for the queries of a job: registry, partitions and memory of state."""
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))

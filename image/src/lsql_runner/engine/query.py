@@ -58,7 +58,7 @@ class RunningPlan:
                 sink_writers[query.name], job.checkpoints / query.name, query.sink_write, job.sinks
             )
         )
-        """What the start has found that a person should know."""
+        """Warnings of the start for a person."""
         self._reports = BatchReports(spark, job)
         self._queries: list[RunningQuery] = []
         try:

@@ -36,7 +36,7 @@ def kept_batches(pace_ms: int, files_per_batch: int, bytes_per_batch: int) -> in
     Args:
         pace_ms: the least time between two batches.
         files_per_batch: the files that a batch adds.
-        bytes_per_batch: what a batch adds, and its share of the snapshots.
+        bytes_per_batch: bytes that a batch adds, and its share of the snapshots.
     """
     bounds = (
         KEPT_MS // max(1, pace_ms),

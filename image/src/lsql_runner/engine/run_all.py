@@ -14,7 +14,7 @@ def run_all(steps: Iterable[Callable[[], object]]) -> None:
     """Run all steps in order, also after one that raises.
 
     Raises:
-        Exception: what the first step that failed raised. Exceptions of later steps are logged.
+        Exception: the exception of the first step that failed. Exceptions of later steps are logged.
     """
     first: Exception | None = None
     for step in steps:

@@ -18,13 +18,13 @@ class RunningQuery(Protocol):
         """After a producer was fenced: whether another process writes in place of this one."""
 
     def transaction_limit_ms(self) -> int:
-        """How long the brokers allow a transaction to stay open; 0 if they allow what the query wants."""
+        """How long the brokers allow a transaction to stay open; 0 if they allow the query's timeout."""
 
     def request_stop(self) -> None:
-        """Let the query end when the records that it has read are written. Returns at once."""
+        """Let the query end when the records that it has read are written. Does not wait."""
 
     def wait_for_stop(self, deadline_s: float) -> None:
         """Wait until the query does not process records, at most until a time of the monotonic clock."""
 
     def stop(self) -> None:
-        """Stop the query now, report what it has written, and release its resources."""
+        """Stop the query now, report the records that it has written, and release its resources."""

@@ -21,8 +21,8 @@ from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import next_batch_id, renew_identity, run_id
 
 _IDLE_TRANSACTION_S = 15
-"""With a standby: a server ends a transaction whose client has sent nothing for so long. The client is suspended or its
-node is lost, and the standby waits for its locks. A client that only waits for records sends its rows again."""
+"""With a standby: a server ends a transaction whose client has sent nothing for this time. The client is suspended or
+its node is lost, and the standby waits for its locks. A client that only waits for records sends its rows again."""
 
 
 def renew_if_sink_is_ahead(writer: JavaObject, checkpoint: StateFolder, write: WriteSink, sinks: Sinks) -> bool:

@@ -14,7 +14,7 @@ EXIT_RUNTIME = 3
 
 
 class Recovery(StrEnum):
-    """What the supervisor does after an error.
+    """The reaction of the supervisor to an error.
 
     If an error with WAIT ends a running query, the query is restarted, as with RETRY, and the new start waits.
     """
@@ -35,7 +35,7 @@ class ErrorKind:
         message: one sentence that describes the error, with slots for parameters.
         way_out: one or more sentences that say how to correct it, also with slots.
         exit_code: the exit code of a command that ends with the error.
-        recovery: what the supervisor does.
+        recovery: the reaction of the supervisor.
         http_status: the status of the response to a request that fails with the error.
         is_transient: whether it can disappear without any action of a user.
         is_shared: whether it concerns something that all programs need (Java, brokers, registry), so that it would

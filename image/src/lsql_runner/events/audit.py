@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 AUDIT_LOGGER = "lsql_runner.audit"
-"""The logger of processor and console. Its lines are logged whatever the log level is."""
+"""The logger of processor and console. Its lines are logged at every log level."""
 DONE = "done"
 UNKNOWN = "unknown"
 """The user if nothing tells who it was."""
@@ -27,7 +27,7 @@ class Audited:
     result: str = DONE
     """`done`, or the code of an error."""
     before: Mapping[str, Any] | None = None
-    """What the action has changed; None if there was nothing, or the action was refused."""
+    """The changes of the action; None if there were none, or the action was refused."""
     after: Mapping[str, Any] | None = None
     namespace: str | None = None
     kind: str | None = None

@@ -1,4 +1,4 @@
-"""What the engine reports after a micro-batch, and the data types that engine, brokers and runtime share."""
+"""The engine's reports of micro-batches, and the data types that engine, brokers and runtime share."""
 
 from __future__ import annotations
 

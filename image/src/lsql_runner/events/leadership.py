@@ -9,7 +9,7 @@ from lsql_runner.errors import ErrorReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadershipView:
-    """What a process knows about the leader."""
+    """The leader, as far as a process knows."""
 
     leads: bool
     """Whether it is this process."""
@@ -25,7 +25,7 @@ class LeadershipView:
 
 @dataclass(frozen=True, slots=True)
 class LeadershipChanged:
-    """The leader, or what is known about it, has changed."""
+    """The leader, or its data, has changed."""
 
     at_ms: int
     leadership: LeadershipView

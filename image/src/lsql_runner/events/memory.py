@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GarbageCollector:
-    """What a garbage collector of the JVM has done since the JVM started."""
+    """The collections of a garbage collector since the JVM started."""
 
     name: str
     """As Java names it, for example `Copy`."""
@@ -70,4 +70,4 @@ class VolumeMeasured:
     at_ms: int
     size_bytes: int
     free_bytes: int
-    """What the processor may still write."""
+    """The bytes that the processor may still write."""

@@ -49,11 +49,11 @@ class ScalingDecided:
     """The workers that run tasks, without those that are leaving."""
     minimum: int
     maximum: int
-    """The limits of `wanted`. The maximum is never more than what the partitions occupy, if those are known."""
+    """The limits of `wanted`. The maximum is never more than the partitions can occupy, if these are known."""
     dry_run: bool
     """Whether nothing applies the number."""
     reason: str
-    """A sentence for people: what the number follows from, or why it is not known."""
+    """A sentence for people: the reason for the number, or why it is not known."""
     lag_records: int | None = None
     arriving_per_s: float | None = None
     """Records/s, the mean since the last decision."""

@@ -99,7 +99,7 @@ def _refuse(name: str) -> None:
 
 
 def _matches(value: Any, kind: DataType) -> bool:
-    """Whether a value has a form of its type. Texts may: the reason of the JVM says what is wrong with them."""
+    """Whether a value has a form of its type. Texts may: the JVM reports the reason for them."""
     match kind:
         case Struct() | Map():
             return isinstance(value, dict)

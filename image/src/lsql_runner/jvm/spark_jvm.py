@@ -277,7 +277,7 @@ compilations that have ended (decision 0024). It takes some milliseconds."""
 
 
 _NO_PROFILES = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTReplayTraining")
-"""With the profiles of the training, the JVM would compile at once everything that was hot in it."""
+"""With the profiles of the training, the JVM would immediately compile everything that was hot in it."""
 
 
 _NO_RELOCATION = "-XX:ArchiveRelocationMode=0"

@@ -71,7 +71,7 @@ class WorkerJvm:
         raise_oom_score(self.process.pid)
 
     def lines(self) -> Iterator[str]:
-        """What the worker reports, until it ends; see WorkerProgram in the JVM."""
+        """The reports of the worker, until it ends; see WorkerProgram in the JVM."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             yield line.rstrip("\n")

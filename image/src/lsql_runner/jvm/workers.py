@@ -15,7 +15,7 @@ EXECUTOR_MIB = 160
 sets the real size of its heap, from the limit of its container."""
 
 _LOST_AFTER_S = 20
-"""A process that is silent for so long is lost; a closed connection is noticed at once."""
+"""A process without a heartbeat for this time is lost; a closed connection is detected immediately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,7 @@ class GroupRequests:
     def send(self, group: str, ask: Request) -> list[TopicPartition]:
         """Send a request to the coordinator of a group; retries while it is loading.
 
-        A commit that is on its way when the broker fails returns when the broker is back, whatever the timeouts are;
+        A commit that was sent before the broker failed returns when the broker is back, regardless of timeouts;
         closing its consumer waits for it too. So the request has a thread of its own, and while that waits, further
         requests fail.
 

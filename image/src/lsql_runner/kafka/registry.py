@@ -184,7 +184,7 @@ class RestRegistry:
         until = self._hosts.deadline()
         reply = self._hosts.ask("POST", f"{path}?verbose=true", body, until)
         if reply.status in _REQUEST_UNSUPPORTED and reply.error_code not in _NOT_FOUND:
-            # Some registries check only against the latest version, whatever the compatibility level.
+            # Some registries check only against the latest version, at every compatibility level.
             reply = self._hosts.ask("POST", f"{path}/latest?verbose=true", body, until)
         response = _parse(_COMPATIBILITY, _valid(reply, subject, kind))
         return None if response is None or response.is_compatible else response.reason

@@ -106,7 +106,7 @@ def tls_context(connection: RegistryConnection) -> ssl.SSLContext:
 
 
 def _load_client(context: ssl.SSLContext, tls: RegistryTls) -> None:
-    # Python's ssl module reads them from files only. The file is readable by this user only, and is deleted at once.
+    # Python's ssl module reads them from files only. Only this user can read the file, which is deleted immediately.
     with NamedTemporaryFile("w", encoding="utf-8", prefix="lsql-registry-") as file:
         file.write(f"{tls.certificate}\n{tls.key}\n")
         file.flush()

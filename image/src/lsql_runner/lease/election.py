@@ -1,4 +1,4 @@
-"""Decides which process leads, from what it reads of a Lease. Pure: no clock, no threads, no requests.
+"""Decides which process leads, from the content of a Lease. Pure: no clock, no threads, no requests.
 
 A process that does not lead measures with its own monotonic clock for how long the Lease has not changed. Clocks of
 different machines are never compared.

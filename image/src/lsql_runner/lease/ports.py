@@ -47,7 +47,7 @@ class Leadership(Protocol):
         """The identity of the Lease: another Lease of the same name has another one. Empty until the Lease was read."""
 
     def view(self) -> LeadershipView:
-        """What is known about the leader."""
+        """The leader, as far as it is known."""
 
     def guard(self, is_replaced: Callable[[], bool]) -> None:
         """Call a function before each renewal; if it returns true, another process has taken over."""
@@ -56,4 +56,4 @@ class Leadership(Protocol):
         """This process stops. It does not begin to lead, and another one leads sooner if it is killed meanwhile."""
 
     def release(self) -> None:
-        """Let another process lead at once, after this one has stopped to write. It does not lead again."""
+        """Let another process lead immediately, after this one has stopped writing. It does not lead again."""

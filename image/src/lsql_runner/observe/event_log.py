@@ -30,7 +30,7 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.state import State
 
 LATE_EVERY_MS = 60_000
-"""Every batch may have late records. The first are logged at once, later ones are summed up and logged this often."""
+"""Every batch may have late records. The first are logged immediately, the sum of later ones at this interval."""
 
 
 class EventLog:

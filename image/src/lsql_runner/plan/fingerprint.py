@@ -1,4 +1,4 @@
-"""What a checkpoint depends on, as data. It is stored beside the checkpoint and compared with the next program's.
+"""The properties that a checkpoint depends on, as data. A start compares them with the next program's.
 
 The description of a query's state contains the operators with their layouts, keys and windows, and the meaning of the
 filters and conditions below them. It does not contain the position of the query in the program, nor the expressions
@@ -78,7 +78,7 @@ class QueryFingerprint:
     stores: tuple[str, ...] = ()
     """The names of its stateful operators, from the target down."""
     state: Value = None
-    """What the state depends on; None for a stateless query."""
+    """The properties that the state depends on; None for a stateless query."""
     inserts: tuple[InsertFingerprint, ...] | None = ()
     """The INSERTs into topics, then those whose dead letters it writes; None if an earlier release saved none."""
 
@@ -179,7 +179,7 @@ def insert_fingerprint(write: WriteTopic) -> InsertFingerprint:
 
 
 def _node(node: PlanNode) -> Value:
-    """What the rows of a node depend on. The meaning of expressions includes the projections below them."""
+    """The properties that the rows of a node depend on. Expressions include the projections below them."""
     match node:
         case ReadTopic(schema):
             return {"read": schema.topic}

@@ -318,7 +318,7 @@ def compares_decoded(key: Serde) -> bool:
 
 
 def encoded_columns(node: PlanNode) -> frozenset[str]:
-    """The columns that are still JSON: each expression decodes what it reads, numbers as DOUBLE or as NUMBER."""
+    """The columns that are still JSON: each expression decodes its fields, numbers as DOUBLE or as NUMBER."""
     match node:
         case ReadTopic(schema):
             parts = (("key", schema.key), ("value", schema.value))

@@ -1,4 +1,4 @@
-"""The types NUMBER and DIGITS in the place of DOUBLE and NUMERIC, in the types of columns."""
+"""The types NUMBER and DIGITS in place of DOUBLE and NUMERIC, in the types of columns."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _IN_SPARK: dict[DataType, DataType] = {**dict.fromkeys((NUMBER, DIGITS, JSON), S
 
 
 def to_text_types(kind: DataType) -> DataType:
-    """The type with NUMBER and DIGITS in the place of every DOUBLE and NUMERIC."""
+    """The type with NUMBER and DIGITS in place of every DOUBLE and NUMERIC."""
     return _replace_types(kind, _AS_WRITTEN)
 
 
 def computed(kind: DataType) -> DataType:
-    """The type with DOUBLE and NUMERIC in the place of every NUMBER and DIGITS."""
+    """The type with DOUBLE and NUMERIC in place of every NUMBER and DIGITS."""
     return _replace_types(kind, _COMPUTED)
 
 
@@ -62,7 +62,7 @@ def _replace_types(kind: DataType, others: Mapping[DataType, DataType]) -> DataT
 
 
 def with_numbers(kind: DataType, numbers: DataType, path: tuple[str | int, ...] = ()) -> DataType:
-    """The type with NUMBER and DIGITS also where `numbers`, the type of what is at the path, has them."""
+    """The type with NUMBER and DIGITS also where `numbers`, the type at the path, has them."""
     if path:
         step, rest = path[0], path[1:]
         match kind:

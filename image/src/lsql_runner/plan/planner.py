@@ -55,7 +55,7 @@ def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
 
     Args:
         program: the bound program.
-        only_batches: whether all queries process batches, whatever the program says about its mode.
+        only_batches: whether all queries process batches, regardless of the program's mode.
     """
     namer = _StoreNamer()
     errors = program.settings.errors

@@ -26,7 +26,7 @@ def paths_into(column: str, exprs: Iterable[Expr]) -> tuple[Path, ...]:
 
 def type_read(column: str, kind: DataType, exprs: Collection[Expr]) -> DataType | None:
     """The type with which the expressions read a column that is still encoded: only the fields that they read, and
-    NUMBER in the place of DOUBLE where they do; None if they do not read it."""
+    NUMBER in place of DOUBLE where they do; None if they do not read it."""
     paths = paths_into(column, exprs)
     if not paths:
         return None

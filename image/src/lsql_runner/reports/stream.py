@@ -135,7 +135,7 @@ class MemoryPart(Model):
 
 
 class Memory(Model):
-    """How the memory of the container is divided, and what is used, measured every 30 s."""
+    """The parts of the container's memory and their use, measured every 30 s."""
 
     measured_at: AwareDatetime | None = Field(description="null before the first measurement.")
     limit_bytes: Count | None = Field(description="Memory limit of the container; null without a limit.")

@@ -1,4 +1,4 @@
-"""What a HorizontalPodAutoscaler decides with the lag as its only metric, for comparison with the policy.
+"""The decisions of a HorizontalPodAutoscaler with the lag as its only metric, for comparison with the policy.
 
 It is the algorithm of the Kubernetes documentation ("Horizontal Pod Autoscaling": algorithm details, default behavior)
 for a metric with the target type AverageValue.

@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """What is measured at a decision.
+    """The measurements for a decision.
 
     Attributes:
         at_s: the time, in seconds.
@@ -31,7 +31,7 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """The target is a time: the workers process arriving records, and the lag within so many seconds."""
+    """The target is a time: the workers process arriving records, and the lag within this number of seconds."""
 
     seconds: float
 
@@ -67,7 +67,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingHistory:
-    """What a decision needs to know of those before.
+    """The data of earlier decisions that a decision needs.
 
     Attributes:
         proposals: in the order of time, none older than the longest window.

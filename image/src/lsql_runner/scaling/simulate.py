@@ -41,7 +41,7 @@ class SimulatedWorkers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationResult:
-    """What a simulation has measured.
+    """The measurements of a simulation.
 
     Attributes:
         reaction_s: the longest time, in seconds, in which records arrived faster than workers processed them.

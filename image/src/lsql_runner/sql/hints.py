@@ -54,7 +54,7 @@ _CLAUSES = {
 
 _STATEMENTS = ("INSERT", "UPSERT", "SET", "CREATE", "WITH", "USE")
 _ENDS = ("SEMICOLON", "SEMICOLON_AFTER_WITH", "SYMBOL", "WORD")
-"""What is expected after a clause: the next one, or the end."""
+"""The expected text after a clause: the next clause, or the end."""
 
 _NAMES = ("ALIAS", "QUERY_NAME", "TOPIC", "SOURCE_TOPIC", "TARGET_TOPIC", "ELEMENT_NAME", "FIELD", "EXPRESSION")
 _UNITS = {"MILLISECOND": "ms", "SECOND": "s", "SEC": "s", "MINUTE": "m", "MIN": "m", "HOUR": "h", "DAY": "d"}
@@ -70,7 +70,7 @@ def syntax_hint(
         before: the text of the token before it.
         token: that is not expected.
         ahead: reads the token after it.
-        expected: what is expected instead, of EXPECTED.
+        expected: the text that is expected instead, of EXPECTED.
         keywords: the words that are names only in back-ticks.
     """
     code, word = expected.code, token.upper

@@ -53,7 +53,7 @@ def state_path(root: Path, app_id: str) -> Path:
 
 WAIT_S = 15.0
 """How long a start waits for the lock: a JVM whose Python process was killed ends within this time. A container that is
-restarted then starts at once, instead of after Kubernetes's back-off."""
+restarted then starts immediately, instead of after Kubernetes's back-off."""
 
 
 class StateDir:

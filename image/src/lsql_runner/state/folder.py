@@ -1,4 +1,4 @@
-"""The folders with the state of a processor: what the runner does with them, and folders on a volume.
+"""The folders with the state of a processor: the operations of the runner, and folders on a volume.
 
 Spark reads and writes files in the same folders, by their location.
 """

@@ -75,7 +75,7 @@ def begin_checkpoint(checkpoint: StateFolder) -> None:
 def begin_again(checkpoint: StateFolder, previous: StateFolder) -> None:
     """Begin an empty checkpoint of a query without state in place of an earlier one, and continue the run of that one.
 
-    What the run has written in the targets after the saved positions is found there. If the earlier checkpoint does not
+    Records of the run after the saved positions are found in the targets. If the earlier checkpoint does not
     exist, a new run begins. After a crash, `checkpoint` does not exist, or is complete.
 
     Args:
@@ -128,7 +128,7 @@ def exists(checkpoint: StateFolder) -> bool:
 
 
 def run_id(checkpoint: StateFolder) -> str:
-    """The run id of a checkpoint: 32 hexadecimal digits that change when the checkpoint begins anew.
+    """The run id of a checkpoint: 32 hexadecimal digits that change when the checkpoint is created again.
 
     Raises:
         OSError, ValueError: the checkpoint was not begun.
@@ -140,7 +140,7 @@ def run_id(checkpoint: StateFolder) -> str:
 
 
 def delete_checkpoint(checkpoint: StateFolder) -> None:
-    """Delete a checkpoint, which may not exist. Its identity is deleted first: what a crash leaves is no checkpoint.
+    """Delete a checkpoint, which may not exist. Its identity is deleted first: files without it are not a checkpoint.
 
     Raises:
         OSError: files remain.
@@ -150,7 +150,7 @@ def delete_checkpoint(checkpoint: StateFolder) -> None:
 
 
 def saved_checkpoint(checkpoint: StateFolder) -> SavedCheckpoint:
-    """What a checkpoint contains that exists."""
+    """The content of an existing checkpoint."""
     planned, ended = newest_batch(checkpoint), newest_committed(checkpoint)
     batch = None if ended is None else planned_batch(checkpoint, ended)
     return SavedCheckpoint(planned={} if planned is None else planned.ends, ended={} if batch is None else batch.ends)

@@ -24,7 +24,7 @@ Repartition = Callable[[Sequence[StateFolder], int], None]
 
 @dataclass(frozen=True, slots=True)
 class Repartitioned:
-    """What the command has changed; `was` is `now` if there was nothing to do."""
+    """The change of the command; `was` equals `now` if there was nothing to do."""
 
     was: int
     now: int

@@ -1,4 +1,4 @@
-"""What is in a processor's directory, as data: the program that it belongs to, and its checkpoints."""
+"""The content of a processor's directory, as data: the program that it belongs to, and its checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the memory budget, and what is used of each."""
+"""The parts of the memory budget, and their use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what a compiled Java class declares: its interfaces, its methods, and who may use it.
+"""Reads the declarations of a compiled Java class: its interfaces, its methods, and its access.
 
 Source: chapter 4 of the Java Virtual Machine Specification. The class is read and not loaded: none of its code runs.
 """

@@ -107,7 +107,7 @@ def check_classes(functions: Iterable[UserFunction], jars: Jars, path: Path) -> 
 
 
 _Problem = tuple[Detail, Detail]
-"""What is wrong with a class, and what to do."""
+"""The problem of a class, and its solution."""
 
 
 def _problem(function: UserFunction, jars: Jars) -> _Problem | None:

@@ -181,7 +181,7 @@ def _field(place: str, name: str, body: Any) -> Field:
 
 
 def _all_nullable(kind: DataType) -> DataType:
-    """The type without ` not null` inside: an argument may have nulls inside, whatever the declaration says."""
+    """The type without ` not null` inside: an argument may have nulls inside even so."""
     match kind:
         case Array(element):
             return Array(_all_nullable(element))

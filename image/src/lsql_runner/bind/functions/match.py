@@ -230,11 +230,11 @@ _EXPECTED = {
     "instant": (EXPECTED_ARGUMENT("INSTANT"), (TIMESTAMP, LONG)),
     "header": (EXPECTED_ARGUMENT("HEADER"), ()),
 }
-"""By kind of parameter: what is expected, and types that fit, the best first."""
+"""By kind of parameter: a description of the expected type, and types that fit, the best first."""
 
 
 def _fitting_types(kind: str, variable: DataType | None = None) -> tuple[str, tuple[DataType, ...]]:
-    """What is expected, and types that fit, the best first.
+    """A description of the expected type, and types that fit, the best first.
 
     Args:
         kind: the kind of the parameter.

@@ -17,7 +17,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def with_longs(value: Column, kind: DataType) -> Column:
-    """The value with a LONG in the place of every NUMERIC; a number that is no LONG is an error of the record."""
+    """The value with a LONG in place of every NUMERIC; a number that is not a LONG is an error of the record."""
     if not has_numeric(kind):
         return value
     match kind:

@@ -50,7 +50,7 @@ class Subselect:
 
 
 Source = SourceName | Subselect
-"""What a SELECT reads: FROM and JOIN."""
+"""The sources of a SELECT: FROM and JOIN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
