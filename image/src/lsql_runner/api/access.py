@@ -53,7 +53,7 @@ class ApiAccess:
     def requester(self, incoming: Request) -> str:
         """The sender of a request, for the audit log: the user that a trusted proxy names, else the address.
 
-        Of a request that a standby has forwarded, it is the sender that the standby names.
+        If a standby has forwarded the request, it is the sender that the standby names.
         """
         address = incoming.environ.get(FORWARDED_USER) or incoming.remote_addr or UNKNOWN
         return (is_in(self.trusted_proxies, address) and forwarded_user(incoming)) or address

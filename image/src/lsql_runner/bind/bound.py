@@ -43,7 +43,7 @@ def keeps_source(part: Part) -> bool:
 
 
 def extended_type(source: Struct, fields: tuple[tuple[str, Expr], ...]) -> Struct:
-    """The type of a struct of which fields were replaced or added, as a Fields does it."""
+    """The type of a struct after a Fields has replaced or added fields."""
     new = {name: _set_field(name, expr, source.field(name)) for name, expr in fields}
     return Struct((*(f for f in source.fields if f.name not in new), *new.values()))
 
@@ -71,9 +71,9 @@ def type_inside(kind: DataType, name: str) -> DataType | None:
 
 
 def extended_structs(source: Struct | Map, fields: tuple[tuple[str, Expr], ...]) -> Struct:
-    """The structs and maps of the source of which a Fields sets fields or entries, each with such structs inside.
+    """The source's structs and maps in which a Fields sets fields or entries, each with such structs inside.
 
-    Structs that the type of the source does not declare are among them.
+    They include structs that the type of the source does not declare.
     """
     members = []
     for name, expr in fields:

@@ -93,7 +93,7 @@ def undeclared_paths(source: Shape, key: Part, value: Part) -> frozenset[tuple[s
 def _kept_paths(
     source: Shape, path: tuple[str, ...], kind: DataType, fields: tuple[tuple[str, Expr], ...]
 ) -> set[tuple[str, ...]]:
-    """The undeclared paths below a struct of the source, of type `kind`, of which some fields are set."""
+    """The undeclared paths below a struct of the source, of type `kind`, after `fields` are set."""
     if not isinstance(kind, Struct):
         return set()
     below = {inner for inner in source.undeclared if inner[: len(path)] == path and len(inner) > len(path)}

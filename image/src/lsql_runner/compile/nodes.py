@@ -104,7 +104,7 @@ def _(node: ReadTopic, source: Source) -> Relation:
 
 
 def _check_unread_parts(relation: Relation, node: ReadTopic, source: Source) -> Relation:
-    """Records of a topic, of which those fail whose key or value is malformed, though the INSERT does not read it."""
+    """Records of a topic. A record fails if its key or value is malformed, although the INSERT does not read it."""
     if source.parts_read is None:
         return relation
     for name, part in relation.undecoded.items():

@@ -140,8 +140,8 @@ class Relation:
         )
 
     def unnested(self, generator: Column, names: tuple[str, ...]) -> Relation:
-        """The rows that a generator (`posexplode`) makes of each row, with its columns, of which the first is the
-        position, under `names`."""
+        """The rows that a generator (`posexplode`) makes of each row. `names` are the names of its columns; the first
+        column is the position."""
         unique = tuple(f"{name}_{len(self.frame.columns)}" for name in names)  # the frame may have columns named so
         frame = self.frame.select("*", generator.alias(*unique))
         decoded = self.decoded | {name: F.col(f"`{column}`") for name, column in zip(names, unique, strict=True)}

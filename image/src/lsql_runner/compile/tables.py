@@ -54,7 +54,7 @@ def track_changes(
 
 
 def drop_rows_without_id(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:
-    """The rows without those that have no row id. They are records without a key; they are skipped and counted.
+    """The rows with a row id. Rows without one are records without a key; they are skipped and counted.
 
     Args:
         column: the name of the column with the row id of `upsert`.

@@ -1,4 +1,4 @@
-"""The steps of an end, all of which must run."""
+"""Runs all steps of an end, even if some fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workers of a processor, as they are known to its master, and how many there should be."""
+"""The workers of a processor that its Spark master knows, and how many there should be."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class _Reader:
 
     def _union(self, branches: list[Any], place: str, namespace: str) -> tuple[DataType, bool]:
         """The type of the branches except null: one branch keeps its type, int and long become long, float and double
-        become double; other branches become the fields of a struct, of which one is set."""
+        become double; other branches become the fields of a struct; a value sets one of them."""
         present = [branch for branch in branches if not _is_null(branch)]
         nullable = len(present) < len(branches)
         if not present:

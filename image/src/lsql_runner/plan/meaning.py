@@ -144,8 +144,8 @@ def _part(part: Part, name: str, below: ColumnMeanings) -> Meaning:
 
 
 def _extend(base: Meaning, fields: tuple[tuple[str, Expr], ...], columns: ColumnMeanings) -> StructFields:
-    """The meaning of a struct of which fields are added or replaced. None is a field that the struct around it does not
-    have."""
+    """The meaning of a struct after `fields` are added or replaced. `base` is None if the enclosing struct does not
+    have this field."""
     match base:
         case StructFields():
             struct = base

@@ -43,7 +43,7 @@ def passed_numbers(expr: Expr, kind: DataType) -> Iterator[tuple[ColumnRef, Data
 
 
 def passing_on(expr: Expr, columns: ColumnTypes) -> Expr:
-    """The expression over columns of which some have NUMBER, with the NUMBERs that it passes on in its type."""
+    """The expression over columns that may have NUMBER, with the NUMBERs that it passes on in its type."""
     match expr:
         case ColumnRef():
             return _reference(expr, columns)
@@ -72,7 +72,7 @@ def _keep_numbers(expr: Expr, numbers: DataType) -> Expr:
 
 
 def computing(expr: Expr, columns: ColumnTypes) -> Expr:
-    """The expression over columns of which some have NUMBER, with the same type and result as over DOUBLE."""
+    """The expression over columns that may have NUMBER, with the same type and result as over DOUBLE."""
 
     def visit(part: Expr) -> Expr | None:
         if not isinstance(part, ColumnRef):

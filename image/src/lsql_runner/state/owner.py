@@ -47,7 +47,7 @@ Owner = OwnerFile | OwnerNumber
 
 
 class OwnerLock(Protocol):
-    """The lock on a folder at a URI, of which the holder is the owner of the state."""
+    """The lock on a folder at a URI. Its holder is the owner of the state."""
 
     def take(self, lease: str, term: int, text: str) -> Owner:
         """Become the owner.

@@ -29,7 +29,7 @@ class RecordsOverTime:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rates of one query. `spans` has those that end within WINDOW_MS before the end of the last one."""
+    """The rates of one query. `spans` has the spans that end within WINDOW_MS before the end of the last one."""
 
     spans: tuple[RecordsOverTime, ...] = ()
 

@@ -120,7 +120,7 @@ def _input(
 
 
 def _set_kinds(part: Part, kind: DataType, columns: ColumnTypes) -> Part:
-    """The part over columns of which some have NUMBER, with NUMBERs where its type has them."""
+    """The part over columns that may have NUMBER, with NUMBERs where its type has them."""
 
     def change(expr: Expr, wanted: DataType) -> Expr:
         return passing_on(expr, columns) if has_numbers(wanted) else computing(expr, columns)
