@@ -44,8 +44,8 @@ sys.exit(serve(make_app, port, lambda: None, graceful_s=1, limits=ConnectionLimi
 FAST_S = 5
 """The timeout of the chart's probes."""
 DEADLINE_S = 20
-LISTENING = 1
-"""The sockets of a worker without clients."""
+LISTENING = 3
+"""The sockets of a worker without clients: the listening one, and two with which its event loop is woken."""
 
 
 class TinyServer(Process):
@@ -212,6 +212,31 @@ def test_a_request_with_a_body_gets_its_response() -> None:
         assert response(client)[1] == b"hi"
 
 
+def test_a_body_in_chunks_reaches_the_app_as_a_whole(server: TinyServer) -> None:
+    chunks = "2\r\nhi\r\n4\r\n you\r\n0\r\n\r\n"
+    with server.send(f"POST /echo HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}") as client:
+        assert response(client)[1] == b"hi you"
+
+
+@pytest.mark.parametrize("host", ["here:", "a:b", "[::1]:80"])
+def test_whether_a_host_is_allowed_is_decided_by_the_app(server: TinyServer, host: str) -> None:
+    with server.send(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n") as client:
+        assert response(client)[1] == b"up 1"
+
+
+def test_a_request_may_name_the_whole_uri(server: TinyServer) -> None:
+    with server.send("GET http://here/metrics?x=1 HTTP/1.1\r\nHost: here\r\n\r\n") as client:
+        assert response(client)[1] == b"up 1"
+
+
+def test_a_response_has_a_date_and_does_not_tell_the_version_of_the_server(server: TinyServer) -> None:
+    with server.send("GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n") as client:
+        head = response(client)[0]
+
+    assert b"\r\nDate: " in head
+    assert b"\r\nServer: " not in head
+
+
 def test_the_app_knows_which_headers_are_repeated(server: TinyServer) -> None:
     headers = "Host: here\r\nX-Groups: dev\r\nx-groups: ops\r\nX-User: ada, eve\r\n"
     with server.send(f"GET /repeated HTTP/1.1\r\n{headers}\r\n") as client:
@@ -224,6 +249,7 @@ def test_the_app_knows_which_headers_are_repeated(server: TinyServer) -> None:
         ("this is no HTTP\r\n\r\n", 400, "REQUEST_NOT_HTTP"),
         (("GET / HTTP/1.1\r\nX: " + "x" * HEADER_LIMIT_BYTES)[:HEADER_LIMIT_BYTES], 431, "REQUEST_INVALID"),
         ("POST /echo HTTP/1.1\r\nHost: here\r\nContent-Length: 70000\r\n\r\n", 413, "REQUEST_INVALID"),
+        ("POST /echo HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n11111\r\n", 413, "REQUEST_INVALID"),
         ("POST /echo HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "REQUEST_INVALID"),
     ],
 )

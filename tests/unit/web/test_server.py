@@ -47,7 +47,7 @@ def make_app():
     return app
 
 def on_exit():
-    if mode == "hangs":
+    if mode in ("hangs", "stuck"):
         threading.Event().wait()
     if mode == "fails":
         raise RuntimeError("cannot end")
@@ -179,6 +179,16 @@ def test_a_hanging_on_exit_is_killed_after_the_graceful_timeout() -> None:
         os.kill(server.pid, signal.SIGTERM)
 
         assert server.wait(15) == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_a_hanging_process_after_two_seconds(number: signal.Signals) -> None:
+    with TinyServer("stuck") as server:
+        os.kill(server.pid, signal.SIGTERM)
+        await_true(lambda: not accepts_connections(server.port), deadline_s=5)
+        os.kill(server.pid, number)
+
+        assert server.wait(10) == 3
 
 
 def test_a_failing_on_exit_is_logged_and_the_process_ends() -> None:

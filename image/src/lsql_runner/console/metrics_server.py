@@ -1,7 +1,7 @@
 """Serves external metrics with TLS to the aggregator of the API server.
 
-The rest of the console is served by waitress, which has no TLS. This port has one client, so the server of the standard
-library is enough: a thread for each connection, and a limit of their number.
+The rest of the console is served without TLS. This port has one client, so the server of the standard library is
+enough: a thread for each connection, and a limit of their number.
 """
 
 from __future__ import annotations

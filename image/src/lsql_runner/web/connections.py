@@ -1,27 +1,34 @@
 """The connections of the HTTP server.
 
-waitress reads requests and writes responses in one thread that never blocks. A thread of the app gets a request when it
+Tornado reads requests and writes responses in one thread that never blocks. A thread of the app gets a request when it
 is complete, so a slow client holds no thread. A new connection is always accepted: at the limit, another one that no
 thread works for is closed. Probes and metrics have threads of their own.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import math
 import socket
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from email.utils import formatdate
+from functools import partial
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
-from waitress import wasyncore
-from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, get_header_lines
-from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from flask import Response
+from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPHeaders, HTTPInputError, HTTPServerRequest, ResponseStartLine
+from tornado.iostream import IOStream, UnsatisfiableReadError
+from tornado.wsgi import WSGIContainer
 
 from lsql_runner.config.networks import plain_address
 from lsql_runner.errors import LsqlError
@@ -35,6 +42,15 @@ BODY_LIMIT_BYTES = 64 * 1024
 SEND_BUFFER_BYTES = 256 * 1024
 """The kernel would enlarge the buffer of a client that reads slowly to megabytes."""
 POLL_S = 1.0
+LOG = logging.getLogger(__name__)
+
+_STATUS = {
+    "Content-Length too long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "chunked body too large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "Unsupported Transfer-Encoding": HTTPStatus.NOT_IMPLEMENTED,
+}
+"""Tornado's errors, without what follows, to which it responds with 400 although HTTP has a status for them."""
+_REASON_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,178 +70,203 @@ class ConnectionLimits:
     waiting_bytes: int = 16 * 1024 * 1024
 
 
-class HttpServer(TcpWSGIServer):
-    """Serves a WSGI app on a listening socket. waitress calls its other public methods, in the thread of `run`."""
-
-    active_channels: dict[int, Connection]
+class HttpServer:
+    """Serves a WSGI app on a listening socket. Created in a running event loop."""
 
     def __init__(self, app: Callable[..., Any], listener: socket.socket, limits: ConnectionLimits) -> None:
-        logging.getLogger("waitress").setLevel(logging.WARNING)
-        # It warns about each request that waits for a thread.
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        self.limits = limits
-        self.channel_class = Connection
-        self._probe_threads = _threads(PROBE_THREADS)
-        super().__init__(
-            app,
-            _sock=listener,
-            dispatcher=_threads(THREADS),
-            adj=Adjustments(
-                sockets=[listener],
-                ident=None,
-                clear_untrusted_proxy_headers=False,
-                log_socket_errors=False,
-                max_request_header_size=HEADER_LIMIT_BYTES,
-                max_request_body_size=BODY_LIMIT_BYTES + 1,
-                outbuf_overflow=limits.waiting_bytes,
-            ),
-            bind_socket=False,
-            sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
+        logging.getLogger("tornado").setLevel(logging.ERROR)  # it reports what clients do
+        listener.setblocking(False)
+        self._listener = listener
+        self._limits = limits
+        self._open: set[Connection] = set()
+        self._views = _Views(app, THREADS)
+        self._probes = _Views(app, PROBE_THREADS)
+        self._http = HTTPServer(
+            self._received,
+            no_keep_alive=True,  # clients poll only every few seconds
+            max_header_size=HEADER_LIMIT_BYTES - 1,
+            max_body_size=BODY_LIMIT_BYTES,
         )
+        self._loop = asyncio.get_running_loop()
+        self._woken = asyncio.Event()
 
-    def run(self, is_stopping: Callable[[], bool], graceful_s: float) -> None:
-        """Serve until `is_stopping`, which is called after each event and every second.
-
-        Then close the listening socket, and send the responses to complete requests for at most `graceful_s`.
-        """
+    async def serve(self, is_stopping: Callable[[], bool]) -> None:
+        """Serve until `is_stopping`, which is called after each `wake` and every second."""
+        self._loop.add_reader(self._listener, self._accept)
         while not is_stopping():
-            # Not while events are handled: an accepted connection would get the descriptor, and its next event.
-            self._close_excess()
-            wasyncore.poll2(POLL_S, self._map)
-        self.accepting = False
-        self.del_channel()
-        self.socket.close()
+            self._close_late()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), POLL_S)
+            self._woken.clear()
+        self._loop.remove_reader(self._listener)
+        self._listener.close()
+
+    async def finish(self, graceful_s: float) -> None:
+        """Send the responses to complete requests for at most `graceful_s`."""
         deadline = time.monotonic() + graceful_s
         while self._close_incomplete() and time.monotonic() < deadline:
-            wasyncore.poll2(POLL_S / 10, self._map)
+            await asyncio.sleep(POLL_S / 10)
 
-    def readable(self) -> bool:
-        return bool(self.accepting)
+    def wake(self) -> None:
+        """Call `is_stopping` soon. Takes no lock, so signal handlers may call it."""
+        self._loop.call_soon_threadsafe(self._woken.set)
 
-    def fix_addr(self, addr: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The address of a client. A socket for both families has IPv4 addresses as IPv6."""
-        return (str(plain_address(addr[0])), *addr[1:])
-
-    def set_socket_options(self, conn: socket.socket) -> None:
-        super().set_socket_options(conn)
-        conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-
-    def add_task(self, task: Connection) -> None:
-        path = getattr(task.requests[0], "path", "")
-        task.is_probe = path == "/metrics" or path.startswith("/health")
-        (self._probe_threads if task.is_probe else self.task_dispatcher).add_task(task)
-
-    def _connections(self) -> list[Connection]:
-        return list(self.active_channels.values())
-
-    def _close_excess(self) -> None:
-        now = time.monotonic()
-        for connection in self._connections():
-            if connection.is_late(now):
-                connection.handle_close()
-        if len(self.active_channels) >= self.limits.connections:
+    def _accept(self) -> None:
+        """Accept one connection. Tornado would accept all that wait before it reads one of them."""
+        try:
+            client, address = self._listener.accept()
+        except OSError:  # the client has gone
+            return
+        if len(self._open) >= self._limits.connections:
             self._close_one()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        # A socket for both families has IPv4 addresses as IPv6.
+        connection = Connection(client, str(plain_address(address[0])), self._limits, self._open)
+        self._http.handle_stream(connection, (connection.client, *address[1:]))
+
+    def _received(self, request: HTTPServerRequest) -> None:
+        """Called with a complete request."""
+        connection = _connection(request)
+        if request.path.startswith("http"):  # the URI of a proxy's request, with scheme and host
+            request.path = urlsplit(request.path).path
+        connection.is_probe = request.path == "/metrics" or request.path.startswith("/health")
+        connection.deadline = math.inf
+        connection.view = asyncio.create_task(self._respond(request, connection))
+
+    async def _respond(self, request: HTTPServerRequest, connection: Connection) -> None:
+        try:
+            await (self._probes if connection.is_probe else self._views).handle_request(request)
+        except Exception as error:
+            LOG.error("no response", exc_info=error, extra={"path": request.path})
+            connection.close()
+        connection.deadline = time.monotonic() + self._limits.response_s
         self._limit_waiting_bytes()
+
+    def _close_late(self) -> None:
+        now = time.monotonic()
+        for connection in list(self._open):
+            if now > connection.deadline:
+                connection.close()
 
     def _close_one(self) -> None:
         """Close the oldest connection of the client that has most of them, so that it does not displace others."""
-        closable = [connection for connection in self._connections() if not connection.is_running]
+        closable = [connection for connection in self._open if not connection.is_running]
         number = Counter(connection.client for connection in closable)
         if closable:
-            max(closable, key=lambda it: (not it.is_probe, number[it.client], -it.opened_at)).handle_close()
+            max(closable, key=lambda it: (not it.is_probe, number[it.client], -it.opened_at)).close()
 
     def _limit_waiting_bytes(self) -> None:
         """Close the connections with the largest responses, of equal ones the oldest. A single one has no limit."""
-        waiting = [it for it in self._connections() if it.total_outbufs_len and not it.is_running]
-        waiting.sort(key=lambda it: (-it.total_outbufs_len, it.opened_at))
-        while len(waiting) > 1 and sum(it.total_outbufs_len for it in waiting) > self.limits.waiting_bytes:
-            waiting.pop(0).handle_close()
+        waiting = sorted((it for it in self._open if it.unsent_bytes), key=lambda it: (-it.unsent_bytes, it.opened_at))
+        while len(waiting) > 1 and sum(it.unsent_bytes for it in waiting) > self._limits.waiting_bytes:
+            waiting.pop(0).close()
 
     def _close_incomplete(self) -> int:
         """Close connections without a complete request; returns the number of the others."""
-        for connection in self._connections():
-            if not (connection.requests or connection.is_running or connection.total_outbufs_len):
-                connection.handle_close()
-        return len(self.active_channels)
+        for connection in list(self._open):
+            if connection.view is None:
+                connection.close()
+        return len(self._open)
 
 
-class _Request(HTTPRequestParser):
-    """A request that knows which of its headers are repeated. waitress joins their values with commas."""
+class Connection(IOStream):
+    """A connection of a client, for one request.
 
-    repeated_headers: frozenset[str] = frozenset()
-    """Their names in lower case."""
+    Args:
+        client: its address.
+        opened: the open connections; this one is among them until it is closed.
+    """
 
-    def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
-        lines = get_header_lines(header_plus.partition(b"\r\n")[2])
-        number = Counter(line.partition(b":")[0].lower().decode("latin-1") for line in lines)
-        self.repeated_headers = frozenset(name for name, times in number.items() if times > 1)
-
-
-class Connection(HTTPChannel):
-    """A connection of a client, for one request."""
-
-    server: HttpServer
-    parser_class = _Request
-
-    def __init__(self, server: HttpServer, *args: Any, **options: Any) -> None:
-        self.task_class = _ViewTask
-        self.error_task_class = _ProblemTask
+    def __init__(self, accepted: socket.socket, client: str, limits: ConnectionLimits, opened: set[Connection]) -> None:
+        super().__init__(accepted)
+        self.client = client
         self.opened_at = time.monotonic()
+        self.deadline = self.opened_at + limits.request_s
+        """When it is closed. While the app works for it, there is none."""
+        self.view: asyncio.Task[None] | None = None
+        """Makes the response, once the request is complete."""
         self.is_probe = False
         """Whether its request is complete, and for a probe or metrics."""
         self.is_running = False
         """Whether a thread of the app works for it."""
-        self._deadline = self.opened_at + server.limits.request_s
-        super().__init__(server, *args, **options)
+        self.unsent_bytes = 0
+        self._opened = opened
+        opened.add(self)
 
-    @property
-    def client(self) -> str:
-        """The address of the client."""
-        return str(self.addr[0])
+    def write(self, data: bytes | memoryview) -> asyncio.Future[None]:
+        """Called by Tornado; its response to a malformed request has no body, and we send a problem in its place."""
+        error = sys.exception()
+        if isinstance(error, HTTPInputError):
+            text = str(error)
+            status = next((_STATUS[start] for start in _STATUS if text.startswith(start)), HTTPStatus.BAD_REQUEST)
+            data = _problem(status, text)
+        self.unsent_bytes += len(data)
+        return super().write(data)
 
-    def is_late(self, now: float) -> bool:
-        """Whether the client has not sent its request, or not read the response, in time."""
-        return not self.requests and not self.is_running and now > self._deadline
+    def write_to_fd(self, data: memoryview) -> int:
+        sent = super().write_to_fd(data)
+        self.unsent_bytes -= sent
+        return sent
 
-    def service(self) -> None:
-        self.is_running = True
-        try:
-            super().service()
-        finally:
-            self._deadline = time.monotonic() + self.server.limits.response_s
-            self.is_running = False
+    def close(self, exc_info: Any = False) -> None:
+        if isinstance(exc_info, UnsatisfiableReadError) and not self.closed():
+            self.write(_problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too large"))
+        super().close(exc_info)
+        self._opened.discard(self)
+        if self.view is not None and not self.is_running:
+            self.view.cancel()
 
 
-class _ViewTask(WSGITask):
-    """Gets the response of the app, and closes the connection after it: clients poll only every few seconds."""
+class _Views(WSGIContainer):
+    """Calls the app in threads of its own. The end of its client cancels a request that waits for a thread."""
 
-    def get_environment(self) -> dict[str, Any]:
-        environment: dict[str, Any] = super().get_environment()
-        environment[REPEATED_HEADERS] = self.request.repeated_headers
+    def __init__(self, app: Callable[..., Any], threads: int) -> None:
+        super().__init__(app, ThreadPoolExecutor(threads))
+        self._free = asyncio.Semaphore(threads)
+
+    async def handle_request(self, request: HTTPServerRequest) -> None:
+        """As that of Tornado, but in one call of a thread, with `Date` and without the version of the server."""
+        connection = _connection(request)
+        view = partial(Response.from_app, self.wsgi_application, self.environ(request), buffered=True)
+        async with self._free:
+            connection.is_running = True
+            try:
+                response = await asyncio.get_running_loop().run_in_executor(self.executor, view)
+            finally:
+                connection.is_running = False
+        headers = HTTPHeaders()
+        for name, value in response.headers.items():
+            headers.add(name, value)
+        headers.setdefault("Date", formatdate(usegmt=True))
+        start = ResponseStartLine("HTTP/1.1", response.status_code, response.status.partition(" ")[2])
+        assert request.connection is not None
+        request.connection.write_headers(start, headers, response.get_data())
+        request.connection.finish()
+
+    def environ(self, request: HTTPServerRequest) -> dict[str, Any]:
+        repeated = frozenset(name.lower() for name in request.headers if len(request.headers.get_list(name)) > 1)
+        request.host = "localhost"  # Tornado fails on `a:b`; the app reads the header
+        environment = super().environ(request)
+        if environment.pop("HTTP_TRANSFER_ENCODING", None):  # the body is no longer in chunks
+            environment["CONTENT_LENGTH"] = str(len(request.body))
+        environment[REPEATED_HEADERS] = repeated
         return environment
 
-    def build_response_header(self) -> bytes:
-        self.set_close_on_finish()
-        return bytes(super().build_response_header())
+
+def _connection(request: HTTPServerRequest) -> Connection:
+    stream: Connection = request.connection.stream  # type: ignore[union-attr]
+    return stream
 
 
-class _ProblemTask(ErrorTask):
+def _problem(status: HTTPStatus, reason: str) -> bytes:
     """The response to a request that the app does not get."""
-
-    def execute(self) -> None:
-        cause = self.request.error
-        code = "REQUEST_NOT_HTTP" if cause.code == HTTPStatus.BAD_REQUEST else "REQUEST_INVALID"
-        described = problem(LsqlError(code, reason=cause.body), "", cause.code)
-        body = described.model_dump_json(by_alias=True).encode()
-        self.status = f"{described.status} {described.title}"
-        self.response_headers.append(("Content-Type", MEDIA_TYPE))
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-
-
-def _threads(number: int) -> ThreadedTaskDispatcher:
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.set_thread_count(number)
-    return dispatcher
+    code = "REQUEST_NOT_HTTP" if status == HTTPStatus.BAD_REQUEST else "REQUEST_INVALID"
+    described = problem(LsqlError(code, reason=reason[:_REASON_CHARS]), "", status)
+    body = described.model_dump_json(by_alias=True).encode()
+    head = [
+        f"HTTP/1.1 {described.status} {described.title}",
+        f"Content-Type: {MEDIA_TYPE}",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    ]
+    return "\r\n".join([*head, "", ""]).encode() + body

@@ -1,5 +1,5 @@
-"""Serves an application over HTTP with two processes: this one, the master, and a worker that contains the application.
-That of a processor includes the supervisor and its JVM, that of the console its watch of the cluster.
+"""Serves an application over HTTP with two processes of gunicorn: this one, the master, and a worker that contains the
+application. That of a processor includes the supervisor and its JVM, that of the console its watch of the cluster.
 
 serve -> binds the port -> forks the worker -> make_app() -> serves
 SIGTERM, Ctrl-C        -> worker: on_exit() while requests end -> both processes exit with 0
@@ -10,24 +10,29 @@ from __future__ import annotations
 
 import errno
 import gc
+import logging
 import os
-import select
 import signal
 import socket
-import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-from flask import Flask
+from gunicorn.arbiter import Arbiter
+from gunicorn.config import Config
 
 from lsql_runner.config.networks import EVERY_ADDRESS
 from lsql_runner.container.out_of_memory import ExitReasons
 from lsql_runner.errors import EXIT_RUNTIME, LsqlError
-from lsql_runner.web.connections import ConnectionLimits
-from lsql_runner.web.worker import TERMINATION, Worker, leave, log
+from lsql_runner.web.worker import TERMINATION, Worker, log
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from lsql_runner.web.connections import ConnectionLimits
 
 GRACEFUL_S = 30
-_IMPATIENT_S = 2
 _NOT_AVAILABLE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL)
 """Errors for an address that no interface has, and for one of IPv6 where IPv6 is off."""
 
@@ -36,7 +41,7 @@ def serve(
     make_app: Callable[[], Flask],
     port: int,
     on_exit: Callable[[], None],
-    graceful_s: float = GRACEFUL_S,
+    graceful_s: int = GRACEFUL_S,
     limits: ConnectionLimits | None = None,
     address: str = EVERY_ADDRESS,
 ) -> int:
@@ -50,18 +55,16 @@ def serve(
         LsqlError: PORT_IN_USE, PORT_NOT_ALLOWED or ADDRESS_NOT_LOCAL, before anything is started.
     """
     listener = bind(port, address)
+    settings = Config()
+    settings.set("worker_class", Worker)
+    settings.set("logger_class", _Log)
+    settings.set("graceful_timeout", graceful_s)
+    settings.set("timeout", 0)  # health checks notice a worker that hangs
+    settings.set("control_socket_disable", True)
+    master = _Master(SimpleNamespace(cfg=settings, wsgi=make_app, on_exit=on_exit, limits=limits), listener)
     # A collection writes to all objects, so the two processes would no longer share those of the imported modules.
     gc.freeze()
-    worker = Worker(make_app, on_exit, graceful_s, limits or ConnectionLimits())
-    signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION)
-    pid = os.fork()
-    if pid == 0:
-        try:
-            leave(worker.run(listener))
-        finally:
-            os._exit(EXIT_RUNTIME)
-    listener.close()
-    return _Master(pid, graceful_s).run()
+    return master.end_with_worker()
 
 
 def bind(port: int, address: str = EVERY_ADDRESS) -> socket.socket:
@@ -94,53 +97,63 @@ def _listening(port: int, address: str) -> socket.socket:
     return listener
 
 
-class _Master:
-    """Waits for the worker, and passes on termination signals. It never starts another worker."""
+class _Log(logging.LoggerAdapter[logging.Logger]):
+    """What gunicorn asks for: a logger. Its warnings have the form of all others, and information is not logged."""
 
-    def __init__(self, worker: int, graceful_s: float) -> None:
-        self._worker = worker
-        self._graceful_s = graceful_s
+    def __init__(self, settings: object) -> None:
+        super().__init__(logging.getLogger("gunicorn"), {})
+        self.setLevel(logging.WARNING)
+
+    def close_on_exec(self) -> None:
+        """There is no file."""
+
+
+class _Master(Arbiter):
+    """gunicorn's master for one worker: it never starts another one. Each termination signal has the same effect."""
+
+    SIGNALS = TERMINATION
+
+    def __init__(self, app: SimpleNamespace, listener: socket.socket) -> None:
+        super().__init__(app)
+        self.LISTENERS = [listener]
         self._exit_reasons = ExitReasons()
-        self._deadline: float | None = None
+        self._exit_code = EXIT_RUNTIME
 
-    def run(self) -> int:
-        """Returns the exit code. Termination signals must be blocked."""
-        received, wakeup = os.pipe()
-        os.set_blocking(wakeup, False)
-        for number in (*TERMINATION, signal.SIGCHLD):
-            signal.signal(number, lambda number, frame: None)  # without a handler, no byte is written to the pipe
-        signal.set_wakeup_fd(wakeup)
+    def end_with_worker(self) -> int:
+        """Returns the exit code."""
+        try:
+            self.run()
+        except SystemExit as end:
+            if end.code:
+                return EXIT_RUNTIME
+        for pid in self.WORKERS:  # it was killed, as it did not end in time
+            os.waitpid(pid, 0)
+        return self._exit_code
+
+    def signal(self, sig: int, frame: object) -> None:
+        """Handles each termination signal as SIGINT. Only a second SIGINT makes gunicorn end after two seconds."""
+        super().signal(signal.SIGINT, frame)
+
+    def handle_int(self) -> None:
+        self.handle_term()
+
+    def spawn_worker(self) -> None:
+        # A signal before the worker has its handlers would be lost.
+        signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION)
+        super().spawn_worker()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION)
-        while (code := self._collect()) is None:
-            if select.select([received], [], [], self._remaining_s())[0]:
-                if set(os.read(received, 256)) & set(TERMINATION):
-                    self._end()
-            else:
-                os.kill(self._worker, signal.SIGKILL)
-                os.waitpid(self._worker, 0)
-                return EXIT_RUNTIME
-        return code
 
-    def _end(self) -> None:
-        seconds = self._graceful_s if self._deadline is None else _IMPATIENT_S
-        deadline = time.monotonic() + seconds
-        self._deadline = deadline if self._deadline is None else min(self._deadline, deadline)
-        os.kill(self._worker, signal.SIGTERM)
+    def manage_workers(self) -> None:
+        """Called after each signal, also that of the end of a child."""
+        if self.worker_age and not self.WORKERS:
+            raise StopIteration
+        super().manage_workers()
 
-    def _remaining_s(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-
-    def _collect(self) -> int | None:
-        """Collect children that ended; returns the exit code if the worker is one of them."""
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return EXIT_RUNTIME
-            if pid == 0:
-                return None
-            if pid == self._worker:  # others are orphans: this may be process 1 of a container
-                return self._code(os.waitstatus_to_exitcode(status))
+    def reap_workers(self) -> None:
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if self.WORKERS.pop(ended[0], None):  # others are orphans: this may be process 1 of a container
+                    self._exit_code = self._code(os.waitstatus_to_exitcode(ended[1]))
 
     def _code(self, code: int) -> int:
         if code >= 0:
