@@ -50,7 +50,8 @@ def run(environment: Mapping[str, str]) -> int:
     slots = settings.threads or cores()
     worker = WorkerLoop(workers, lambda own_host: WorkerJvm(workers, options, own_host, slots))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: worker.stop())
+        if signal.getsignal(number) is not signal.SIG_IGN:  # in the background of a script, SIGINT is ignored
+            signal.signal(number, lambda *_: worker.stop())
 
     def on_change(path: Path) -> None:
         LOG.info("a settings file changed; the worker stops so that it is restarted with it", extra={"path": str(path)})

@@ -62,10 +62,10 @@ sys.exit(code)
 class TinyServer(Process):
     """The program above, in one of its modes, with a temporary home directory."""
 
-    def __init__(self, mode: str = "well") -> None:
+    def __init__(self, mode: str = "well", *before: str) -> None:
         self.port = free_port()
         super().__init__(
-            [sys.executable, "-c", PROGRAM, mode, str(self.port)],
+            [*before, sys.executable, "-c", PROGRAM, mode, str(self.port)],
             name="tiny",
             probe=lambda: accepts_connections(self.port) and self.get("/pid") != "",
             env={"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
@@ -105,6 +105,16 @@ def test_a_signal_ends_both_processes_with_code_0_and_calls_on_exit_once_in_the_
         assert server.wait(15) == 0
         assert server.output().splitlines() == [f"bye from {worker}", f"left by {master}"]
         assert not Path(f"/proc/{worker}").exists()
+
+
+def test_under_nohup_the_end_of_the_terminal_changes_nothing() -> None:
+    with TinyServer("well", "nohup") as server:
+        os.kill(server.worker_pid, signal.SIGHUP)
+        os.kill(server.pid, signal.SIGHUP)
+        os.kill(server.pid, signal.SIGTERM)
+
+        assert server.wait(15) == 0
+        assert "worker killed" not in server.output()
 
 
 def test_ctrl_c_reaches_the_whole_group_and_still_calls_on_exit_once_without_a_trace() -> None:

@@ -158,5 +158,5 @@ class _Master(Arbiter):
     def _code(self, code: int) -> int:
         if code >= 0:
             return code
-        log("worker killed", LsqlError("WORKER_GONE", reason=self._exit_reasons.describe(code)))
+        log("worker killed", LsqlError("SERVER_GONE", reason=self._exit_reasons.describe(code)))
         return EXIT_RUNTIME

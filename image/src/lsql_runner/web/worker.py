@@ -21,7 +21,12 @@ from lsql_runner.errors import EXIT_RUNTIME, LsqlError
 if TYPE_CHECKING:
     from lsql_runner.web.connections import HttpServer
 
-TERMINATION = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+TERMINATION = tuple(
+    number
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+    if signal.getsignal(number) is not signal.SIG_IGN
+)
+"""Without those that are ignored at the start: SIGHUP under nohup, SIGINT and SIGQUIT in the background of a script."""
 LOG = logging.getLogger("lsql_runner.server")
 
 

@@ -100,7 +100,7 @@ RUNTIME: dict[str, ErrorKind] = {
         exit_code=EXIT_RUNTIME,
         is_shared=True,
     ),
-    "WORKER_GONE": ErrorKind(
+    "SERVER_GONE": ErrorKind(
         "The process that serves the API ended: {reason}.",
         "The process ends and has to be restarted. After an out-of-memory error, raise the memory limit of the "
         "container.",
