@@ -40,9 +40,9 @@ class Authority:
         self.certificate = self._ca.cert_pem.bytes().decode()
         """As PEM."""
 
-    def issue(self, *names: str, common_name: str | None = None) -> Certificate:
+    def issue(self, *names: str) -> Certificate:
         """Issue a certificate for names or addresses."""
-        made = self._ca.issue_cert(*names, common_name=common_name)
+        made = self._ca.issue_cert(*names)
         chain = b"".join(blob.bytes() for blob in made.cert_chain_pems)
         key = made.private_key_pem.bytes().decode()
         return Certificate(chain.decode(), _pem(key, PrivateFormat.PKCS8, NoEncryption()))

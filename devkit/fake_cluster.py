@@ -125,10 +125,6 @@ class FakeCluster:
         self._workloads[metadata["namespace"], kind, metadata["name"]] = stored
         return stored
 
-    def set_config_map(self, namespace: str, name: str, content: Mapping[str, bytes]) -> None:
-        """Write a ConfigMap as another client would."""
-        self._config_maps[namespace, name] = ConfigMapData(self._next(), dict(content))
-
     def touch(self, namespace: str, kind: Kind, name: str, labels: Mapping[str, str] | None = None) -> None:
         """Change the object as another client would."""
         metadata = self._find(namespace, kind, name)["metadata"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import ssl
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,7 +75,6 @@ def test_every_value_is_in_the_configuration(tmp_path: Path) -> None:
         "logs": {"enabled": True, "lines": 9},
         "workers": {"maximum": 6},
         "dryRunEvents": True,
-        "externalMetrics": {"enabled": True, "port": 9443},
         "logLevel": "DEBUG",
     }
     file = tmp_path / "values.yaml"
@@ -89,7 +86,6 @@ def test_every_value_is_in_the_configuration(tmp_path: Path) -> None:
     assert found.runners.model_dump(by_alias=True) == values["runners"]
     assert found.logs.model_dump() == values["logs"]
     assert (found.workers.maximum, found.dry_run_events) == (6, True)
-    assert (found.external_metrics.enabled, found.external_metrics.port) == (True, 9443)
     assert found.log_level == "DEBUG"
 
 
@@ -112,36 +108,6 @@ def test_no_object_is_cluster_wide() -> None:
     kinds = {found["kind"] for found in render("--set=namespaces={a,b}")}
 
     assert not [kind for kind in kinds if kind.startswith("Cluster")]
-
-
-@pytest.mark.parametrize("helm", HELMS)
-def test_the_certificate_of_external_metrics_is_valid_for_the_apiservice(helm: str, tmp_path: Path) -> None:
-    objects = render("--set=externalMetrics.enabled=true", helm=helm)
-    secret, service = only_object(objects, "Secret"), only_object(objects, "APIService")["spec"]
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    for name in ("tls.crt", "tls.key"):
-        (tmp_path / name).write_bytes(base64.b64decode(secret["data"][name]))
-    server.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
-    client = ssl.create_default_context(cadata=base64.b64decode(service["caBundle"]).decode())
-    host = f"{service['service']['name']}.{service['service']['namespace']}.svc"
-
-    assert handshake(client, server, host) is None
-    assert isinstance(handshake(client, server, "other.home.svc"), ssl.SSLCertVerificationError)
-
-
-def handshake(client: ssl.SSLContext, server: ssl.SSLContext, host: str) -> ssl.SSLError | None:
-    """The error with which the client ends a handshake in memory; None if it succeeds."""
-    up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
-    asking, answering = client.wrap_bio(down, up, server_hostname=host), server.wrap_bio(up, down, server_side=True)
-    for _ in range(4):
-        for side in (asking, answering):
-            try:
-                side.do_handshake()
-            except ssl.SSLWantReadError:
-                continue
-            except ssl.SSLError as error:
-                return error
-    return None
 
 
 def test_the_cookie_is_secure_by_default(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
-from devkit.helm import CHART, only_object, render
+from devkit.helm import CHART, ROOT, only_object, render
 from lsql_runner.observe.metric_table import METRICS
 
 HISTOGRAM_PARTS = ("_bucket", "_sum", "_count")
@@ -15,6 +16,13 @@ TARGET_LABELS = {"namespace", "app", "le"}
 """Labels that the scrape adds, and the label of a histogram's buckets."""
 PROCESS_METRICS = {"process_start_time_seconds", "process_cpu_seconds_total"}
 """Metrics of the client library of Prometheus that alerts and dashboard use; they have no labels."""
+AUTOSCALED: dict[str, Any] = {
+    "sql": "x",
+    "kafka": {"bootstrapServers": "k:1"},
+    "persistence": {"accessModes": ["ReadWriteMany"]},
+    "workers": {"replicas": 1},
+    "autoscaling": {"enabled": True, "workerRate": 1, "kind": "HorizontalPodAutoscaler"},
+}
 SERIES = re.compile(r"((?:lsql|process)_\w+)\{([^}]*)\}")
 
 
@@ -49,6 +57,39 @@ def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
             assert found in known, name
             labels = set(re.findall(r"(\w+)=", matchers))
             assert labels <= known[found] | TARGET_LABELS, query
+
+
+def adapter_rule() -> dict[str, Any]:
+    """The rule for prometheus-adapter in docs/guides/scaling.md."""
+    text = (ROOT / "docs/guides/scaling.md").read_text(encoding="utf-8")
+    documents = [yaml.safe_load(body) for body in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    [rule] = [rule for found in documents for rule in found.get("rules", {}).get("external", [])]
+    return dict(rule)
+
+
+def test_the_rule_for_prometheus_adapter_has_the_metric_that_the_hpa_asks_for() -> None:
+    rule, objects = adapter_rule(), render(AUTOSCALED)
+    asked = only_object(objects, "HorizontalPodAutoscaler")["spec"]["metrics"][0]["external"]["metric"]
+    # The adapter adds the namespace and the labels of the selector to LabelMatchers.
+    [series] = re.findall(r"(\w+)\{", rule["seriesQuery"])
+    required = set(re.findall(r'(\w+)!=""', rule["seriesQuery"]))
+
+    assert series == asked["name"]
+    assert series in {metric.name for metric in METRICS if not metric.labels}
+    assert rule["resources"] == {"overrides": {"namespace": {"resource": "namespace"}}}
+    assert required == asked["selector"]["matchLabels"].keys() | {"namespace"}
+    assert rule["metricsQuery"] == "max(<<.Series>>{<<.LabelMatchers>>}) by (app)"
+
+
+@pytest.mark.parametrize("monitor", ["ServiceMonitor", "PodMonitor"])
+def test_the_labels_that_the_hpa_asks_for_are_those_of_the_samples(monitor: str) -> None:
+    metrics = {f"{monitor[0].lower()}{monitor[1:]}": {"enabled": True}}
+    objects = render({**AUTOSCALED, "metrics": metrics})
+    selector = only_object(objects, "HorizontalPodAutoscaler")["spec"]["metrics"][0]["external"]["metric"]["selector"]
+    labels = only_object(objects, "StatefulSet")["spec"]["template"]["metadata"]["labels"]
+
+    copied = only_object(objects, monitor)["spec"]["podTargetLabels"]
+    assert selector["matchLabels"] == {label: labels[label] for label in copied}
 
 
 def test_the_service_monitor_selects_one_service() -> None:

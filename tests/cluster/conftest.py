@@ -18,6 +18,7 @@ from devkit.cluster import KubernetesCluster, given_cluster, running_cluster
 from devkit.cluster_release import Helm
 from devkit.container import built_image
 from devkit.helm import HELMS, tool
+from devkit.keda import installed_keda
 from devkit.kubectl import Kubectl
 
 IMAGE_VARIABLE = "RUNNER_IMAGE"
@@ -27,7 +28,6 @@ SESSION_S = 300
 LONGEST = (
     "test_release.py",
     "test_standby.py",
-    "test_autoscaling.py",
     "test_failures.py",
     "test_workers.py",
     "test_chart_testing.py",
@@ -60,6 +60,13 @@ def own_cluster(cluster: KubernetesCluster) -> KubernetesCluster:
     """The cluster that was booted on this machine, for tests that stop its node or need its volumes."""
     assert cluster.is_own
     return cluster
+
+
+@pytest.fixture(scope="session")
+def keda(cluster: KubernetesCluster) -> Iterator[Kubectl]:
+    """KEDA in the cluster, for tests marked `keda`; kubectl, in its namespace."""
+    with installed_keda(cluster) as kubectl:
+        yield kubectl
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apps_v1 import Deployment, StatefulSet
 from lightkube.resources.autoscaling_v2 import HorizontalPodAutoscaler
-from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, Secret, ServiceAccount
+from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAccount
 
 from lsql_runner.console.cluster import MANAGER
 from lsql_runner.console.lightkube_cluster import LightkubeCluster
@@ -56,10 +56,6 @@ class RealClusterUnderTest:
     def create_secret(self, name: str, values: Mapping[str, str]) -> None:
         metadata = ObjectMeta(name=name, namespace=self.namespace)
         self._client.create(Secret(metadata=metadata, stringData=dict(values)))
-
-    def create_config_map(self, name: str, texts: Mapping[str, str]) -> None:
-        metadata = ObjectMeta(name=name, namespace=self.namespace)
-        self._client.create(ConfigMap(metadata=metadata, data=dict(texts)))
 
     def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
         reference = CrossVersionObjectReference(kind=kind, name=target, apiVersion="apps/v1")

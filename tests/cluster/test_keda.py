@@ -7,32 +7,20 @@ has to run for it. `make test-keda` builds KEDA and runs this.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from devkit.cluster import KubernetesCluster
-from devkit.cluster_console import CHART as CONSOLE
 from devkit.cluster_release import Helm, HelmFailed
 from devkit.helm import objects_of
-from devkit.keda import installed_keda
 from devkit.kubectl import Kubectl, KubectlFailed, Resource
 from devkit.release_with_traffic import merged
 from tests.cluster.conftest import HelmFactory
 from tests.cluster.test_autoscaling_upgrade import NAME, WITHOUT, WORKERS, replicas, upgrade
 
-pytestmark = [pytest.mark.keda, pytest.mark.timeout(900), pytest.mark.usefixtures("own_cluster")]
+pytestmark = [pytest.mark.keda, pytest.mark.timeout(900), pytest.mark.usefixtures("own_cluster", "keda")]
 
-KEDA = {"autoscaling": {"enabled": True, "workerRate": 50, "kind": "ScaledObject"}, "networkPolicy": {"enabled": False}}
+KEDA = {"autoscaling": {"enabled": True, "workerRate": 50}, "networkPolicy": {"enabled": False}}
 WITH = merged(WITHOUT, KEDA)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def keda(cluster: KubernetesCluster) -> Iterator[Kubectl]:
-    """KEDA in the cluster; kubectl, in its namespace."""
-    with installed_keda(cluster) as kubectl:
-        yield kubectl
 
 
 def test_upgrades_change_the_kind_in_two_steps_keep_the_number_and_remove_what_keda_has_created(
@@ -68,9 +56,3 @@ def scaled_object(release: Helm) -> Resource:
 
 def lowest(kubectl: Kubectl) -> int:
     return int(kubectl.get("hpa", f"keda-hpa-{WORKERS}")["spec"]["minReplicas"])
-
-
-def test_the_console_leaves_external_metrics_to_keda(namespace: Kubectl, newest_helm: HelmFactory) -> None:
-    console = replace(newest_helm(namespace), chart=CONSOLE)
-    with pytest.raises(HelmFailed, match="only one: the Service keda/keda-metrics-apiserver"):
-        console.install_without_wait("watch", {"externalMetrics": {"enabled": True}})

@@ -34,9 +34,6 @@ class ClusterUnderTest(Protocol):
     def create_secret(self, name: str, values: Mapping[str, str]) -> None:
         """Create a Secret."""
 
-    def create_config_map(self, name: str, texts: Mapping[str, str]) -> None:
-        """Create a ConfigMap with texts."""
-
     def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
         """Create a HorizontalPodAutoscaler of a workload."""
 
@@ -190,13 +187,6 @@ class ConfigMapContract:
 
         with pytest.raises(Conflict):
             subject.cluster.write_config_map(subject.namespace, "processors", None, {"a": b"2"})
-
-    def test_a_text_is_read_as_bytes(self, subject: ClusterUnderTest) -> None:
-        subject.create_config_map("texts", {"ca": "ü\n", "names": '["front-proxy"]'})
-
-        content = subject.cluster.config_map(subject.namespace, "texts").content
-
-        assert content == {"ca": "ü\n".encode(), "names": b'["front-proxy"]'}
 
     def test_a_value_of_nine_hundred_kilobytes_is_stored(self, subject: ClusterUnderTest) -> None:
         content = {"a": bytes(range(256)) * 3515}

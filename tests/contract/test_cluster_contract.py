@@ -34,9 +34,6 @@ class FakeClusterUnderTest:
     def create_secret(self, name: str, values: Mapping[str, str]) -> None:
         self.cluster.secrets[self.namespace, name] = dict(values)
 
-    def create_config_map(self, name: str, texts: Mapping[str, str]) -> None:
-        self.cluster.set_config_map(self.namespace, name, {key: text.encode() for key, text in texts.items()})
-
     def create_autoscaler(self, name: str, kind: Kind, target: str) -> None:
         self.cluster.autoscalers_of.setdefault(self.namespace, []).append(Autoscaler(name, kind, target, owner=""))
 

@@ -13,7 +13,6 @@ from lsql_runner.bind.functions.table import AGGREGATES, ROWS, SPECIAL_FORMS
 from lsql_runner.cli.console import cli as console_cli
 from lsql_runner.cli.lsql import cli
 from lsql_runner.config.settings import FIELDS
-from lsql_runner.console.external_metrics import METRICS as EXTERNAL_METRICS
 from lsql_runner.container.budget import budget
 from lsql_runner.errors import CATALOGUE, LsqlError, render
 from lsql_runner.formats.catalog import Catalog
@@ -108,7 +107,7 @@ def test_commands_exist(path: Path) -> None:
 @pytest.mark.parametrize("page", ["alerts", "backup", "brokers-down", "console", "troubleshooting"])
 def test_error_codes_settings_and_metrics_of_a_guide_for_operators_exist(page: str) -> None:
     text = (ROOT / f"docs/guides/{page}.md").read_text(encoding="utf-8")
-    metrics = {metric.name for metric in (*METRICS, *CONSOLE_METRICS)} | EXTERNAL_METRICS.keys()
+    metrics = {metric.name for metric in (*METRICS, *CONSOLE_METRICS)}
 
     assert set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text)) - {*CATALOGUE, *FIELDS} == set()
     assert set(re.findall(r"\blsql_[a-z]+_[a-z_]+\b", text)) - metrics == set()

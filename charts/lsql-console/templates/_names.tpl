@@ -29,11 +29,6 @@
 {{- default (printf "%s-tokens" (include "lsql-console.fullname" .)) .Values.auth.token.existingSecret -}}
 {{- end -}}
 
-{{/* The Secret with the certificate of the port of external metrics. */}}
-{{- define "lsql-console.externalMetricsSecret" -}}
-{{- default (printf "%s-external-metrics" (include "lsql-console.fullname" .)) .Values.externalMetrics.tls.existingSecret -}}
-{{- end -}}
-
 {{- define "lsql-console.image" -}}
 {{- with .Values.image -}}
 {{- if .registry }}{{ .registry }}/{{ end -}}
@@ -62,11 +57,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{/*
-The metadata of an object. Call with (dict "root" $ "component" "..."); optional: "suffix" of the name, or another "name",
-"namespace", "annotations", "clusterWide" for an object without a namespace.
+The metadata of an object. Call with (dict "root" $ "component" "..."); optional: "suffix" of the name, "namespace",
+"annotations", "clusterWide" for an object without a namespace.
 */}}
 {{- define "lsql-console.metadata" -}}
-name: {{ default (printf "%s%s" (include "lsql-console.fullname" .root) (default "" .suffix)) .name }}
+name: {{ include "lsql-console.fullname" .root }}{{ .suffix }}
 {{- if not .clusterWide }}
 namespace: {{ default .root.Release.Namespace .namespace }}
 {{- end }}

@@ -22,7 +22,6 @@
   "actions" .Values.actions
   "workers" .Values.workers
   "dryRunEvents" .Values.dryRunEvents
-  "externalMetrics" (dict "enabled" .Values.externalMetrics.enabled "port" .Values.externalMetrics.port)
   "logs" .Values.logs
   "logLevel" .Values.logLevel
   | toYaml -}}

@@ -11,7 +11,6 @@ from devkit.console_fixtures import FakeConsole, token_settings
 from devkit.fake_cluster import workload
 from devkit.fake_runner_server import stream
 from lsql_runner.console.recover import recover
-from lsql_runner.events.console import MetricRequested
 from lsql_runner.observe.metric_table import CONSOLE_METRICS
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -51,8 +50,6 @@ def test_the_metrics_of_the_table_and_no_others_are_exposed_without_a_token(cons
     console.refresh()
     client = console.app.test_client()
     client.put(f"/api/v1/streams/{console.id_of('a')}/stop", headers={"Authorization": "Bearer t-ada"})
-
-    console.metrics(MetricRequested("lsql_workers_wanted", "done"))
 
     families = {f.name: f for f in parse_text(client.get("/metrics").get_data(as_text=True))}
 

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from lsql_runner.console.lightkube_cluster import LightkubeCluster
-    from lsql_runner.console.runners import Runners
-    from lsql_runner.console.settings import ConsoleSettings, ExternalMetricsServer
-    from lsql_runner.console.watch import ClusterWatch
-    from lsql_runner.events.console import ConsoleListener
+    from lsql_runner.console.settings import ConsoleSettings
 
 CONFIG = Path("/etc/lsql-console/config.yaml")
 LOG = logging.getLogger("lsql_runner.console")
@@ -175,32 +172,7 @@ def _app(settings: ConsoleSettings, stack: ExitStack) -> Flask:
     )
     watch.start()
     stack.callback(watch.close)
-    if settings.external_metrics.enabled:
-        _serve_external_metrics(settings.external_metrics, cluster, watch, runners, metrics, stack)
     return app
-
-
-def _serve_external_metrics(
-    settings: ExternalMetricsServer,
-    cluster: LightkubeCluster,
-    watch: ClusterWatch,
-    runners: Runners,
-    listener: ConsoleListener,
-    stack: ExitStack,
-) -> None:
-    """Serve the metrics for autoscalers on a port of its own, in threads that `stack` ends."""
-    from lsql_runner.console.aggregator import AggregatorTrust
-    from lsql_runner.console.external_metrics import ExternalMetrics
-    from lsql_runner.console.metrics_server import MetricsServer
-    from lsql_runner.web.server import bind
-
-    trust = AggregatorTrust(cluster, settings.certificate, settings.key)
-    external = ExternalMetrics(watch, runners.fetch_reports, listener)
-    server = MetricsServer(bind(settings.port), external.respond, trust.current)
-    stack.callback(server.close)
-    trust.start()
-    stack.callback(trust.close)
-    server.start()
 
 
 def _now() -> datetime:

@@ -30,7 +30,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapData:
-    """A ConfigMap: its values as bytes, and the resourceVersion that a write must pass."""
+    """A ConfigMap: its binary values, and the resourceVersion that a write must pass."""
 
     version: str
     content: Mapping[str, bytes]

@@ -91,8 +91,7 @@ class LightkubeCluster:
     def config_map(self, namespace: str, name: str) -> ConfigMapData:
         with _translate_errors():
             config_map = self._client.get(ConfigMap, name, namespace=namespace)
-        content = {key: text.encode() for key, text in (config_map.data or {}).items()}
-        content |= {key: base64.b64decode(text) for key, text in (config_map.binaryData or {}).items()}
+        content = {key: base64.b64decode(text) for key, text in (config_map.binaryData or {}).items()}
         return ConfigMapData((config_map.metadata and config_map.metadata.resourceVersion) or "", content)
 
     def write_config_map(self, namespace: str, name: str, version: str | None, content: Mapping[str, bytes]) -> None:

@@ -101,15 +101,6 @@ class ScaleLimits(_Section):
     maximum: int = Field(default=32, ge=1, le=999)
 
 
-class ExternalMetricsServer(_Section):
-    """The port for the API server, and the certificate of this server in files with PEM."""
-
-    enabled: bool = False
-    port: int = Field(default=8443, ge=1, le=65535)
-    certificate: Path = Path("/etc/lsql-external-metrics/tls.crt")
-    key: Path = Path("/etc/lsql-external-metrics/tls.key")
-
-
 class ConsoleSettings(_Section):
     namespaces: tuple[str, ...] = Field(min_length=1)
     document: DocumentConfigMap
@@ -123,7 +114,6 @@ class ConsoleSettings(_Section):
     workers: ScaleLimits = ScaleLimits()
     logs: Logs = Logs()
     dry_run_events: bool = False
-    external_metrics: ExternalMetricsServer = ExternalMetricsServer()
     log_level: Annotated[str, AfterValidator(level_name)] = "INFO"
 
     @model_validator(mode="after")

@@ -44,17 +44,7 @@ class ClusterUnreadable:
     """The console could not read the cluster; its view is from the last successful time."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRequested:
-    """The API server has asked for an external metric."""
-
-    metric: str
-    """`other` for a metric that does not exist."""
-    result: str
-    """`done`, or the code of the error."""
-
-
-ConsoleEvent = RequestEnded | ActionEnded | ClusterRead | ClusterUnreadable | MetricRequested
+ConsoleEvent = RequestEnded | ActionEnded | ClusterRead | ClusterUnreadable
 
 ConsoleListener = Callable[[ConsoleEvent], None]
 """Several threads call it."""

@@ -8,14 +8,7 @@ from functools import singledispatchmethod
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from lsql_runner.events.console import (
-    ActionEnded,
-    ClusterRead,
-    ClusterUnreadable,
-    ConsoleEvent,
-    MetricRequested,
-    RequestEnded,
-)
+from lsql_runner.events.console import ActionEnded, ClusterRead, ClusterUnreadable, ConsoleEvent, RequestEnded
 from lsql_runner.observe.metric_registry import MetricRegistry, MetricSample, family_of
 from lsql_runner.observe.metric_table import CONSOLE_METRICS
 
@@ -48,10 +41,6 @@ class ConsoleMetrics:
     @_count.register
     def _(self, event: ActionEnded) -> None:
         self._registry.counters["lsql_console_actions_total"].labels(event.action, event.result).inc()
-
-    @_count.register
-    def _(self, event: MetricRequested) -> None:
-        self._registry.counters["lsql_console_external_metrics_requests_total"].labels(event.metric, event.result).inc()
 
     @_count.register
     def _(self, event: ClusterRead) -> None:

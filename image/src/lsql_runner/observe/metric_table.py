@@ -257,13 +257,6 @@ CONSOLE_METRICS: tuple[MetricSpec, ...] = (
         labels=("result",),
         by_event=True,
     ),
-    MetricSpec(
-        "lsql_console_external_metrics_requests_total",
-        "counter",
-        "Requests of the API server for external metrics; the result is `done` or the code of an error.",
-        labels=("metric", "result"),
-        by_event=True,
-    ),
     MetricSpec("lsql_console_last_refresh_timestamp_seconds", "gauge", "When the cluster was last read, in Unix time."),
     MetricSpec(
         "lsql_console_unreadable_namespaces", "gauge", "Namespaces whose processors could not be read the last time."

@@ -107,44 +107,6 @@ CONSOLE: dict[str, ErrorKind] = {
         "Change the minimum or the maximum of {autoscaler}, or disable autoscaling in the values of its release.",
         http_status=HTTPStatus.CONFLICT,
     ),
-    "METRIC_UNKNOWN": ErrorKind(
-        "The external metric {metric} does not exist.",
-        "Use one of these: {known}.",
-        http_status=HTTPStatus.NOT_FOUND,
-    ),
-    "SELECTOR_INVALID": ErrorKind(
-        "The label selector {selector} is invalid at {part}.",
-        "Write it as Kubernetes does: key=value,key in (a,b),!key.",
-        http_status=HTTPStatus.BAD_REQUEST,
-    ),
-    "METRIC_WITHOUT_PROCESSOR": ErrorKind(
-        "No processor of the namespace {namespace} has the labels {selector}.",
-        "Check the selector of the HorizontalPodAutoscaler, and namespaces in the values of the console.",
-        http_status=HTTPStatus.NOT_FOUND,
-    ),
-    "METRIC_AMBIGUOUS": ErrorKind(
-        "The labels {selector} select several processors of the namespace {namespace}: {names}. Their numbers would be "
-        "added.",
-        "Select one of them, for example by the label app.",
-        http_status=HTTPStatus.CONFLICT,
-    ),
-    "METRIC_WITHOUT_VALUE": ErrorKind(
-        "{name} has no {metric}: {reason}.",
-        "The number of workers stays until there is one; check GET /stream of the processor.",
-        exit_code=EXIT_RUNTIME,
-        http_status=HTTPStatus.NOT_FOUND,
-    ),
-    "AGGREGATOR_UNKNOWN": ErrorKind(
-        "The client certificate of the API server for external metrics cannot be verified: {reason}.",
-        "Check that the API server has an aggregation layer (--requestheader-client-ca-file), and that the service "
-        "account may read ConfigMap/extension-apiserver-authentication in kube-system.",
-        exit_code=EXIT_RUNTIME,
-    ),
-    "CALLER_UNTRUSTED": ErrorKind(
-        "A connection to the port of external metrics was refused: {reason}.",
-        "Read external metrics through the API server: kubectl get --raw /apis/external.metrics.k8s.io/v1beta1.",
-        exit_code=EXIT_RUNTIME,
-    ),
     "RUNNER_UNREACHABLE": ErrorKind(
         "The runner of {name} does not answer: {reason}.",
         "Check its pod and its Service.",
