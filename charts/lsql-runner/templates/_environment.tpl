@@ -93,7 +93,6 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- with $values.schemaRegistry -}}
 {{- if .url -}}
 {{- $set = append $set (list "SQL_SCHEMA_REGISTRY_URL" .url) -}}
-{{- if .provider -}}{{- $set = append $set (list "SQL_REGISTRY_PROVIDER" .provider) -}}{{- end -}}
 {{- if .username -}}{{- $set = append $set (list "LSQL_SCHEMA_REGISTRY_USER" .username) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
