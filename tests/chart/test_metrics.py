@@ -21,7 +21,7 @@ AUTOSCALED: dict[str, Any] = {
     "kafka": {"bootstrapServers": "k:1"},
     "persistence": {"accessModes": ["ReadWriteMany"]},
     "workers": {"replicas": 1},
-    "autoscaling": {"enabled": True, "workerRate": 1, "kind": "HorizontalPodAutoscaler"},
+    "autoscaling": {"enabled": True, "kind": "HorizontalPodAutoscaler"},
 }
 SERIES = re.compile(r"((?:lsql|process)_\w+)\{([^}]*)\}")
 

@@ -43,7 +43,6 @@ DEFAULTS_OF_RUNNER = {
     "autoscaling.dryRun": "autoscaling_dry_run",
     "autoscaling.minReplicas": "autoscaling_min",
     "autoscaling.maxReplicas": "autoscaling_max",
-    "autoscaling.workerRate": "autoscaling_worker_rate",
     "autoscaling.target.catchUpSeconds": "autoscaling_catch_up_s",
     "autoscaling.target.lagRecords": "autoscaling_lag",
     "autoscaling.tolerance": "autoscaling_tolerance",

@@ -1,7 +1,7 @@
 """Workers follow the lag, through processor, KEDA, the HorizontalPodAutoscaler that KEDA creates, and Deployment.
 
 Only a cluster with KEDA has all of them. The number of workers does not change how fast the backlog is read here: small
-batches bound the rate, so that the backlog lasts.
+batches bound the rate, so that the backlog lasts. From these batches the processor learns the rate of a worker.
 """
 
 from __future__ import annotations
@@ -66,6 +66,11 @@ class Story:
         found: int | None = self.stream["scaling"]["wanted"]
         return found
 
+    def rate(self) -> float | None:
+        """The rate of a worker, as the processor has learned it."""
+        found: float | None = self.stream["scaling"]["workerRatePerSecond"]
+        return found
+
     def joined(self) -> int:
         return sum(not worker["leaving"] for worker in self.stream["workers"] or ())
 
@@ -94,9 +99,8 @@ def release(namespace: Kubectl, kafka: Broker, image: str, newest_helm: HelmFact
         networkPolicy={"enabled": False},
         autoscaling={
             "enabled": True,
-            "workerRate": 50,
             "maxReplicas": MOST,
-            "target": {"catchUpSeconds": 20},
+            "target": {"catchUpSeconds": 5},
             "windows": {"downSeconds": 20},
             "cooldownSeconds": 15,
         },
@@ -118,6 +122,7 @@ def test_workers_grow_with_a_backlog_and_shrink_after_it(release: ReleaseWithTra
     with release.traffic:
         story.began_s, story.steps = time.monotonic(), []
         release.traffic.write(BACKLOG)
+        story.await_step("the rate of a worker is known", lambda: story.rate() is not None)
         story.await_step(f"{MOST} workers are wanted", lambda: story.wanted() == MOST)
         story.await_step(f"the Deployment has {MOST} replicas", lambda: story.replicas[-1] == MOST)
         story.await_step(f"{MOST} workers run tasks", lambda: story.joined() == MOST)

@@ -24,7 +24,7 @@ WITHOUT: Mapping[str, Any] = {
     "persistence": {"accessModes": ["ReadWriteMany"]},
     "workers": {"replicas": 3},
 }
-WITH = {**WITHOUT, "autoscaling": {"enabled": True, "workerRate": 1000, "kind": "HorizontalPodAutoscaler"}}
+WITH = {**WITHOUT, "autoscaling": {"enabled": True, "kind": "HorizontalPodAutoscaler"}}
 
 
 def test_autoscaling_begins_with_one_worker_and_upgrades_keep_the_number_until_it_is_disabled(

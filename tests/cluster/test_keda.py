@@ -19,7 +19,7 @@ from tests.cluster.test_autoscaling_upgrade import NAME, WITHOUT, WORKERS, repli
 
 pytestmark = [pytest.mark.keda, pytest.mark.timeout(900), pytest.mark.usefixtures("own_cluster", "keda")]
 
-KEDA = {"autoscaling": {"enabled": True, "workerRate": 50}, "networkPolicy": {"enabled": False}}
+KEDA = {"autoscaling": {"enabled": True}, "networkPolicy": {"enabled": False}}
 WITH = merged(WITHOUT, KEDA)
 
 

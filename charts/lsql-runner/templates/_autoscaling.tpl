@@ -23,7 +23,6 @@ at once: without windows, and without Kubernetes' limit of 4 more pods in 15 s.
 {{- $set = list
   (list "LSQL_AUTOSCALING_ENABLED" .enabled)
   (list "LSQL_AUTOSCALING_DRY_RUN" .dryRun)
-  (list "LSQL_AUTOSCALING_WORKER_RATE" .workerRate)
   (list "LSQL_AUTOSCALING_CATCH_UP_S" .target.catchUpSeconds)
   (list "LSQL_AUTOSCALING_LAG" .target.lagRecords)
   (list "LSQL_AUTOSCALING_MIN" .minReplicas)

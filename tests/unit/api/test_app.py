@@ -34,6 +34,7 @@ DECIDED = ScalingDecided(
     lag_records=700,
     arriving_per_s=20.5,
     catch_up_s=12.5,
+    worker_rate_per_s=1_200.5,
 )
 
 
@@ -171,6 +172,7 @@ class TestScaling:
             "lagRecords": 700,
             "arrivingPerSecond": 20.5,
             "catchUpSeconds": 12.5,
+            "workerRatePerSecond": 1_200.5,
             "dryRun": True,
             "minimum": 1,
             "maximum": 6,
@@ -188,6 +190,7 @@ class TestScaling:
         assert [scaling[name] for name in numbers] == [None] * 4
         assert processor.status().state.value in scaling["reason"]
         assert (scaling["dryRun"], scaling["minimum"], scaling["maximum"]) == (True, 1, 6)
+        assert scaling["workerRatePerSecond"] == 1_200.5
 
     def test_has_no_number_as_soon_as_a_request_to_the_brokers_fails(self) -> None:
         processor = SCENARIOS["running"]()

@@ -15,7 +15,7 @@ from lsql_runner.scaling.window import Windows, WorkerLimits
 from tests.unit.config.environment import refused, settings
 
 WORKERS = {"LSQL_WORKERS_SECRET": "0123456789abcdef", "LSQL_WORKERS_HOST": "processor"}
-ENABLED = {**WORKERS, "LSQL_AUTOSCALING_ENABLED": "true", "LSQL_AUTOSCALING_WORKER_RATE": "1000"}
+ENABLED = {**WORKERS, "LSQL_AUTOSCALING_ENABLED": "true"}
 
 
 def policy(**environment: str) -> Policy:
@@ -31,7 +31,7 @@ def refusal(**environment: str) -> LsqlError:
 
 
 def test_without_the_switch_nothing_is_computed_and_the_policy_is_not_imported() -> None:
-    assert settings(LSQL_AUTOSCALING_WORKER_RATE="1000").autoscaling is None
+    assert settings(LSQL_AUTOSCALING_MAX="4").autoscaling is None
 
     script = (
         "import sys; from lsql_runner.config.settings import read_settings; "
@@ -43,7 +43,7 @@ def test_without_the_switch_nothing_is_computed_and_the_policy_is_not_imported()
 
 
 def test_the_defaults_are_those_of_the_policy() -> None:
-    assert policy() == Policy(worker_rate=1000)
+    assert policy() == Policy()
     assert settings(**ENABLED).autoscaling_dry_run is False
 
 
@@ -59,7 +59,6 @@ def test_every_value_reaches_the_policy() -> None:
     )
 
     assert found == Policy(
-        worker_rate=1000,
         target=CatchUp(90),
         limits=WorkerLimits(minimum=2, maximum=6),
         windows=Windows(up_s=15, down_s=600),
@@ -78,15 +77,16 @@ def test_a_dry_run_has_the_same_policy() -> None:
 
 
 def test_scaling_requires_workers() -> None:
-    error = refusal(LSQL_AUTOSCALING_ENABLED="true", LSQL_AUTOSCALING_WORKER_RATE="1000")
+    error = refusal(LSQL_AUTOSCALING_ENABLED="true")
 
     assert (error.code, error.params["name"]) == ("ENV_MISSING", "LSQL_WORKERS_SECRET")
 
 
-def test_scaling_requires_the_rate_of_a_worker() -> None:
-    error = refusal(**WORKERS, LSQL_AUTOSCALING_ENABLED="true")
+def test_the_rate_of_a_worker_is_not_a_setting() -> None:
+    assert policy().worker_rate is None
+    error = refused(**ENABLED, LSQL_AUTOSCALING_WORKER_RATE="1000")
 
-    assert (error.code, error.params["name"]) == ("ENV_MISSING", "LSQL_AUTOSCALING_WORKER_RATE")
+    assert (error.code, error.params["name"]) == ("ENV_UNKNOWN", "LSQL_AUTOSCALING_WORKER_RATE")
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,9 @@ def test_values_that_contradict_each_other_are_refused(environment: dict[str, st
     [
         ("LSQL_AUTOSCALING_ENABLED", "some"),
         ("LSQL_AUTOSCALING_DRY_RUN", "some"),
-        ("LSQL_AUTOSCALING_WORKER_RATE", "-1"),
-        ("LSQL_AUTOSCALING_WORKER_RATE", "nan"),
-        ("LSQL_AUTOSCALING_WORKER_RATE", "inf"),
         ("LSQL_AUTOSCALING_CATCH_UP_S", "-1"),
+        ("LSQL_AUTOSCALING_CATCH_UP_S", "nan"),
+        ("LSQL_AUTOSCALING_LAG", "inf"),
         ("LSQL_AUTOSCALING_LAG", "many"),
         ("LSQL_AUTOSCALING_MIN", "0"),
         ("LSQL_AUTOSCALING_MAX", "0"),
@@ -132,5 +131,5 @@ def test_each_setting_has_the_name_of_an_option_of_the_simulation() -> None:
     settings_of_policy = {name.removeprefix("LSQL_AUTOSCALING_") for name in names if "AUTOSCALING" in name}
 
     found = {name.removesuffix("_S").lower().replace("_", "-") for name in settings_of_policy - {"ENABLED", "DRY_RUN"}}
-    assert len(found) == 9
+    assert len(found) == 8
     assert found <= options

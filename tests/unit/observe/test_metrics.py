@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
@@ -169,6 +170,18 @@ def test_the_wanted_number_of_workers_is_absent_while_it_is_not_known() -> None:
 
     processor.emit(decided.unknown(processor.now_ms, "a reason"))
     assert "lsql_workers_wanted" not in {name for name, _ in scrape(metrics)}
+
+
+def test_the_rate_of_a_worker_is_absent_while_it_is_not_known_and_stays_without_a_number() -> None:
+    processor, metrics = metrics_of("running")
+    decided = ScalingDecided(
+        at_ms=processor.now_ms, wanted=3, current=2, minimum=1, maximum=6, dry_run=False, reason="a reason"
+    )
+    processor.emit(decided)
+    assert "lsql_worker_records_per_second" not in {name for name, _ in scrape(metrics)}
+
+    processor.emit(replace(decided, worker_rate_per_s=1_200.5).unknown(processor.now_ms, "a reason"))
+    assert value(metrics, "lsql_worker_records_per_second") == 1_200.5
 
 
 def test_memory_that_was_not_measured_has_no_sample() -> None:

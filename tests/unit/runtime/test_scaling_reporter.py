@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,19 +12,42 @@ import pytest
 
 from devkit.fake_runtime import FakeProcess, FakeRuntime
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.processor import LagMeasured, ScalingDecided, WarningRaised
+from lsql_runner.events.processor import BatchEnded, LagMeasured, ScalingDecided, WarningRaised, WorkersChanged
 from lsql_runner.events.workers import JoinedWorker
+from lsql_runner.runtime import scaling_reporter
+from lsql_runner.scaling.worker_rate import MeasuredBatch, WorkerRate
 from lsql_runner.status.lifecycle import Cause
 
 ENABLED = {
     "LSQL_WORKERS_SECRET": "0123456789abcdef",
     "LSQL_WORKERS_HOST": "processor",
     "LSQL_AUTOSCALING_ENABLED": "true",
-    "LSQL_AUTOSCALING_WORKER_RATE": "10",
 }
 PARTITIONS = 6
 FIRST_S, INTERVAL_S = 30, 15
+RATE = 10.0
 ONE, OTHER = JoinedWorker("10.0.0.1:4000", 1), JoinedWorker("10.0.0.2:4000", 1)
+
+
+@dataclass(frozen=True)
+class KnownRate:
+    """In place of WorkerRate, whose rate depends on the batches."""
+
+    per_second: float | None = RATE
+
+    def started(self, _: int) -> KnownRate:
+        return self
+
+    def workers_changed(self, _: float) -> KnownRate:
+        return self
+
+    def after(self, _: MeasuredBatch) -> KnownRate:
+        return self
+
+
+@pytest.fixture(autouse=True)
+def known_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling_reporter, "WorkerRate", KnownRate)
 
 
 @pytest.fixture
@@ -314,3 +338,93 @@ def test_the_reason_names_what_is_needed_and_what_limits_it(runtime: FakeRuntime
         reason = decisions(running)[-1].reason
         assert "need 5.0 workers" in reason
         assert "1 to 2" in reason
+
+
+class TestRateOfAWorker:
+    """The rate is learned from batches; until then the number stays."""
+
+    @pytest.fixture(autouse=True)
+    def learned(self, monkeypatch: pytest.MonkeyPatch, known_rate: None) -> None:
+        monkeypatch.setattr(scaling_reporter, "WorkerRate", WorkerRate)
+
+    def batch(self, running: FakeProcess, records: int, seconds: int) -> None:
+        """A batch of so many records that has begun so many seconds ago, and has left records."""
+        [(query, positions)] = running.status.positions.items()
+        first, *others = positions
+        ends = {first: positions[first] + records, **{place: positions[place] for place in others}}
+        running.runtime.brokers.produce("t", *[(None, b'{"a": 1}')] * records)
+        running.loop.machine.emit(
+            BatchEnded(
+                at_ms=running.runtime.now_ms,
+                query=query,
+                batch_id=1,
+                records_in=records,
+                records_out=records,
+                duration_ms=seconds * 1000,
+                phases_ms={},
+                positions=ends,
+                behind=frozenset({"t"}),
+            )
+        )
+
+    def last(self, running: FakeProcess) -> ScalingDecided:
+        load(running, INTERVAL_S, 0, processed=False)
+        return decisions(running)[-1]
+
+    def test_while_it_is_not_known_the_number_is_that_of_the_workers(self, runtime: FakeRuntime) -> None:
+        runtime.engine.known_workers = (ONE, OTHER)
+        with scaling(runtime) as running:
+            load(running, 60, 20, processed=False)
+
+            event = decisions(running)[-1]
+            assert (event.wanted, event.worker_rate_per_s, event.catch_up_s) == (2, None, None)
+            assert "the rate of a worker is not known" in event.reason
+
+    def test_while_it_is_not_known_a_worker_that_is_missing_for_a_moment_is_still_wanted(
+        self, runtime: FakeRuntime
+    ) -> None:
+        runtime.engine.known_workers = (ONE, OTHER)
+        with scaling(runtime) as running:
+            load(running, 60, 1, processed=True)
+            running.loop.machine.emit(WorkersChanged(runtime.now_ms, (ONE,)))
+
+            assert self.last(running).wanted == 2
+
+    def test_it_is_learned_from_batches_with_enough_work(self, runtime: FakeRuntime) -> None:
+        with scaling(runtime) as running:
+            load(running, 60, 0, processed=False)
+            self.batch(running, 600, 40)
+
+            event = self.last(running)
+            assert event.worker_rate_per_s == pytest.approx(15)
+            assert running.status.scaling is not None
+            assert running.status.scaling.worker_rate_per_s == event.worker_rate_per_s
+
+    def test_it_is_that_of_the_workers_that_have_partitions(self, runtime: FakeRuntime) -> None:
+        runtime.engine.known_workers = tuple(JoinedWorker(f"10.0.0.{n}:4000", 3) for n in range(4))
+        with scaling(runtime) as running:
+            load(running, 60, 0, processed=False)
+            self.batch(running, 800, 40)
+
+            assert PARTITIONS == 6  # two workers with three cores
+            assert self.last(running).worker_rate_per_s == pytest.approx(10)
+
+    def test_a_batch_during_which_workers_have_joined_does_not_count(self, runtime: FakeRuntime) -> None:
+        with scaling(runtime) as running:
+            load(running, 60, 0, processed=False)
+            running.loop.machine.emit(WorkersChanged(runtime.now_ms, (ONE, OTHER)))
+            load(running, 35, 0, processed=False)
+            self.batch(running, 600, 40)
+
+            assert self.last(running).worker_rate_per_s is None
+
+    def test_it_stays_known_while_the_number_is_not(self, runtime: FakeRuntime) -> None:
+        with scaling(runtime) as running:
+            load(running, 60, 0, processed=False)
+            self.batch(running, 600, 40)
+            self.last(running)
+            running.turn(Cause.STOP)
+
+            assert running.status.scaling is not None
+            assert running.status.scaling.wanted is None
+            assert running.status.scaling.worker_rate_per_s == pytest.approx(15)

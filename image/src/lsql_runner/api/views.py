@@ -264,6 +264,7 @@ def _scaling(status: Status) -> ScalingReport | None:
         lag_records=found.lag_records,
         arriving_per_second=found.arriving_per_s,
         catch_up_seconds=found.catch_up_s,
+        worker_rate_per_second=found.worker_rate_per_s,
         dry_run=found.dry_run,
         minimum=found.minimum,
         maximum=found.maximum,

@@ -1,6 +1,6 @@
 """The settings of scaling: how many workers a processor should have.
 
-The options of `lsql autoscale simulate` have the same names.
+The options of `lsql autoscale simulate` have the same names. The rate of a worker is not a setting: a processor learns it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Autoscaling:
     """How many workers the processor should have.
 
     Attributes:
-        policy: computes the number. Its limits do not contain the partitions of the topics, which are not known yet.
+        policy: computes the number. The rate of a worker and the partitions of the topics are not known yet.
         dry_run: whether the number is only reported.
     """
 
@@ -53,13 +53,6 @@ class ScalingSettings(WorkerSettings):
         False,
         alias="LSQL_AUTOSCALING_DRY_RUN",
         description="Whether nothing applies the number, so that the log says what would be done: `true` or `false`.",
-    )
-    autoscaling_worker_rate: float = Field(
-        0.0,
-        alias="LSQL_AUTOSCALING_WORKER_RATE",
-        ge=0,
-        le=_MOST,
-        description="Records per second that a busy worker processes; see docs/guides/scaling.md. It must be set.",
     )
     autoscaling_catch_up_s: float = Field(
         0.0,
@@ -118,15 +111,12 @@ class ScalingSettings(WorkerSettings):
         """How many workers the processor should have; None if LSQL_AUTOSCALING_ENABLED is not set.
 
         Raises:
-            LsqlError: ENV_MISSING without workers or without the rate of one; ENV_INVALID for two targets, or a minimum
-                above the maximum.
+            LsqlError: ENV_MISSING without workers; ENV_INVALID for two targets, or a minimum above the maximum.
         """
         if not self.autoscaling_enabled:
             return None
         if self.workers is None:
             raise LsqlError("ENV_MISSING", name="LSQL_WORKERS_SECRET", example="the output of `openssl rand -hex 32`")
-        if not self.autoscaling_worker_rate:
-            raise LsqlError("ENV_MISSING", name="LSQL_AUTOSCALING_WORKER_RATE", example="10000")
         if self.autoscaling_lag and self.autoscaling_catch_up_s:
             raise _invalid("LSQL_AUTOSCALING_LAG", f"{self.autoscaling_lag:g}", _EXPECTED("ONE_TARGET"))
         if self.autoscaling_min > self.autoscaling_max:
@@ -140,7 +130,6 @@ class ScalingSettings(WorkerSettings):
 
         lag = self.autoscaling_lag
         return Policy(
-            worker_rate=self.autoscaling_worker_rate,
             target=LagPerWorker(lag) if lag else CatchUp(self.autoscaling_catch_up_s or _CATCH_UP_S),
             limits=WorkerLimits(minimum=self.autoscaling_min, maximum=self.autoscaling_max),
             windows=Windows(up_s=self.autoscaling_up_window_s, down_s=self.autoscaling_down_window_s),

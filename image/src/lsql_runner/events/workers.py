@@ -58,10 +58,13 @@ class ScalingDecided:
     arriving_per_s: float | None = None
     """Records/s, the mean since the last decision."""
     catch_up_s: float | None = None
-    """The seconds in which the current workers process the lag beside arriving records; None also if they never do."""
+    """The seconds in which the current workers process the lag beside arriving records; None also if they never do, and
+    while the rate of a worker is not known."""
+    worker_rate_per_s: float | None = None
+    """Records/s of one busy worker, as learned so far; None while it is not known."""
 
     def unknown(self, at_ms: int, reason: str) -> ScalingDecided:
-        """The event when the number is not known any more."""
+        """The event when the number is not known any more. The rate of a worker stays known."""
         return replace(
             self, at_ms=at_ms, wanted=None, reason=reason, lag_records=None, arriving_per_s=None, catch_up_s=None
         )

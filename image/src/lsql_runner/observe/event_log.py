@@ -128,6 +128,7 @@ class EventLog:
             current=event.current,
             lag=event.lag_records,
             arriving_per_second=event.arriving_per_s,
+            worker_rate_per_second=event.worker_rate_per_s,
             reason=event.reason,
         )
 

@@ -201,6 +201,12 @@ METRICS: tuple[MetricSpec, ...] = (
         "Workers that the processor should have, by LSQL_AUTOSCALING_*; absent while this is not known: the processor "
         "does not run, its brokers do not respond, or the lag was measured for less than 30 s.",
     ),
+    MetricSpec(
+        "lsql_worker_records_per_second",
+        "gauge",
+        "Records per second that one busy worker processes, learned from batches with LSQL_AUTOSCALING_ENABLED; absent "
+        "while this is not known.",
+    ),
     MetricSpec("lsql_worker_slots", "gauge", "Tasks that all workers together run at the same time."),
     MetricSpec(
         "lsql_jvm_heap_used_bytes", "gauge", "Objects in the heap, with those that the next collection removes."

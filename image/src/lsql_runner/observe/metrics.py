@@ -16,7 +16,15 @@ from prometheus_client.registry import Collector
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.memory import JvmMemory
-from lsql_runner.events.processor import BatchEnded, BrokerLost, Event, JvmGone, LateRecordsDropped, QueryDied
+from lsql_runner.events.processor import (
+    BatchEnded,
+    BrokerLost,
+    Event,
+    JvmGone,
+    LateRecordsDropped,
+    QueryDied,
+    ScalingDecided,
+)
 from lsql_runner.events.state import State
 from lsql_runner.observe.metric_registry import MetricRegistry, MetricSample, family_of
 from lsql_runner.observe.metric_table import METRICS, as_markdown
@@ -129,16 +137,17 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_state_volume_free_bytes": [((), status.volume.free_bytes)] if status.volume else [],
         "lsql_leader": [((), int(status.leadership.leads))] if status.leadership else [],
         "lsql_workers": [] if status.workers is None else [((), len(status.workers))],
-        "lsql_workers_wanted": _workers_wanted(status),
+        "lsql_workers_wanted": _of_scaling(status, lambda scaling: scaling.wanted),
+        "lsql_worker_records_per_second": _of_scaling(status, lambda scaling: scaling.worker_rate_per_s),
         "lsql_worker_slots": [] if status.workers is None else [((), sum(w.cores for w in status.workers))],
         **_memory_samples(identity, status),
         **_jvm_samples(status.memory.jvm if status.memory else None),
     }
 
 
-def _workers_wanted(status: Status) -> Sequence[MetricSample]:
-    scaling = status.scaling
-    return [] if scaling is None or scaling.wanted is None else [((), scaling.wanted)]
+def _of_scaling(status: Status, number: Callable[[ScalingDecided], float | None]) -> Sequence[MetricSample]:
+    found = None if status.scaling is None else number(status.scaling)
+    return [] if found is None else [((), found)]
 
 
 def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[MetricSample]]:

@@ -172,7 +172,12 @@ class ScalingReport(Model):
     catch_up_seconds: float | None = Field(
         ge=0,
         description="Time in which the current workers process the lag beside arriving records; null also if they "
-        "never do.",
+        "never do, and while the rate of a worker is not known.",
+    )
+    worker_rate_per_second: float | None = Field(
+        ge=0,
+        description="Records that one busy worker processes, learned from batches since the process started; null "
+        "while it is not known. Then the number of workers stays.",
     )
     dry_run: bool = Field(description="Whether nothing applies the number.")
     minimum: Count

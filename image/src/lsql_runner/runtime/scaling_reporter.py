@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from math import ceil
+from threading import Lock
 
 from lsql_runner.config.scaling_settings import Autoscaling
-from lsql_runner.events.processor import Event, LagMeasured, ScalingDecided, WarningRaised
+from lsql_runner.events.processor import (
+    BatchEnded,
+    Event,
+    LagMeasured,
+    ProgramPlanned,
+    ScalingDecided,
+    WarningRaised,
+    WorkersChanged,
+)
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.scaling.policy import Lag, Policy, ScalingHistory, decide, needed
 from lsql_runner.scaling.window import Proposal, WorkerLimits
+from lsql_runner.scaling.worker_rate import MeasuredBatch, WorkerRate
 from lsql_runner.status.model import Status
 from lsql_runner.status.state_machine import StateMachine
 
@@ -23,6 +33,7 @@ FIRST_MS = 30_000
 it again in this time, and are not taken for missing ones."""
 
 _MEASURING = f"the lag is measured for {FIRST_MS // 1000} s before the first number"
+_RATE_UNKNOWN = "the rate of a worker is not known: no batch has had enough work since the start; the number stays"
 _NOT_MEASURED = "the lag was not measured for too long"
 
 
@@ -30,7 +41,8 @@ class ScalingReporter:
     """Emits an event with the wanted number of workers every 15 s, and when the number is not known any more.
 
     It uses the measurements of PositionReporter, and sends no requests. The number is known while the processor runs
-    and its brokers respond. Not thread-safe, but events may arrive in other threads.
+    and its brokers respond; while the rate of a worker is not known, it is the number of workers. Not thread-safe, but
+    events may arrive in other threads.
     """
 
     def __init__(self, autoscaling: Autoscaling, dependencies: RunDependencies, machine: StateMachine) -> None:
@@ -40,6 +52,9 @@ class ScalingReporter:
         self._longest_ms = INTERVAL_MS + 2 * dependencies.settings.metric_frequency_ms
         self._machine = machine
         machine.listen(self._after_event)
+        self._rate = WorkerRate()
+        self._rate_lock = Lock()
+        """Batches end in other threads than the one in which workers join."""
         self._measured: LagMeasured | None = None
         self._begin: LagMeasured | None = None
         """The measurement of the last decision; None while the number is not known."""
@@ -53,8 +68,33 @@ class ScalingReporter:
         self._warned = False
 
     def _after_event(self, event: Event) -> None:
-        if isinstance(event, LagMeasured):
-            self._measured = event
+        match event:
+            case LagMeasured():
+                self._measured = event
+            case ProgramPlanned() | WorkersChanged() | BatchEnded():
+                with self._rate_lock:
+                    self._rate = self._learned(event)
+
+    def _learned(self, event: ProgramPlanned | WorkersChanged | BatchEnded) -> WorkerRate:
+        """What is known of the rate of a worker after an event."""
+        status = self._machine.status
+        position = sum(status.committed.values())
+        match event:
+            case ProgramPlanned():
+                return self._rate.started(position)
+            case WorkersChanged(at_ms):
+                return self._rate.workers_changed(at_ms / 1000)
+            case BatchEnded():
+                return self._rate.after(
+                    MeasuredBatch(
+                        start_s=(event.at_ms - event.duration_ms) / 1000,
+                        end_s=event.at_ms / 1000,
+                        records=event.records_in,
+                        position=position,
+                        workers=min(status.present_workers, self._occupied(status)),
+                        left=bool(event.behind),
+                    )
+                )
 
     def report(self) -> None:
         """Decide if it is time to, or say once that the number is not known, and why."""
@@ -91,12 +131,13 @@ class ScalingReporter:
 
     def _decide(self, status: Status, begin: LagMeasured, measured: LagMeasured, now_ms: int) -> None:
         limits = self._limits(status, now_ms)
-        policy = replace(self._policy, limits=limits)
+        rate = self._rate.per_second
+        policy = replace(self._policy, limits=limits, worker_rate=rate)
         arrived = sum(end - begin.ends[place] for place, end in measured.ends.items() if place in begin.ends)
         arriving = max(0, arrived) * 1000 / (measured.at_ms - begin.at_ms)
         lag = Lag(now_ms / 1000, status.lag, arriving)
         present = status.present_workers
-        current = present if self._wanted is None else self._wanted
+        current = present if self._wanted is None or (rate is None and self._dry_run) else self._wanted
         history = self._history
         if not policy.windows.keep(history.proposals, lag.at_s):
             # Without it, the first number after a pause would not wait for a window.
@@ -110,12 +151,13 @@ class ScalingReporter:
                 wanted=wanted,
                 lag_records=status.lag,
                 arriving_per_s=round(arriving, 1),
-                catch_up_s=_catch_up_s(status.lag, present * policy.worker_rate - arriving),
+                catch_up_s=_catch_up_s(status.lag, 0.0 if rate is None else present * rate - arriving),
             )
         )
 
     def _event(self, status: Status, limits: WorkerLimits, now_ms: int, reason: str) -> ScalingDecided:
         """An event without a number."""
+        rate = self._rate.per_second
         return ScalingDecided(
             at_ms=now_ms,
             wanted=None,
@@ -124,14 +166,18 @@ class ScalingReporter:
             maximum=limits.most,
             dry_run=self._dry_run,
             reason=reason,
+            worker_rate_per_s=None if rate is None else round(rate, 1),
         )
+
+    def _occupied(self, status: Status) -> int:
+        """The workers that the partitions of the largest source topic occupy."""
+        self._cores = min((worker.cores for worker in status.workers or ()), default=self._cores)
+        return ceil(_partitions(status) / self._cores)
 
     def _limits(self, status: Status, now_ms: int) -> WorkerLimits:
         """The limits of the settings, and no more workers than the partitions of the largest source topic occupy."""
         limits = self._policy.limits
-        self._cores = min((worker.cores for worker in status.workers or ()), default=self._cores)
-        partitions = max(Counter(place.topic for place in status.committed).values(), default=1)
-        occupied = ceil(partitions / self._cores)
+        occupied, partitions = self._occupied(status), _partitions(status)
         if limits.minimum <= occupied:
             return replace(limits, partitions=partitions, cores=self._cores)
         if not self._warned:
@@ -144,6 +190,11 @@ class ScalingReporter:
         return replace(limits, maximum=limits.minimum)
 
 
+def _partitions(status: Status) -> int:
+    """Of the largest source topic."""
+    return max(Counter(place.topic for place in status.committed).values(), default=1)
+
+
 def _catch_up_s(lag: int, spare: float) -> float | None:
     """The seconds in which `spare` records/s process the lag; None for never."""
     if not lag:
@@ -153,6 +204,8 @@ def _catch_up_s(lag: int, spare: float) -> float | None:
 
 def _reason(policy: Policy, lag: Lag, wanted: int) -> str:
     workers = needed(policy, lag)
+    if workers is None:
+        return _RATE_UNKNOWN
     text = f"arriving records and lag need {workers:.1f} workers"
     limits = policy.limits
     if limits.clamp(ceil(workers)) != ceil(workers):

@@ -48,7 +48,7 @@ class Policy:
     """When the number of workers changes.
 
     Attributes:
-        worker_rate: records/s that a busy worker processes.
+        worker_rate: records/s that a busy worker processes; None while it is not known, and the number stays.
         target: a time to catch up, or a lag for each worker.
         limits: the allowed numbers of workers.
         windows: stabilisation windows.
@@ -57,7 +57,7 @@ class Policy:
             shrinks if the smaller number leaves at least this share unused.
     """
 
-    worker_rate: float
+    worker_rate: float | None = None
     target: CatchUp | LagPerWorker = CatchUp(60)
     limits: WorkerLimits = field(default_factory=WorkerLimits)
     windows: Windows = Windows(up_s=0, down_s=300)
@@ -78,8 +78,10 @@ class ScalingHistory:
     changed_s: float | None = None
 
 
-def needed(policy: Policy, lag: Lag) -> float:
-    """The number of workers that the target needs, not rounded and without limits."""
+def needed(policy: Policy, lag: Lag) -> float | None:
+    """The number of workers that the target needs, not rounded and without limits; None without a rate of a worker."""
+    if policy.worker_rate is None:
+        return None
     arriving = lag.arriving / policy.worker_rate
     match policy.target:
         case CatchUp(seconds):
@@ -112,6 +114,8 @@ def decide(policy: Policy, history: ScalingHistory, lag: Lag, current: int) -> t
 
 def _propose(policy: Policy, lag: Lag, current: int) -> int:
     workers = needed(policy, lag)
+    if workers is None:
+        return current
     if workers > current * (1 + policy.tolerance):
         return ceil(workers - _ROUNDING)
     return min(current, ceil(workers / (1 - policy.tolerance) - _ROUNDING))

@@ -38,11 +38,12 @@ def compare(loads: Iterable[Load], workers: SimulatedWorkers, policy: Policy) ->
 
 
 def plain_hpa(policy: Policy) -> HpaPolicy:
-    """A HorizontalPodAutoscaler with the target and the limits of a policy.
+    """A HorizontalPodAutoscaler with the target and the limits of a policy, whose rate of a worker is known.
 
     Its target is the lag that a worker processes in the time to catch up, if the policy has one.
     """
     target = policy.target
+    assert policy.worker_rate is not None
     records = target.seconds * policy.worker_rate if isinstance(target, CatchUp) else target.records
     return HpaPolicy(target=records, limits=policy.limits)
 
