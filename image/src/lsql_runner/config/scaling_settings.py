@@ -1,6 +1,6 @@
 """The settings of scaling: how many workers a processor should have.
 
-The options of `lsql autoscale simulate` have the same names. The rate of a worker is not a setting: a processor learns it.
+The options of `lsql autoscale simulate` have the same names. The rate of a worker is learned: it is not a setting.
 """
 
 from __future__ import annotations

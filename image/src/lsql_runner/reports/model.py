@@ -18,6 +18,7 @@ class Model(BaseModel):
         extra="forbid",
         from_attributes=True,
         allow_inf_nan=False,
+        json_schema_serialization_defaults_required=True,
     )
 
 

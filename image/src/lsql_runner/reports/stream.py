@@ -175,6 +175,7 @@ class ScalingReport(Model):
         "never do, and while the rate of a worker is not known.",
     )
     worker_rate_per_second: float | None = Field(
+        default=None,
         ge=0,
         description="Records that one busy worker processes, learned from batches since the process started; null "
         "while it is not known. Then the number of workers stays.",
