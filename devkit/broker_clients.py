@@ -3,8 +3,9 @@
 from typing import Protocol
 
 from devkit.jars import jar_folder
+from lsql_runner.kafka.broker_jvm import BrokerJvm
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.java_brokers import JavaBrokers
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
@@ -19,7 +20,7 @@ def java_brokers(
     connection: KafkaConnection, request_timeout_s: float = 10, java_options: tuple[str, ...] = ()
 ) -> JavaBrokers:
     """The client in the small JVM, with the jars of set-up."""
-    return JavaBrokers(connection, BrokersJvm(jar_folder("jars"), java_options), request_timeout_s)
+    return JavaBrokers(connection, BrokerJvm(jar_folder("jars"), java_options).start, request_timeout_s)
 
 
 CLIENTS: dict[str, ClientFactory] = {"librdkafka": LibrdkafkaBrokers, "java": java_brokers}

@@ -20,6 +20,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import JavaBrokers
+from lsql_runner.kafka.java_process import JavaProcess
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -29,10 +30,12 @@ import sys
 from pathlib import Path
 from threading import Thread
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
-brokers = JavaBrokers(KafkaConnection(sys.argv[1]), BrokersJvm(Path(sys.argv[2])), 30)
+from lsql_runner.kafka.broker_jvm import BrokerJvm
+from lsql_runner.kafka.java_brokers import JavaBrokers
+process = BrokerJvm(Path(sys.argv[2])).start()
+brokers = JavaBrokers(KafkaConnection(sys.argv[1]), lambda: process, 30)
 Thread(target=brokers.topics).start()
-print(brokers.pid, flush=True)
+print(process.pid, flush=True)
 """
 
 
@@ -43,9 +46,9 @@ def brokers(broker: Broker) -> Iterator[JavaBrokers]:
 
 
 def pid_of(brokers: JavaBrokers) -> int:
-    pid = brokers.pid
-    assert pid is not None
-    return pid
+    process = brokers._channel
+    assert isinstance(process, JavaProcess)
+    return process.pid
 
 
 def ended(pid: int, deadline_s: float = 20) -> bool:

@@ -12,9 +12,10 @@ from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.kafka.broker_jvm import BrokerJvm
 from lsql_runner.kafka.client_choice import open_brokers
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.java_brokers import JavaBrokers
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers
 
@@ -61,7 +62,7 @@ def trusting(store: Path, kind: str | None, password: str | None = PASSWORD) -> 
 def open_tls(address: str, settings: dict[str, str]) -> Brokers:
     """A client that connects with TLS."""
     keys = {"security.protocol": "SSL"} | settings
-    return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokersJvm(jar_folder("jars")), 5)
+    return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokerJvm(jar_folder("jars")).start, 5)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from devkit.jars import jar_folder
 from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
+from lsql_runner.kafka.broker_jvm import BrokerJvm, class_path
 from lsql_runner.kafka.client_choice import java_only_setting, open_brokers
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.java_brokers import BrokersJvm, class_path
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.service import jvm_options
 
@@ -76,7 +76,7 @@ def test_java_is_used_for_settings_that_librdkafka_does_not_support(security: di
 
 
 def test_no_jvm_is_started_for_librdkafka() -> None:
-    without_jars = BrokersJvm(Path("/nowhere"))
+    without_jars = BrokerJvm(Path("/nowhere")).start
 
     with closing(open_brokers(connection({}), without_jars)) as brokers:
         assert isinstance(brokers, LibrdkafkaBrokers)

@@ -1,4 +1,4 @@
-"""Chooses the Kafka client: librdkafka in this process, or Kafka's Java client in a small JVM.
+"""Chooses the Kafka client: librdkafka in this process, or Kafka's Java client in a JVM.
 
 librdkafka is used if it supports the settings, because it starts at once and needs little memory.
 """
@@ -6,9 +6,11 @@ librdkafka is used if it supports the settings, because it starts at once and ne
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from lsql_runner.kafka.channel import Channel
 from lsql_runner.kafka.connection import LOGINS, TOKEN_CALLBACKS, KafkaConnection, Security
-from lsql_runner.kafka.java_brokers import BrokersJvm, JavaBrokers
+from lsql_runner.kafka.java_brokers import JavaBrokers
 from lsql_runner.kafka.ports import Brokers
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -17,8 +19,15 @@ _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _LOGIN_MODULE = re.compile(r"\s*([\w.$]+)\s")
 
 
-def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s: float = 10.0) -> Brokers:
+def open_brokers(
+    connection: KafkaConnection, open_channel: Callable[[], Channel], request_timeout_s: float = 10.0
+) -> Brokers:
     """The brokers, through a client that supports the settings of the connection. The caller closes it.
+
+    Args:
+        connection: the address and the settings.
+        open_channel: opens a channel to a program with Kafka's Java client, if it is needed.
+        request_timeout_s: the deadline of each request, in seconds.
 
     Raises:
         LsqlError: KAFKA_SETTINGS_INVALID if no client supports the settings; JAVA_MISSING, JARS_MISSING if a JVM is
@@ -28,7 +37,7 @@ def open_brokers(connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s
         from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers  # others call only `java_only_setting`
 
         return LibrdkafkaBrokers(connection, request_timeout_s)
-    return JavaBrokers(connection, jvm, request_timeout_s)
+    return JavaBrokers(connection, open_channel, request_timeout_s)
 
 
 def java_only_setting(connection: KafkaConnection) -> str | None:

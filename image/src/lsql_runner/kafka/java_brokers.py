@@ -1,33 +1,26 @@
-"""Brokers through Kafka's Java client, in a small JVM: for settings that librdkafka does not support.
-
-The JVM runs com.lsqlrunner.kafka.BrokerRequests, which documents the lines of JSON that are exchanged.
-"""
+"""Brokers through Kafka's Java client: for settings that librdkafka does not support."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from lsql_runner.errors import Detail, LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.jvm.java import LOCALE, java, spark_home
 from lsql_runner.jvm.java_entries import (
     BROKER_FAILED,
     BROKER_LOGIN_REFUSED,
-    BROKER_REQUESTS,
     BROKER_RIGHTS_MISSING,
     BROKER_SETTINGS_INVALID,
     GROUP_IN_USE,
     TOPIC_EXISTS,
 )
 from lsql_runner.jvm.java_error import JavaError, read_error
+from lsql_runner.kafka.channel import Channel, ChannelClosedError, ChannelTimeoutError
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.kafka.java_process import JavaGoneError, JavaProcess, JavaTimeoutError
 from lsql_runner.kafka.offset_ranges import OffsetRanges, RangeReader, missing_leader
 from lsql_runner.kafka.ports import NO_METADATA, RawRecord, Right, TopicLimits, TopicRequest
 from lsql_runner.kafka.reasons import REASONS, RIGHTS
@@ -35,26 +28,6 @@ from lsql_runner.kafka.rights import missing_rights
 from lsql_runner.kafka.topic_limits import LIMITING, limits_of
 
 _START_S = 60.0
-_HEAP_MIB = 64
-"""While a batch of records is read it is in memory twice, and topics may allow batches of many MiB."""
-
-_SPARK_JARS = (
-    *("jackson-annotations", "jackson-core", "jackson-databind", "slf4j-api"),
-    *("lz4-java", "snappy-java", "zstd-jni"),
-)
-"""Jars of Spark that Kafka's client and BrokerRequests use: JSON, compression, and the logging API without a logger."""
-_OWN_JARS = ("kafka-clients", "lsql-jvm")
-_SPARK_ONLY_PREFIXES = ("spark-", "commons-pool2-", "woodstox-core-", "stax2-api-")
-"""Jars of the jar folder that only Spark uses. Other jars may hold login modules that a user has added."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrokersJvm:
-    """Options of the JVM. `jars` is the folder with the jars of the Kafka client and of our Java module."""
-
-    jars: Path
-    java_options: tuple[str, ...] = ()
-    """Options of the processor's JVM. Only its system properties (`-D...`) are used; this JVM sizes its own heap."""
 
 
 class JavaBrokers(RangeReader):
@@ -68,22 +41,19 @@ class JavaBrokers(RangeReader):
             BROKER_REFUSED from every method.
     """
 
-    def __init__(self, connection: KafkaConnection, jvm: BrokersJvm, request_timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, connection: KafkaConnection, open_channel: Callable[[], Channel], request_timeout_s: float = 10.0
+    ) -> None:
         self._connection = connection
+        self._open_channel = open_channel
+        """Opens a channel to a program with Kafka's client; raises ChannelClosedError, LsqlError."""
         self._request_timeout_s = request_timeout_s
         """Deadline of each request."""
-        self._jvm = BrokersJvm(jvm.jars, tuple(option for option in jvm.java_options if option.startswith("-D")))
-        self._class_path = class_path(jvm.jars)
         self._lock = Lock()
         self._closed = False
-        self._process: JavaProcess | None = None
-        with suppress(JavaGoneError):  # the first request starts another JVM, or reports why it cannot
+        self._channel: Channel | None = None
+        with suppress(ChannelClosedError):  # the first request opens another one, or reports why it cannot
             self._running()
-
-    @property
-    def pid(self) -> int | None:
-        """The process id of the JVM; None if no JVM runs."""
-        return None if self._process is None else self._process.pid
 
     def topics(self) -> dict[str, int]:
         partitions: dict[str, int] = self._request({"ask": "topics"})
@@ -192,10 +162,10 @@ class JavaBrokers(RangeReader):
 
     def close(self) -> None:
         self._closed = True
-        if (process := self._process) is not None:
-            process.close_input()  # ends a request in progress
+        if (channel := self._channel) is not None:
+            channel.end()  # also a request in progress
         with self._lock:
-            self._end_jvm()
+            self._close_channel()
 
     def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         if not ranges:
@@ -206,7 +176,7 @@ class JavaBrokers(RangeReader):
             raise self._request_error(read_error(last["error"]))
         return [_record(line["record"]) for line in records]
 
-    # --- the JVM ---
+    # --- the program ---
 
     def _request(self, request: Mapping[str, Any]) -> Any:
         answer = self._answer(request)[-1]
@@ -215,69 +185,47 @@ class JavaBrokers(RangeReader):
         return answer["ok"]
 
     def _answer(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The lines of a response, from the running JVM or a new one."""
+        """The lines of a response, from the running program or a new one."""
         with self._lock:
             if self._closed:
                 raise self._unreachable(REASONS("CLOSED"))
             try:
                 return self._ask(request)
-            except JavaGoneError as gone:
-                self._end_jvm()
-                raise self._unreachable(REASONS("JVM_GONE", reason=gone.reason)) from None
+            except ChannelClosedError as closed:
+                self._close_channel()
+                raise self._unreachable(closed.reason) from None
 
     def _ask(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        # The JVM enforces the deadline itself; after twice as long it is stuck, for example in a login.
+        # The program enforces the deadline itself; after twice as long it is stuck, for example in a login.
         line_timeout_s = self._request_timeout_s * 2
-        used = self._process is not None
+        used = self._channel is not None
         try:
             return self._running().ask(request, line_timeout_s)
-        except JavaTimeoutError:
+        except ChannelTimeoutError:
             raise
-        except JavaGoneError:
+        except ChannelClosedError:
             if self._closed or not used:
                 raise
-            self._end_jvm()  # it had ended after an earlier request
+            self._close_channel()  # it had ended after an earlier request
             return self._running().ask(request, line_timeout_s)
 
-    def _running(self) -> JavaProcess:
-        if self._process is not None and self._process.runs:
-            return self._process
-        self._end_jvm()
-        self._process = JavaProcess(self._command)
+    def _running(self) -> Channel:
+        if self._channel is not None and self._channel.runs:
+            return self._channel
+        self._close_channel()
+        self._channel = self._open_channel()
         first = {"settings": self._connection.java(), "request_timeout_ms": int(self._request_timeout_s * 1000)}
-        answer = self._process.ask(first, _START_S + self._request_timeout_s)[-1]
+        answer = self._channel.ask(first, _START_S + self._request_timeout_s)[-1]
         error = read_error(answer["error"]) if "error" in answer else None
         if error is not None and error.condition == BROKER_SETTINGS_INVALID:
-            self._end_jvm()
+            self._close_channel()
             raise self._request_error(error)
-        return self._process  # the next request fails with any other error again, and reports it
+        return self._channel  # the next request fails with any other error again, and reports it
 
-    def _end_jvm(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.close()
-
-    def _command(self, scratch: Path) -> list[str]:
-        return [
-            java(),
-            "-XX:+IgnoreUnrecognizedVMOptions",
-            f"-Xmx{_HEAP_MIB}m",
-            "-Xss512k",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+ExitOnOutOfMemoryError",
-            "-XX:+PerfDisableSharedMem",
-            "--enable-native-access=ALL-UNNAMED",
-            # Kafka reads the errors of Kerberos by reflection.
-            "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
-            "-Dslf4j.internal.verbosity=ERROR",  # else it warns that there is no logger
-            f"-Djava.io.tmpdir={scratch}",
-            *self._jvm.java_options,
-            *LOCALE,
-            "-cp",
-            ":".join(self._class_path),
-            BROKER_REQUESTS,
-        ]
+    def _close_channel(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
 
     # --- errors ---
 
@@ -293,22 +241,6 @@ class JavaBrokers(RangeReader):
 
     def _unreachable(self, reason: str) -> LsqlError:
         return LsqlError("BROKER_UNREACHABLE", servers=self._connection.servers, reason=reason)
-
-
-def class_path(jars: Path) -> list[str]:
-    """The jars of the small JVM: a few jars of Spark, and the jars in `jars` that are not for Spark only.
-
-    Raises:
-        LsqlError: JARS_MISSING.
-    """
-    sparks = spark_home() / "jars"
-    paths = [path for path in sorted(jars.glob("*.jar")) if not path.name.startswith(_SPARK_ONLY_PREFIXES)]
-    for folder, name in [*((jars, name) for name in _OWN_JARS), *((sparks, name) for name in _SPARK_JARS)]:
-        named = sorted(folder.glob(f"{name}-[0-9]*.jar"))
-        if not named:
-            raise LsqlError("JARS_MISSING", path=str(folder))
-        paths += [path for path in named if path not in paths]
-    return [str(path) for path in paths]
 
 
 def _as_rows(partitions: Iterable[Partition]) -> list[list[Any]]:

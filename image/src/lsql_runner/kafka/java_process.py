@@ -6,43 +6,24 @@ the child ends when its input closes.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
-from typing import Any
 
 from lsql_runner.errors import Detail
 from lsql_runner.jvm.java import OUT_OF_HEAP
-from lsql_runner.kafka.reasons import EXITS
+from lsql_runner.kafka.channel import Channel, ChannelClosedError, ChannelTimeoutError
+from lsql_runner.kafka.reasons import EXITS, REASONS
 
 _EXIT_S = 5.0
 
-Line = Mapping[str, Any]
 
-
-class JavaGoneError(Exception):
-    """The process ended.
-
-    Attributes:
-        reason: how it ended.
-    """
-
-    def __init__(self, reason: Detail) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
-
-
-class JavaTimeoutError(JavaGoneError):
-    """The process did not answer in time and was killed."""
-
-
-class JavaProcess:
+class JavaProcess(Channel):
     """A running process. The constructor starts it.
 
     Args:
@@ -77,31 +58,13 @@ class JavaProcess:
     def runs(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: Line, line_timeout_s: float) -> list[dict[str, Any]]:
-        """The lines of the response; the last has `ok` or `error`.
-
-        Raises:
-            JavaGoneError: the process ended.
-            JavaTimeoutError: no line arrived within `line_timeout_s`; the process was killed.
-        """
-        try:
-            self._input.write(json.dumps(request).encode() + b"\n")
-            self._input.flush()
-        except (OSError, ValueError):  # the process ended, or `close_input` closed its input
-            raise self._gone() from None
-        lines: list[dict[str, Any]] = []
-        while not lines or not ("ok" in lines[-1] or "error" in lines[-1]):
-            lines.append(json.loads(self._line(time.monotonic() + line_timeout_s)))
-        return lines
-
-    def close_input(self) -> None:
-        """Close its input, so that it ends. A thread that waits for a response gets JavaGoneError."""
+    def end(self) -> None:
         with suppress(OSError):
             self._input.close()
 
     def close(self) -> None:
         """Close its input and wait for its end; kill it if it does not end in time."""
-        self.close_input()
+        self.end()
         try:
             self._process.wait(_EXIT_S)
         except subprocess.TimeoutExpired:
@@ -111,25 +74,35 @@ class JavaProcess:
         self._output.close()
         self._folder.cleanup()
 
-    def _line(self, deadline: float) -> bytes:
+    def _send(self, request: str) -> None:
+        try:
+            self._input.write(request.encode() + b"\n")
+            self._input.flush()
+        except (OSError, ValueError):  # the process ended, or `end` closed its input
+            raise ChannelClosedError(self._exit()) from None
+
+    def _line(self, timeout_s: float) -> bytes:
+        deadline = time.monotonic() + timeout_s
         parts = [self._read]
         while b"\n" not in parts[-1]:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self._process.kill()
-                raise JavaTimeoutError(EXITS("TIMEOUT"))
+                raise ChannelTimeoutError(REASONS("JVM_GONE", reason=EXITS("TIMEOUT")))
             part = os.read(self._output.fileno(), 1 << 16)
             if not part:
-                raise self._gone()
+                raise ChannelClosedError(self._exit())
             parts.append(part)
         line, self._read = b"".join(parts).split(b"\n", 1)
         return line
 
-    def _gone(self) -> JavaGoneError:
+    def _exit(self) -> Detail:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_EXIT_S)
         code = self._process.poll()
         if code == OUT_OF_HEAP:
-            return JavaGoneError(EXITS("HEAP_TOO_SMALL"))
-        if code is not None and code < 0:
-            return JavaGoneError(EXITS("SIGNAL", signal=-code))
-        return JavaGoneError(EXITS("EXIT_CODE", code=str(code)))
+            reason = EXITS("HEAP_TOO_SMALL")
+        elif code is not None and code < 0:
+            reason = EXITS("SIGNAL", signal=-code)
+        else:
+            reason = EXITS("EXIT_CODE", code=str(code))
+        return REASONS("JVM_GONE", reason=reason)

@@ -307,7 +307,7 @@ final class BrokerRequestHandler {
      * Reads the records of {@code [topic, partition, start, end]}, with an exclusive end. Stops after the record with
      * which the size reaches {@code most_bytes}.
      */
-    private void read(Map<String, Object> request, ResponseWriter responses) throws IOException {
+    private void read(Map<String, Object> request, ResponseWriter responses) throws IOException, InterruptedException {
         Map<TopicPartition, OffsetRangeReader.OffsetRange> ranges = new HashMap<>();
         for (Object row : list(request.get("spans"))) {
             ranges.put(

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +16,7 @@ import java.util.Map;
  * JSON as maps, lists, strings, longs, booleans and nulls. Jackson's data binding would take half of the start-up time.
  */
 final class Json {
-    static final JsonFactory FACTORY = new JsonFactory().disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
+    private static final JsonFactory FACTORY = new JsonFactory().disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
 
     private Json() {}
 
@@ -55,8 +57,26 @@ final class Json {
         }
     }
 
+    /** Writes an object and the end of the line. */
+    static void writeLine(OutputStream out, Map<String, Object> object) throws IOException {
+        try (JsonGenerator json = FACTORY.createGenerator(out)) {
+            write(json, object);
+        }
+        out.write('\n');
+        out.flush();
+    }
+
+    /** An object as text, without the end of the line. */
+    static String text(Map<String, Object> object) throws IOException {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = FACTORY.createGenerator(text)) {
+            write(json, object);
+        }
+        return text.toString();
+    }
+
     /** Writes a value in the form that {@link #value} reads. */
-    static void write(JsonGenerator json, Object value) throws IOException {
+    private static void write(JsonGenerator json, Object value) throws IOException {
         if (value instanceof Map<?, ?> fields) {
             json.writeStartObject();
             for (Map.Entry<?, ?> field : fields.entrySet()) {

@@ -14,10 +14,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/**
- * Reads records by their offsets, without joining a consumer group. Its buffers are small, because the program has a
- * small heap.
- */
+/** Reads records by their offsets, without joining a consumer group. Its buffers are small, because the heap may be. */
 final class OffsetRangeReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final Duration timeout;
@@ -48,7 +45,8 @@ final class OffsetRangeReader implements AutoCloseable {
      * Writes the records of the ranges. Stops after the record with which the size of keys and values reaches
      * {@code mostBytes}. Offsets that are deleted or not yet written are skipped.
      */
-    void read(Map<TopicPartition, OffsetRange> ranges, long mostBytes, ResponseWriter responses) throws IOException {
+    void read(Map<TopicPartition, OffsetRange> ranges, long mostBytes, ResponseWriter responses)
+            throws IOException, InterruptedException {
         left = mostBytes;
         Map<TopicPartition, Long> ends = assign(ranges);
         long deadline = System.nanoTime() + timeout.toNanos();
@@ -93,7 +91,8 @@ final class OffsetRangeReader implements AutoCloseable {
     }
 
     /** Writes the records of one poll. Returns whether there were any. */
-    private boolean writeNext(Map<TopicPartition, Long> ends, ResponseWriter responses) throws IOException {
+    private boolean writeNext(Map<TopicPartition, Long> ends, ResponseWriter responses)
+            throws IOException, InterruptedException {
         ConsumerRecords<byte[], byte[]> records;
         try {
             records = consumer.poll(Duration.ofMillis(200));

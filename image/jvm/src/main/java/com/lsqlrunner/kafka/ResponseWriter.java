@@ -1,50 +1,44 @@
 package com.lsqlrunner.kafka;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** Writes the lines of one response. */
+/** Writes the lines of responses. */
 final class ResponseWriter {
-    private final OutputStream out;
+    private final Lines lines;
 
-    ResponseWriter(OutputStream out) {
-        this.out = out;
+    /** Takes the lines, as the fields of a JSON object. */
+    interface Lines {
+        void write(Map<String, Object> line) throws IOException, InterruptedException;
+    }
+
+    ResponseWriter(Lines lines) {
+        this.lines = lines;
     }
 
     /** Writes one record, before the last line of the response. */
-    void record(ConsumerRecord<byte[], byte[]> record) throws IOException {
+    void record(ConsumerRecord<byte[], byte[]> record) throws IOException, InterruptedException {
         line(
                 "record",
                 Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
     }
 
     /** Writes the last line of a successful response. */
-    void ok(Object value) throws IOException {
+    void ok(Object value) throws IOException, InterruptedException {
         line("ok", value);
-        out.flush();
     }
 
     /** Writes the last line of a failed response. */
-    void error(BrokerError error) throws IOException {
-        write(error.fields());
-        out.flush();
+    void error(BrokerError error) throws IOException, InterruptedException {
+        lines.write(error.fields());
     }
 
-    private void line(String name, Object value) throws IOException {
+    private void line(String name, Object value) throws IOException, InterruptedException {
         Map<String, Object> fields = new HashMap<>();
         fields.put(name, value);
-        write(fields);
-    }
-
-    private void write(Map<String, Object> fields) throws IOException {
-        try (JsonGenerator json = Json.FACTORY.createGenerator(out)) {
-            Json.write(json, fields);
-        }
-        out.write('\n');
+        lines.write(fields);
     }
 }
