@@ -1,8 +1,11 @@
-"""The two clients of brokers, librdkafka and the small JVM, opened with the same arguments."""
+"""The clients of brokers: librdkafka, and that of Java in a small JVM and in that of Spark."""
 
+from functools import partial
 from typing import Protocol
 
 from devkit.jars import jar_folder
+from lsql_runner.engine.broker_channel import SparkChannel
+from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.kafka.broker_jvm import BrokerJvm
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import JavaBrokers
@@ -23,4 +26,12 @@ def java_brokers(
     return JavaBrokers(connection, BrokerJvm(jar_folder("jars"), java_options).start, request_timeout_s)
 
 
+def spark_brokers(jvm: SparkJvm) -> ClientFactory:
+    """The client in a JVM of Spark."""
+    return lambda connection, request_timeout_s=10: JavaBrokers(
+        connection, partial(SparkChannel, jvm), request_timeout_s
+    )
+
+
 CLIENTS: dict[str, ClientFactory] = {"librdkafka": LibrdkafkaBrokers, "java": java_brokers}
+"""The clients that need no JVM of Spark."""

@@ -23,7 +23,6 @@ MEMORY_PARTS = {
     "state_stores": "State stores",
     "code_cache": "Compiled code",
     "jvm": "Rest of the JVM",
-    "second_jvm": "Second JVM",
     "python": "Python",
     "reserve": "Kernel",
 }

@@ -141,11 +141,10 @@ class Runner(Process):
         return [line for line in self.output().splitlines() if "Traceback" in line]
 
     def jvm_pid(self) -> int:
-        """The process id of the Spark JVM."""
-        for pid in _processes("java"):
-            if self.pid in _ancestors(pid):
-                return pid
-        raise AssertionError(f"no JVM under process {self.pid}")
+        """The process id of the JVM, of which there is one."""
+        found = [pid for pid in _processes("java") if self.pid in _ancestors(pid)]
+        assert len(found) == 1, f"{len(found)} JVMs under process {self.pid}"
+        return found[0]
 
     def child_pid(self) -> int:
         """The id of the child process, which contains the control loop; it is the parent of the JVM."""

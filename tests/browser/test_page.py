@@ -13,7 +13,7 @@ from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, sta
 from devkit.fake_program import DESCRIPTION, PLAN, SQL
 from devkit.page import expected, shown
 from lsql_runner.api.access import ApiAccess
-from lsql_runner.container.budget import SECOND_JVM_MIB, budget
+from lsql_runner.container.budget import budget
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import MemoryMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.state import State
@@ -115,13 +115,12 @@ def test_bars_show_what_is_used_of_each_part_of_the_memory(visit: Open) -> None:
     expect(seen.page.locator("#memory-note")).to_have_text("440 MiB of 768 MiB")
 
 
-def test_memory_without_a_limit_and_with_a_second_jvm_is_shown(visit: Open) -> None:
+def test_memory_without_a_limit_is_shown(visit: Open) -> None:
     processor = running()
-    processor.identity = replace(processor.identity, memory=budget(None, SECOND_JVM_MIB))
+    processor.identity = replace(processor.identity, memory=budget(None))
     seen = visit(processor)
 
     expect(seen.page.locator("#memory-note")).to_have_text("492 MiB, no limit")
-    expect(seen.page.get_by_role("row", name="Second JVM")).to_have_text(re.compile("128 MiB"))
     assert shown(seen.page)["memory"] == expected(seen.answers["stream"].json(), [])["memory"]
 
 

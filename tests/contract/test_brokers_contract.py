@@ -1,4 +1,4 @@
-"""The fake brokers fulfil the contract. tests/kafka runs it on both clients with a real broker."""
+"""The fake brokers fulfil the contract. tests/kafka runs it on all clients with a real broker."""
 
 from __future__ import annotations
 

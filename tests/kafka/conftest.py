@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from devkit.broker_clients import CLIENTS, ClientFactory, spark_brokers
 from devkit.engines import quick_jvm
 from devkit.registry import Registry
 from devkit.temporary import keep_temporary_files_in_memory
@@ -22,6 +23,14 @@ def engine() -> Iterator[SparkEngine]:
     _ = running.session  # waits until it is open: before, its memory is not measured
     yield running
     running.close()
+
+
+@pytest.fixture(params=[*CLIENTS, "spark"], scope="module")
+def client(request: pytest.FixtureRequest) -> ClientFactory:
+    """Each client of brokers."""
+    if request.param == "spark":
+        return spark_brokers(request.getfixturevalue("engine")._jvm)
+    return CLIENTS[request.param]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Both clients on real brokers: the contract of the port, and what fakes cannot show: outages and compression."""
+"""All clients on real brokers: the contract of the port, and what fakes cannot show: outages and compression."""
 
 import time
 import uuid
@@ -10,7 +10,7 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.broker_clients import CLIENTS, ClientFactory
+from devkit.broker_clients import ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
@@ -25,11 +25,6 @@ from tests.contract.brokers_contract import (
 )
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture(params=CLIENTS, scope="module")
-def client(request: pytest.FixtureRequest) -> ClientFactory:
-    return CLIENTS[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -195,9 +190,8 @@ def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_bro
         assert brokers.ends([place]) == {place: 1}
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(name: str) -> None:
-    with Broker() as own, closing(CLIENTS[name](KafkaConnection(own.bootstrap), request_timeout_s=2)) as brokers:
+def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(client: ClientFactory) -> None:
+    with Broker() as own, closing(client(KafkaConnection(own.bootstrap), request_timeout_s=2)) as brokers:
         own.create_topic("seen")
         place = Partition("seen", 0)
         brokers.commit("group", {place: 0})

@@ -1,4 +1,4 @@
-"""The small JVM with Kafka's Java client: when it starts, ends and restarts."""
+"""Kafka's Java client in the small JVM and in that of Spark: when it starts, ends and restarts."""
 
 import os
 import signal
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -13,11 +14,15 @@ import pytest
 
 from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.broker_clients import java_brokers
+from devkit.broker_clients import java_brokers, spark_brokers
 from devkit.jars import jar_folder
 from devkit.process import POLL_S
+from lsql_runner.engine.broker_channel import SparkChannel
+from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.call import java_class
+from lsql_runner.kafka.channel import ChannelTimeoutError
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.java_brokers import JavaBrokers
 from lsql_runner.kafka.java_process import JavaProcess
@@ -113,6 +118,39 @@ def test_the_jvm_ends_when_the_process_that_started_it_is_killed_even_while_it_w
     assert ended(pid, 15)
 
 
+def requests_of_spark() -> int:
+    """The number of threads in the JVM of Spark that execute requests, or belong to their clients."""
+    threads = java_class("java.lang.Thread").getAllStackTraces().keySet()
+    return sum(thread.getName().startswith(("broker-requests", "kafka-admin-client")) for thread in threads)
+
+
+def test_a_request_in_the_jvm_of_spark_ends_with_its_client(engine: SparkEngine) -> None:
+    before = requests_of_spark()
+    nobody = spark_brokers(engine._jvm)(KafkaConnection(f"127.0.0.1:{free_port()}"), 30)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(nobody.topics)
+        while requests_of_spark() == before:
+            time.sleep(POLL_S)
+        nobody.close()
+        error = asked.exception(timeout=10)
+
+    assert isinstance(error, LsqlError)
+    assert error.code == "BROKER_UNREACHABLE"
+    deadline = time.monotonic() + 10
+    while requests_of_spark() > before:
+        assert time.monotonic() < deadline
+        time.sleep(POLL_S)
+
+
+def test_a_channel_that_does_not_answer_in_time_is_not_used_again(engine: SparkEngine) -> None:
+    channel = SparkChannel(engine._jvm)
+    with closing(channel):
+        with pytest.raises(ChannelTimeoutError):
+            channel._line(0.1)  # nothing was asked
+
+        assert not channel.runs
+
+
 def test_a_partition_without_an_end_offset_has_no_leader(brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(brokers, "_request", lambda _: [["seen", 2, -1]])
 
@@ -148,9 +186,14 @@ def test_a_partition_without_an_end_offset_has_no_leader(brokers: JavaBrokers, m
         ),
     ],
 )
-def test_settings_that_the_java_client_cannot_use_are_refused(security: dict[str, str], why: str) -> None:
+@pytest.mark.parametrize("jvm", ["small", "spark"])
+def test_settings_that_the_java_client_cannot_use_are_refused(
+    engine: SparkEngine, jvm: str, security: dict[str, str], why: str
+) -> None:
+    open_client = java_brokers if jvm == "small" else spark_brokers(engine._jvm)
+
     with pytest.raises(LsqlError) as caught:
-        java_brokers(KafkaConnection("127.0.0.1:1", tuple(security.items())))
+        open_client(KafkaConnection("127.0.0.1:1", tuple(security.items())))
 
     assert caught.value.code == "KAFKA_SETTINGS_INVALID"
     assert why in str(caught.value.params["reason"])

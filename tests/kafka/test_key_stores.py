@@ -1,5 +1,7 @@
 """Brokers with TLS: key stores and trust stores of each type, and the errors of wrong ones."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +12,8 @@ from devkit.broker import Broker, Listener
 from devkit.jars import jar_folder
 from devkit.key_stores import PASSWORD, KeyStore, key_store
 from devkit.records import Record
-from lsql_runner.errors import LsqlError
+from devkit.runner import Runner
+from lsql_runner.errors import EXIT_RUNTIME, LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.broker_jvm import BrokerJvm
 from lsql_runner.kafka.client_choice import open_brokers
@@ -89,6 +92,30 @@ def test_a_key_store_authenticates_the_client(tls_broker: Broker, broker_key: Ke
 
     with closing(open_tls(tls_broker.addresses["mutual"], settings)) as brokers:
         assert "seen" in brokers.topics()
+
+
+def test_a_processor_with_a_trust_store_has_one_jvm_notices_its_pause_and_ends_with_it(
+    tls_broker: Broker, broker_key: KeyStore, tmp_path: Path
+) -> None:
+    tls_broker.create_topic("numbers")
+    tls_broker.create_topic("copied")
+    tls_broker.produce("numbers", [Record(b"k", b'{"id": 1}')])
+    settings = trusting(broker_key.trust("PKCS12"), "PKCS12")
+    env = {name.upper().replace(".", "_"): value for name, value in settings.items()} | {"SECURITY_PROTOCOL": "SSL"}
+    sql = "INSERT INTO copied SELECT STREAM * FROM numbers"
+
+    with Runner(tls_broker.addresses["tls"], sql, "trusting", tmp_path, **env) as runner:
+        runner.read_to(1)
+        jvm = runner.jvm_pid()
+        os.kill(jvm, signal.SIGSTOP)
+        runner.wait_for(lambda s: "broker-unreachable" in [reason["code"] for reason in s["health"]["reasons"]])
+        os.kill(jvm, signal.SIGCONT)
+        runner.wait_for(lambda s: not s["health"]["reasons"])
+        os.kill(jvm, signal.SIGKILL)
+        code = runner.wait(30)
+
+        assert (code, runner.traces()) == (EXIT_RUNTIME, [])
+        assert "JVM_GONE" in runner.output()
 
 
 def test_a_client_without_the_required_certificate_is_refused(tls_broker: Broker, broker_key: KeyStore) -> None:

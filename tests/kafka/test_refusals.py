@@ -14,11 +14,12 @@ from confluent_kafka.admin import AclOperation, ResourcePatternType, ResourceTyp
 
 from devkit.access_rules import PASSWORD, USER, allow, credentials
 from devkit.broker import Broker
-from devkit.broker_clients import CLIENTS, ClientFactory
+from devkit.broker_clients import ClientFactory
 from devkit.records import Record
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 from lsql_runner.kafka.ports import Brokers, Right, TopicRequest
 from lsql_runner.kafka.rights import operation_of
 from tests.contract.brokers_contract import AccessChecksContract, unused_name
@@ -44,7 +45,6 @@ def connection(broker: Broker, password: str) -> KafkaConnection:
     return KafkaConnection(broker.addresses["secured"], tuple(keys.items()))
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_wrong_password_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, "wrong"), REQUEST_S)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.topics()
@@ -53,7 +53,6 @@ def test_a_wrong_password_is_refused(secured: Broker, client: ClientFactory) -> 
     assert "uthentication" in str(caught.value.params["reason"])
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_group_without_permissions_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), REQUEST_S)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.group_positions("forbidden", [Partition("seen", 0)])
@@ -62,7 +61,6 @@ def test_a_group_without_permissions_is_refused(secured: Broker, client: ClientF
     assert str(caught.value.params["reason"]) == "the ACLs do not allow Read on the group forbidden"
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_position_without_read_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     allow(secured, ResourceType.GROUP, "half-allowed", AclOperation.READ)
 
@@ -72,7 +70,6 @@ def test_a_position_without_read_permission_is_refused(secured: Broker, client: 
     assert caught.value.code == "BROKER_REFUSED"
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_topic_without_create_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), REQUEST_S)) as brokers, pytest.raises(LsqlError) as caught:
         brokers.create(TopicRequest("not-allowed"))
@@ -83,7 +80,6 @@ def test_a_topic_without_create_permission_is_refused(secured: Broker, client: C
         assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_a_deletion_without_permission_is_refused(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), REQUEST_S)) as brokers:
         with pytest.raises(LsqlError) as topic:
@@ -94,7 +90,6 @@ def test_a_deletion_without_permission_is_refused(secured: Broker, client: Clien
     assert (topic.value.code, group.value.code) == ("BROKER_REFUSED", "BROKER_REFUSED")
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_topics_without_describe_permission_are_not_listed(secured: Broker, client: ClientFactory) -> None:
     with closing(client(connection(secured, PASSWORD), REQUEST_S)) as brokers:
         assert "hidden" not in brokers.topics()
@@ -123,9 +118,9 @@ class ClientOfSecuredBroker:
         allow(self._broker, ResourceType.TRANSACTIONAL_ID, prefix, AclOperation.WRITE, pattern=prefixed)
 
 
-@pytest.fixture(params=CLIENTS)
-def limited(request: pytest.FixtureRequest, secured: Broker) -> Iterator[ClientOfSecuredBroker]:
-    with closing(CLIENTS[request.param](connection(secured, PASSWORD))) as brokers:
+@pytest.fixture
+def limited(client: ClientFactory, secured: Broker) -> Iterator[ClientOfSecuredBroker]:
+    with closing(client(connection(secured, PASSWORD))) as brokers:
         yield ClientOfSecuredBroker(brokers, secured)
 
 
@@ -133,7 +128,6 @@ class TestAccessChecks(AccessChecksContract):
     pass
 
 
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_brokers_without_access_rules_allow_everything(broker: Broker, client: ClientFactory) -> None:
     name = unused_name("open")
     broker.create_topic(name)
@@ -145,7 +139,7 @@ def test_brokers_without_access_rules_allow_everything(broker: Broker, client: C
 
 
 def test_a_refused_transactional_id_prints_nothing(secured: Broker, capfd: pytest.CaptureFixture[str]) -> None:
-    with closing(CLIENTS["librdkafka"](connection(secured, PASSWORD))) as brokers, pytest.raises(LsqlError):
+    with closing(LibrdkafkaBrokers(connection(secured, PASSWORD))) as brokers, pytest.raises(LsqlError):
         brokers.check_transactional_id("refused/validate")
 
     assert capfd.readouterr() == ("", "")

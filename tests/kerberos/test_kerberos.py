@@ -1,4 +1,4 @@
-"""Brokers with Kerberos: a real KDC, requests of the small JVM, and a whole processor."""
+"""Brokers with Kerberos: a real KDC, requests of the small JVM, and a whole processor, which has one JVM."""
 
 import json
 import subprocess
@@ -136,6 +136,7 @@ def test_a_processor_filters_from_topic_to_topic(
     with Runner(kerberos_broker.addresses["kerberos"], SQL, "behind-kerberos", tmp_path, **env) as runner:
         records = kerberos_broker.consume("fast", 9, deadline_s=90)
         runner.read_to(20)
+        assert runner.jvm_pid()
         assert runner.stop() == 0
         assert runner.traces() == []
 

@@ -29,7 +29,6 @@ from lsql_runner.errors import EXIT_RUNTIME, LsqlError, render
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.observe.logs import configure
 from lsql_runner.runtime.clock import now_ms
-from lsql_runner.start.memory_need import second_jvm_mib
 from lsql_runner.start.request import StartRequest, read_request
 from lsql_runner.state.directory import StateDir
 from lsql_runner.web.server import serve
@@ -108,6 +107,7 @@ def processor(
     has_lease = settings.lease is not None
     with closing(StateDir(settings.state_dir, settings.app_id, shared=has_lease)) as state, ExitStack() as until_end:
         jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
+        from lsql_runner.engine.broker_channel import SparkChannel
         from lsql_runner.engine.processor import SparkEngine
 
         engine = SparkEngine(  # a thread opens the session
@@ -122,7 +122,7 @@ def processor(
         with (
             closing(engine),
             _stored_state(settings, state, engine, jvm) as open_state,
-            connections(settings) as (brokers, registry),
+            connections(settings, open_channel=partial(SparkChannel, jvm)) as (brokers, registry),
         ):
             memory = None if options else memory_budget(settings)
             identity = replace(_identity(request), memory=memory)
@@ -193,7 +193,7 @@ def processor_without_api(
 
 def memory_budget(settings: Settings) -> MemoryBudget:
     """How a processor with these settings divides the memory of its container."""
-    divided = budget(memory_limit_mib(), second_jvm_mib(settings), connector_mib(settings))
+    divided = budget(memory_limit_mib(), connector_mib(settings))
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 

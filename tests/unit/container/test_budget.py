@@ -6,7 +6,6 @@ import pytest
 
 from lsql_runner.container.budget import (
     CONNECTOR_MIB,
-    SECOND_JVM_MIB,
     SMALLEST_HEAP_MIB,
     WORKER_JVM_MIB,
     MemoryBudget,
@@ -36,12 +35,11 @@ def test_without_a_limit_the_parts_are_those_of_1_gib() -> None:
     assert budget(None) == replace(budget(1024), limit_mib=None)
 
 
-@pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])
+@pytest.mark.parametrize("more_jvm_mib", [0, CONNECTOR_MIB, WORKER_JVM_MIB])
 @pytest.mark.parametrize("limit_mib", [768, 1024, 1500, 2048, 8192])
-def test_the_parts_fit_the_limit(limit_mib: int, second_jvm_mib: int) -> None:
-    divided = budget(limit_mib, second_jvm_mib)
+def test_the_parts_fit_the_limit(limit_mib: int, more_jvm_mib: int) -> None:
+    divided = budget(limit_mib, more_jvm_mib)
 
-    assert divided.second_jvm_mib == second_jvm_mib
     assert limit_mib * 0.94 < divided.heap_mib + divided.outside_heap_mib <= limit_mib * 0.97
 
 
@@ -57,12 +55,8 @@ def test_the_heap_is_never_smaller_than_spark_accepts() -> None:
     assert budget(256).heap_mib == SMALLEST_HEAP_MIB
 
 
-def test_a_second_jvm_takes_its_memory_from_the_heap() -> None:
-    assert budget(768, SECOND_JVM_MIB).heap_mib == budget(768).heap_mib - SECOND_JVM_MIB
-
-
 def test_a_connector_to_a_store_takes_its_memory_from_the_heap() -> None:
-    divided = budget(768, connector_mib=CONNECTOR_MIB)
+    divided = budget(768, CONNECTOR_MIB)
 
     assert divided.heap_mib == budget(768).heap_mib - CONNECTOR_MIB
     assert divided.heap_mib + divided.outside_heap_mib + divided.reserve_mib == 768
@@ -71,24 +65,24 @@ def test_a_connector_to_a_store_takes_its_memory_from_the_heap() -> None:
 
 @pytest.mark.parametrize(("queries", "stores"), PROGRAMS)
 def test_a_program_with_a_connector_needs_its_memory_more(queries: int, stores: int) -> None:
-    limit_mib = needed_limit_mib(queries, stores, connector_mib=CONNECTOR_MIB)
+    limit_mib = needed_limit_mib(queries, stores, CONNECTOR_MIB)
 
     assert limit_mib > needed_limit_mib(queries, stores) + CONNECTOR_MIB - 16  # both are rounded up
-    assert budget(limit_mib, 0, CONNECTOR_MIB).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
+    assert budget(limit_mib, CONNECTOR_MIB).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
 
 
 def test_a_stateless_program_needs_less_than_one_with_state() -> None:
     assert [needed_limit_mib(*program) for program in [(1, 0), (1, 2), (2, 4)]] == [576, 656, 672]
 
 
-@pytest.mark.parametrize("second_jvm_mib", [0, SECOND_JVM_MIB])
+@pytest.mark.parametrize("more_jvm_mib", [0, CONNECTOR_MIB, WORKER_JVM_MIB])
 @pytest.mark.parametrize(("queries", "stores"), PROGRAMS)
 def test_the_limit_that_a_program_needs_gives_it_the_heap_that_it_needs(
-    queries: int, stores: int, second_jvm_mib: int
+    queries: int, stores: int, more_jvm_mib: int
 ) -> None:
-    limit_mib = needed_limit_mib(queries, stores, second_jvm_mib)
+    limit_mib = needed_limit_mib(queries, stores, more_jvm_mib)
 
-    assert budget(limit_mib, second_jvm_mib).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
+    assert budget(limit_mib, more_jvm_mib).heap_mib >= 160 + 8 * (queries - 1) + (32 if stores else 0)
     assert limit_mib % 16 == 0
 
 

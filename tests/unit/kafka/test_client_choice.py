@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from devkit.jars import jar_folder
-from lsql_runner.config.settings import read_settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.kafka.broker_jvm import BrokerJvm, class_path
 from lsql_runner.kafka.client_choice import java_only_setting, open_brokers
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
-from lsql_runner.service import jvm_options
 
 SASL = {"security.protocol": "SASL_SSL"}
 PLAIN = SASL | {"sasl.mechanism": "PLAIN"}
@@ -103,13 +101,3 @@ def test_the_image_keeps_every_jar_of_the_class_path() -> None:
     names = [Path(path).name for path in class_path(jar_folder("jars"))]
 
     assert [name for name in names if any(fnmatch(name, pattern) for pattern in unused)] == []
-
-
-@pytest.mark.parametrize(("protocol", "heap_mib"), [("PLAINTEXT", 304), ("SASL_PLAINTEXT", 176)])
-def test_the_jvm_of_the_kafka_client_reduces_the_heap_of_spark(
-    monkeypatch: pytest.MonkeyPatch, protocol: str, heap_mib: int
-) -> None:
-    monkeypatch.setattr("lsql_runner.service.memory_limit_mib", lambda: 768)
-    environment = {"SQL": "x", "SQL_BOOTSTRAP_SERVERS": f"{protocol}://k:1", "SASL_MECHANISM": "GSSAPI"}
-
-    assert jvm_options(read_settings(environment)).heap_mib == heap_mib

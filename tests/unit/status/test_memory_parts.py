@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from devkit.fake_engine import MEMORY
 from devkit.fake_processor import SCENARIOS
-from lsql_runner.container.budget import SECOND_JVM_MIB, budget
+from lsql_runner.container.budget import budget
 from lsql_runner.events.processor import MemoryMeasured
 from lsql_runner.status.current import status_after
 from lsql_runner.status.memory_parts import memory_parts, private_total_bytes
@@ -24,12 +24,6 @@ def test_the_parts_are_those_of_the_budget() -> None:
 
     assert parts == {"heap": 304, "state_stores": 48, "code_cache": 80, "jvm": 208, "python": 104, "reserve": 24}
     assert sum(parts.values()) == 768
-
-
-def test_a_second_jvm_is_a_part_that_is_not_measured() -> None:
-    parts = {part.part: part for part in memory_parts(budget(768, SECOND_JVM_MIB), RUNNING)}
-
-    assert (parts["second_jvm"].budget_bytes, parts["second_jvm"].used_bytes) == (128 * MIB, None)
 
 
 def test_nothing_is_known_before_the_first_measurement() -> None:

@@ -82,8 +82,8 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
     java_options: str = Field(
         "",
         alias="JAVA_OPTS",
-        description="More options for the JVM, separated by blanks. The second JVM, for Kerberos and Java key stores, "
-        "gets those that begin with `-D`.",
+        description="More options for the JVM, separated by blanks. The small JVM of `lsql validate` "
+        "and other commands, for Kerberos and Java key stores, gets those that begin with `-D`.",
     )
     topics: str = Field(
         "",

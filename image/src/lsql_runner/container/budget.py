@@ -8,14 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-PartName = Literal["heap", "state_stores", "code_cache", "jvm", "second_jvm", "python", "reserve"]
+PartName = Literal["heap", "state_stores", "code_cache", "jvm", "python", "reserve"]
 """`jvm` is the memory of the JVM outside heap, state stores and code cache."""
 
 SMALLEST_HEAP_MIB = 160
 """The smallest heap in which a stateless program runs; Spark refuses to start with less than 150."""
-SECOND_JVM_MIB = 128
-"""The memory of the JVM with Kafka's Java client, for settings that librdkafka does not support (decision 0009)."""
-
 WORKER_JVM_MIB = 128
 """The memory of a worker's own JVM, beside the JVM of its executor."""
 
@@ -61,8 +58,6 @@ class MemoryBudget:
     write buffers."""
     code_cache_mib: int
     """Compiled code, enforced by -XX:ReservedCodeCacheSize."""
-    second_jvm_mib: int = 0
-    """The JVM with Kafka's Java client; 0 if there is none."""
     jvm_mib: int = _JVM_MIB
     """Other memory of the JVM. No option limits it; it depends on the version of Spark and of the JVM."""
     python_mib: int = _PYTHON_MIB
@@ -74,16 +69,16 @@ class MemoryBudget:
 
     @property
     def outside_heap_mib(self) -> int:
-        return self.state_stores_mib + self.code_cache_mib + self.second_jvm_mib + self.jvm_mib + self.python_mib
+        return self.state_stores_mib + self.code_cache_mib + self.jvm_mib + self.python_mib
 
 
-def budget(limit_mib: int | None, second_jvm_mib: int = 0, connector_mib: int = 0) -> MemoryBudget:
+def budget(limit_mib: int | None, more_jvm_mib: int = 0) -> MemoryBudget:
     """The budget of a processor in a container with a memory limit.
 
     Args:
         limit_mib: the limit; None if there is none.
-        second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
-        connector_mib: CONNECTOR_MIB if a connector reads and writes the state.
+        more_jvm_mib: memory outside the heap that not every processor needs: CONNECTOR_MIB if a connector reads and
+            writes the state, WORKER_JVM_MIB in a worker.
     """
     limit = _UNLIMITED_MIB if limit_mib is None else limit_mib
     more = max(0, limit - _DEFAULT_LIMIT_MIB)
@@ -91,8 +86,7 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0, connector_mib: int = 
         heap_mib=0,
         state_stores_mib=_STATE_STORES_MIB + more // 4,
         code_cache_mib=min(240, _CODE_CACHE_MIB + more // 8),
-        second_jvm_mib=second_jvm_mib,
-        jvm_mib=_JVM_MIB + connector_mib,
+        jvm_mib=_JVM_MIB + more_jvm_mib,
         reserve_mib=limit // _LIMIT_PER_RESERVE,
         limit_mib=limit_mib,
     )
@@ -102,7 +96,7 @@ def budget(limit_mib: int | None, second_jvm_mib: int = 0, connector_mib: int = 
 
 def worker_budget(limit_mib: int | None, connector_mib: int = 0) -> MemoryBudget:
     """The budget of a worker in a container with a memory limit; the heap is its executor's."""
-    return budget(limit_mib, WORKER_JVM_MIB, connector_mib)
+    return budget(limit_mib, WORKER_JVM_MIB + connector_mib)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +141,14 @@ def network_buffers(heap_mib: int, consumers: int, producers: int) -> NetworkBuf
     return NetworkBuffers(each(consumers), each(producers))
 
 
-def needed_limit_mib(
-    queries: int, stores: int, second_jvm_mib: int = 0, heap_mib: int = 0, *, connector_mib: int = 0
-) -> int:
+def needed_limit_mib(queries: int, stores: int, more_jvm_mib: int = 0, heap_mib: int = 0) -> int:
     """The smallest limit with which a program runs.
 
     Args:
         queries: the number of streaming queries.
         stores: the number of state stores, each counted once for each of its partitions.
-        second_jvm_mib: SECOND_JVM_MIB if the processor has a second JVM.
+        more_jvm_mib: as for `budget`.
         heap_mib: the heap, if the user has set it; 0 for the heap that the program needs.
-        connector_mib: CONNECTOR_MIB if a connector reads and writes the state.
     """
     heap = heap_mib or SMALLEST_HEAP_MIB + (_HEAP_FOR_STATE_MIB if stores else 0) + _HEAP_PER_QUERY_MIB * max(
         0, queries - 1
@@ -165,7 +156,7 @@ def needed_limit_mib(
     more_stores = _MIB_PER_STORE * max(0, stores - _STORES_IN_BUDGET)
     limit = _STEP_MIB
     while True:
-        divided = budget(limit, second_jvm_mib, connector_mib)
+        divided = budget(limit, more_jvm_mib)
         small_shares = max(0, _SMALLEST_SHARE_MIB * stores - divided.state_stores_mib)
         unused = 0 if stores else divided.state_stores_mib
         used = divided.outside_heap_mib - unused + more_stores + small_shares + heap + divided.reserve_mib

@@ -1,4 +1,4 @@
-"""The java program, Spark's jars, and options of both JVMs: Spark's driver, and the small JVM with Kafka's client."""
+"""The java program, Spark's jars, and options of all JVMs: those of Spark, and the small JVM with Kafka's client."""
 
 from __future__ import annotations
 

@@ -25,6 +25,9 @@ from lsql_runner.jvm.scratch import ScratchFolder, check_executable
 
 _START_DEADLINE_S = 60.0
 
+GATEWAY_PORT, GATEWAY_SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
+"""The variables by which pyspark connects to a JVM that runs."""
+
 # The options of org.apache.spark.launcher.JavaModuleOptions in Spark 4.2, without the incubating vector module: only
 # MLlib uses it, and the JVM would print a warning at each start.
 _MODULE_OPTIONS = (
@@ -155,8 +158,8 @@ class SparkJvm:
             time.sleep(0.01)
         data = self._info.read_bytes()
         port, length = struct.unpack(">ii", data[:8])
-        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-        os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
+        os.environ[GATEWAY_PORT] = str(port)
+        os.environ[GATEWAY_SECRET] = data[8 : 8 + length].decode()
 
     def death(self) -> Detail:
         """How the JVM ended, as a clause for people."""
@@ -187,7 +190,7 @@ class SparkJvm:
     def _tidy_up(self) -> None:
         self.process.wait()
         self._folder.close()
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+        for name in (GATEWAY_PORT, GATEWAY_SECRET):
             os.environ.pop(name, None)
 
 

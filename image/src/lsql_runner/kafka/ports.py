@@ -1,7 +1,7 @@
 """The requests of a processor to its brokers, as one protocol for each group of callers.
 
 `librdkafka.LibrdkafkaBrokers` and `java_brokers.JavaBrokers` implement all protocols; devkit/fake_brokers.py is an
-implementation in memory. tests/contract runs one suite on all three.
+implementation in memory. tests/contract and tests/kafka run one suite on all of them.
 """
 
 from __future__ import annotations

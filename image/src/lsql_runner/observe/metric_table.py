@@ -170,7 +170,7 @@ METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
         "lsql_memory_budget_bytes",
         "gauge",
-        "Size of a part of the memory budget: heap, state_stores, code_cache, jvm, second_jvm, python, reserve.",
+        "Size of a part of the memory budget: heap, state_stores, code_cache, jvm, python, reserve.",
         labels=("part",),
     ),
     MetricSpec(

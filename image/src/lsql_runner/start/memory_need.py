@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from lsql_runner.config.jvm_options import connector_mib, threads_of_tasks
 from lsql_runner.config.settings import Settings
-from lsql_runner.container.budget import (
-    SECOND_JVM_MIB,
-    WORKER_JVM_MIB,
-    NetworkBuffers,
-    needed_limit_mib,
-    network_buffers,
-)
-from lsql_runner.kafka.client_choice import java_only_setting
+from lsql_runner.container.budget import WORKER_JVM_MIB, NetworkBuffers, needed_limit_mib, network_buffers
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import store_count
-
-
-def second_jvm_mib(settings: Settings) -> int:
-    """The memory of the JVM with Kafka's Java client; 0 if librdkafka supports all settings."""
-    if not settings.bootstrap_servers or java_only_setting(settings.connection) is None:
-        return 0
-    return SECOND_JVM_MIB
 
 
 def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
@@ -30,19 +16,13 @@ def needed_mib(plan: Plan, settings: Settings, partitions: int) -> int:
     records, or a session with all records of a day, is in the heap as a whole.
     """
     stores = store_count(plan) * partitions
-    return needed_limit_mib(
-        len(plan.queries),
-        stores,
-        second_jvm_mib(settings),
-        settings.heap_mib,
-        connector_mib=connector_mib(settings),
-    )
+    return needed_limit_mib(len(plan.queries), stores, connector_mib(settings), settings.heap_mib)
 
 
 def needed_worker_mib(plan: Plan, settings: Settings, partitions: int) -> int:
     """The smallest memory limit in MiB of a worker that runs the plan, also if it has all partitions of the state."""
     stores = store_count(plan) * partitions
-    return needed_limit_mib(len(plan.queries), stores, WORKER_JVM_MIB, connector_mib=connector_mib(settings))
+    return needed_limit_mib(len(plan.queries), stores, WORKER_JVM_MIB + connector_mib(settings))
 
 
 def buffers_of(plan: Plan, settings: Settings, heap_mib: int) -> NetworkBuffers:

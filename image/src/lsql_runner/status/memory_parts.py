@@ -20,20 +20,18 @@ class BudgetPart:
 
 
 def memory_parts(budget: MemoryBudget, status: Status) -> tuple[BudgetPart, ...]:
-    """The parts of a processor's budget, without a second JVM if it has none."""
+    """The parts of a processor's budget."""
     measured = status.memory
     jvm = None if measured is None else measured.jvm
     stores = _state_stores_bytes(status)
-    parts = (
+    return (
         BudgetPart("heap", budget.heap_mib << 20, None if jvm is None else jvm.heap_used_bytes),
         BudgetPart("state_stores", budget.state_stores_mib << 20, stores),
         BudgetPart("code_cache", budget.code_cache_mib << 20, None if jvm is None else jvm.code_cache_used_bytes),
         BudgetPart("jvm", budget.jvm_mib << 20, None if jvm is None else _rest_bytes(jvm, stores or 0)),
-        BudgetPart("second_jvm", budget.second_jvm_mib << 20, None),
         BudgetPart("python", budget.python_mib << 20, None if measured is None else measured.python_bytes),
         BudgetPart("reserve", budget.reserve_mib << 20, None if measured is None else measured.kernel_bytes),
     )
-    return tuple(part for part in parts if part.part != "second_jvm" or part.budget_bytes)
 
 
 def private_total_bytes(status: Status) -> int | None:

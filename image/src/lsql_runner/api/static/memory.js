@@ -9,7 +9,6 @@ const PARTS = {
   state_stores: "State stores",
   code_cache: "Compiled code",
   jvm: "Rest of the JVM",
-  second_jvm: "Second JVM",
   python: "Python",
   reserve: "Kernel",
 };
