@@ -13,13 +13,18 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 from devkit.broker import Broker
 from devkit.records import Record
+from lsql_runner.engine.broker_channel import SparkChannel
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.events.batches import Partition
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from lsql_runner.kafka.java_brokers import JavaBrokers
+from lsql_runner.kafka.ports import TopicRequest
 from lsql_runner.service import jvm_options, processor_without_api
 from lsql_runner.start.request import StartRequest, read_request
 
@@ -67,7 +72,9 @@ def train(archive: Path) -> None:
         options = replace(
             jvm_options(first.settings), class_archive=None, java_options=archive_options(archive), exit_s=EXIT_S
         )
-        with closing(SparkEngine("training", SparkJvm(options), first.settings.threads)) as engine:
+        jvm = SparkJvm(options)
+        with closing(SparkEngine("training", jvm, first.settings.threads)) as engine:
+            send_requests(JavaBrokers(first.settings.connection, partial(SparkChannel, jvm)))
             for request, (_, batches) in zip(runs, RUNS.values(), strict=True):
                 run(engine, request, batches, feed)
     if not archive.exists():
@@ -85,6 +92,20 @@ def request_for(mode: str, bootstrap: str, state: str) -> StartRequest:
             "SQL_METRIC_FREQUENCY": "500",
         }
     )
+
+
+def send_requests(brokers: JavaBrokers) -> None:
+    """Send the requests of a start. With Kerberos and Java key stores, a processor sends them in the JVM."""
+    with closing(brokers):
+        partitions = [Partition(topic, 0) for topic in brokers.topics()]
+        brokers.sample("readings", 10)
+        brokers.topic_ids(["readings"])
+        brokers.check_create(TopicRequest("created", 1, 1))
+        brokers.check_group("training")
+        brokers.begins(partitions)
+        brokers.limits(["fast"])
+        brokers.commit("training", {partitions[0]: 0})
+        brokers.group_positions("training", partitions)
 
 
 def run(engine: SparkEngine, request: StartRequest, batches: int, feed: Callable[[], None]) -> None:
