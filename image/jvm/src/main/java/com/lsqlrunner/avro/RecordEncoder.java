@@ -1,7 +1,12 @@
 package com.lsqlrunner.avro;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import org.apache.avro.Schema;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.DataType;
 
@@ -9,7 +14,8 @@ import org.apache.spark.sql.types.DataType;
 final class RecordEncoder {
     private final ValueWriter writer;
     private final byte[] header;
-    private final AvroOutput buffer = new AvroOutput();
+    private final ByteArrayOutputStream record = new ByteArrayOutputStream(256);
+    private final BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(record, null);
     private final GenericInternalRow row = new GenericInternalRow(new Object[1]);
 
     /** @throws SchemaMismatchException the schema cannot hold all values of the type */
@@ -27,9 +33,16 @@ final class RecordEncoder {
      * @throws SchemaMismatchException the schema cannot hold the value
      */
     byte[] encode(Object value) {
-        buffer.start(header);
         row.update(0, value);
-        writer.write(row, 0, buffer);
-        return buffer.toBytes();
+        try {
+            encoder.flush(); // a record that could not be encoded may have left bytes
+            record.reset();
+            record.writeBytes(header);
+            writer.write(row, 0, encoder);
+            encoder.flush();
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+        return record.toByteArray();
     }
 }

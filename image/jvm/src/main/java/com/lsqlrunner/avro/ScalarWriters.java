@@ -37,7 +37,8 @@ final class ScalarWriters {
             case DOUBLE -> doubles(type);
             case STRING ->
                 type.equals(DataTypes.StringType)
-                        ? (from, index, to) -> to.writeString(from.getUTF8String(index))
+                        ? (from, index, to) ->
+                                to.writeBytes(from.getUTF8String(index).getBytes())
                         : null;
             case ENUM -> type.equals(DataTypes.StringType) ? symbols(schema, path) : null;
             case BYTES -> bytes(type, schema, path);

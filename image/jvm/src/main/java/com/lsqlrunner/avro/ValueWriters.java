@@ -149,7 +149,7 @@ final class ValueWriters {
             if (count > 0) {
                 to.writeLong(count);
                 for (int i = 0; i < count; i++) {
-                    to.writeString(items.keyArray().getUTF8String(i));
+                    to.writeBytes(items.keyArray().getUTF8String(i).getBytes());
                     item.write(items.valueArray(), i, to);
                 }
             }

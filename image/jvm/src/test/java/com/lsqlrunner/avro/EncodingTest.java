@@ -56,6 +56,18 @@ final class EncodingTest {
     }
 
     @Test
+    void aRecordContainsNoBytesOfOneThatDidNotFit() {
+        Schema schema = Records.record(Records.field("a", "\"string\""), Records.field("b", "\"string\""));
+        StructType type = struct("a", DataTypes.StringType).add("b", DataTypes.StringType);
+        RecordEncoder encoder = new RecordEncoder(type, schema, Records.ID);
+        Object unfit = new GenericInternalRow(new Object[] {text("a"), null});
+        assertThrows(SchemaMismatchException.class, () -> encoder.encode(unfit));
+
+        Object row = new GenericInternalRow(new Object[] {text("c"), text("d")});
+        assertEquals("000000000702630264", HexFormat.of().formatHex(encoder.encode(row)));
+    }
+
+    @Test
     void aRecordContainsNoBytesOfThePreviousOne() {
         RecordEncoder encoder = new RecordEncoder(DataTypes.StringType, Records.schema("\"string\""), Records.ID);
         byte[] large = encoder.encode(text("x".repeat(5_000)));
