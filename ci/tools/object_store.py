@@ -1,7 +1,7 @@
-"""Provides an object store for the tests, Hadoop's connector for it, and HDFS: a pinned Go module, and jars.
+"""Provides an object store for the tests, and Hadoop's connector for it: a pinned Go module, and jars.
 
 Run as `python -m ci.tools.object_store`, after set-up. ci/object-store/go.mod and go.sum pin the server, which is built
-from source; image/s3a-pom.xml and devkit/hdfs-pom.xml list the jars. All go into the cache that clones share.
+from source; image/s3a-pom.xml lists the jars. Both go into the cache that clones share.
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from ci.tools.maven import copy_dependencies
 MODULE = ROOT / "ci/object-store"
 PINS = [MODULE / "go.mod", MODULE / "go.sum"]
 SERVER = "github.com/versity/versitygw/cmd/versitygw"
-JARS = {"s3a-jars": ROOT / "image/s3a-pom.xml", "hdfs-jars": ROOT / "devkit/hdfs-pom.xml"}
+CONNECTOR = ROOT / "image/s3a-pom.xml"
 
 
 def build_server(folder: Path) -> None:
@@ -27,8 +27,8 @@ def main() -> None:
     """Build what the cache does not have."""
     print("Object store: ", end="", flush=True)
     built = cached_folder("object-store", hash_of([*PINS, Path(__file__).resolve()]), build_server, lock="go")
-    copied = [cached_folder(name, hash_of([pom]), partial(copy_dependencies, pom)) for name, pom in JARS.items()]
-    print("done" if built or any(copied) else "up to date", flush=True)
+    copied = cached_folder("s3a-jars", hash_of([CONNECTOR]), partial(copy_dependencies, CONNECTOR))
+    print("done" if built or copied else "up to date", flush=True)
 
 
 if __name__ == "__main__":

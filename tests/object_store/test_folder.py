@@ -1,4 +1,4 @@
-"""Folders for state in a real object store and in HDFS: the contract, what the JVM does there, and what errors say."""
+"""Folders for state in a real object store: the contract, what the JVM does there, and what errors say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from devkit.engines import quick_jvm
-from devkit.hdfs import Hdfs
 from devkit.jars import jar_folder
 from devkit.object_store import ObjectStore
 from lsql_runner.config.state_store import UriStore
@@ -32,23 +31,15 @@ pytestmark = pytest.mark.timeout(300)
 DEADLINE_S = 240
 
 
-@pytest.fixture(scope="module", params=["store", "hdfs"])
-def place(request: pytest.FixtureRequest) -> ObjectStore | Hdfs:
-    """Each kind of store."""
-    found: ObjectStore | Hdfs = request.getfixturevalue(request.param)
-    return found
-
-
 @pytest.fixture(scope="module")
-def session(place: ObjectStore | Hdfs) -> Iterator[SparkSession]:
+def session(store: ObjectStore) -> Iterator[SparkSession]:
     """A session whose checkpoints are in the store, in a JVM with its connector."""
-    jars = jar_folder("s3a-jars") if isinstance(place, ObjectStore) else None  # Spark has the client of HDFS
-    jvm = SparkJvm(replace(quick_jvm(), state_jars=jars))
+    jvm = SparkJvm(replace(quick_jvm(), state_jars=jar_folder("s3a-jars")))
     # The other bucket is one that does not answer.
-    options = place.options() | {"fs.s3a.bucket.away.endpoint": "http://127.0.0.1:9"}
+    options = store.options() | {"fs.s3a.bucket.away.endpoint": "http://127.0.0.1:9"}
     try:
         jvm.connect()
-        at = UriStore(place.uri, tuple(options.items()))
+        at = UriStore(store.uri, tuple(options.items()))
         yield open_session(SessionOptions(app_id="tests", scratch=jvm.scratch, threads=1, store=at))
     finally:
         jvm.close()
@@ -56,9 +47,9 @@ def session(place: ObjectStore | Hdfs) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def root(session: SparkSession, place: ObjectStore | Hdfs) -> UriFolder:
+def root(session: SparkSession, store: ObjectStore) -> UriFolder:
     """A folder that does not exist."""
-    return UriFolder(f"{place.uri}/{uuid.uuid4().hex}")
+    return UriFolder(f"{store.uri}/{uuid.uuid4().hex}")
 
 
 class TestUriFolder(StateFolderContract):
@@ -97,15 +88,12 @@ def test_the_jvm_finds_the_largest_number_of_a_folder_as_python_does(root: UriFo
 
 
 @pytest.mark.parametrize(
-    ("place", "uri", "code"),
+    ("uri", "code"),
     [
-        ("store", "s3a://missing-bucket/app", "STATE_STORE_REFUSED"),
-        ("store", "s3a://away/app", "STATE_STORE_UNREACHABLE"),
-        ("store", "gs://bucket/app", "STATE_STORE_WITHOUT_CONNECTOR"),
-        ("hdfs", "hdfs://127.0.0.1:9/app", "STATE_STORE_UNREACHABLE"),
-        ("hdfs", "hdfs://no-such-nameservice/app", "STATE_STORE_UNREACHABLE"),
+        ("s3a://missing-bucket/app", "STATE_STORE_REFUSED"),
+        ("s3a://away/app", "STATE_STORE_UNREACHABLE"),
+        ("gs://bucket/app", "STATE_STORE_WITHOUT_CONNECTOR"),
     ],
-    indirect=["place"],
 )
 def test_an_error_has_a_code_and_one_line_for_people(root: UriFolder, uri: str, code: str) -> None:
     with pytest.raises(LsqlError) as caught:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from devkit.broker import Broker
-from devkit.hdfs import Hdfs
 from devkit.object_store import SECRET_KEY, ObjectStore
 from devkit.runner import LSQL, Runner
 from devkit.workers import WorkerProcess, free_ports, worker_environment
@@ -28,14 +27,11 @@ DEADLINE_S = 90
 
 
 @pytest.mark.parametrize(
-    ("kind", "suite", "machine"),
-    [("store", GROUPS, "another"), ("store", CONTINUOUS, "state"), ("hdfs", GROUPS, "state")],
-    ids=["groups", "continuous", "hdfs"],
+    ("suite", "machine"), [(GROUPS, "another"), (CONTINUOUS, "state")], ids=["groups", "continuous"]
 )
 def test_a_killed_processor_continues_from_the_store_with_each_result_once(
-    broker: Broker, request: pytest.FixtureRequest, tmp_path: Path, kind: str, suite: Suite, machine: str
+    broker: Broker, store: ObjectStore, tmp_path: Path, suite: Suite, machine: str
 ) -> None:
-    store: ObjectStore | Hdfs = request.getfixturevalue(kind)
     uri = f"{store.uri}/{uuid.uuid4().hex}"
     with Scenario(broker, suite, tmp_path, env={**store.variables(), "LSQL_STATE_URI": uri}) as scenario:
         runner = scenario.start()

@@ -76,15 +76,12 @@ def test_the_java_module_is_built_with_the_redis_client_of_the_image() -> None:
     assert jars("image/jvm/pom.xml")["jedis"] == jars("image/sinks-pom.xml")["jedis"]
 
 
-@pytest.mark.parametrize(
-    ("pom", "name"), [("image/s3a-pom.xml", "hadoop-aws"), ("devkit/hdfs-pom.xml", "hadoop-client-minicluster")]
-)
-def test_the_connector_of_s3_and_hdfs_are_those_of_the_hadoop_in_spark(pom: str, name: str) -> None:
+def test_the_connector_of_s3_is_that_of_the_hadoop_in_spark() -> None:
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
     [client] = Path(spec.origin).parent.glob("jars/hadoop-client-api-*.jar")
-    assert client.name == f"hadoop-client-api-{jars(pom)[name]}.jar"
+    assert client.name == f"hadoop-client-api-{jars('image/s3a-pom.xml')['hadoop-aws']}.jar"
 
 
 def test_the_java_tests_use_the_kafka_streams_of_the_version_of_the_client() -> None:

@@ -38,8 +38,6 @@ def test_without_a_uri_the_state_is_in_the_state_directory() -> None:
     [
         ("s3a://bucket/some/path", "s3a"),
         ("s3a://bucket", "s3a"),
-        ("hdfs://nameservice1/lsql", "hdfs"),
-        ("hdfs://host:8020/lsql", "hdfs"),
         ("file:///mnt/shared", "file"),
     ],
 )
@@ -148,7 +146,6 @@ def test_options_without_a_uri_are_refused() -> None:
         ({}, 0),
         ({"LSQL_STATE_URI": "file:///mnt/shared"}, 0),
         ({"LSQL_STATE_URI": "s3a://bucket/path"}, CONNECTOR_MIB),
-        ({"LSQL_STATE_URI": "hdfs://nameservice/path"}, CONNECTOR_MIB),
         ({"LSQL_STATE_JARS": "/jars"}, CONNECTOR_MIB),
     ],
 )

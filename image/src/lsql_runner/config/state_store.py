@@ -15,7 +15,7 @@ OPTION_DOC = (
     "Setting of Hadoop for the store at LSQL_STATE_URI: `<KEY>` is its name in capitals, with `_` for `.`; "
     "`LSQL_STATE_OPTION_FS_S3A_ENDPOINT` is `fs.s3a.endpoint`."
 )
-SCHEMES = ("s3a", "hdfs", "file")
+SCHEMES = ("s3a", "file")
 """The schemes whose files can be created exclusively, as tests show."""
 
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9]*)://(?P<host>[^/?#\s]*)(?:/[^?#\s]*)?\Z")

@@ -33,14 +33,6 @@ _S3A = {
     "fs.s3a.input.stream.type": "classic",  # the default one reads ahead, and needs another library
 }
 
-_HDFS = {
-    # A NameNode that does not answer is reported within seconds. Hadoop would try for 10 s, and 15 minutes if its
-    # packets are lost.
-    "ipc.client.connect.max.retries": "2",
-    "ipc.client.connect.max.retries.on.timeouts": "1",
-    "ipc.client.connect.timeout": "5000",
-}
-
 
 def store_settings(store: UriStore, scratch: Path) -> dict[str, str]:
     """The settings of a session whose checkpoints are in a store.
@@ -54,8 +46,6 @@ def store_settings(store: UriStore, scratch: Path) -> dict[str, str]:
         hadoop |= {"fs.file.impl": CONNECTOR_FILE_SYSTEM}
     if store.scheme == "s3a":
         hadoop |= {"spark.sql.streaming.checkpointFileManagerClass": CONDITIONAL_FILE_MANAGER, **_S3A}
-    if store.scheme == "hdfs":
-        hadoop |= _HDFS
     return {f"spark.hadoop.{name}": value for name, value in (hadoop | dict(store.options)).items()}
 
 

@@ -27,13 +27,12 @@ public final class StoreException extends LsqlException {
     private static final Set<String> REFUSED =
             Set.of("UnknownStoreException", "NoAwsCredentialsException", "NoAuthWithAWSException");
 
-    /** Packages of connectors. */
-    private static final List<String> CONNECTORS = List.of("org.apache.hadoop.fs.s3a.", "org.apache.hadoop.hdfs.");
+    private static final String CONNECTOR = "org.apache.hadoop.fs.s3a.";
 
     /** Identifiers that the client of S3 adds to a sentence. */
     private static final Pattern ADDED = Pattern.compile("\\s*\\((?:Service|SDK Attempt)[^)]*\\)?");
 
-    /** HDFS sends the stack trace of the server as part of the message. */
+    /** The stack trace of a server, in a message. */
     private static final Pattern STACK = Pattern.compile("\\R\\s*at ");
 
     private static final Pattern CLASS = Pattern.compile("\\b(?:[a-z][a-z0-9]*\\.)+([A-Z]\\w+)");
@@ -62,7 +61,7 @@ public final class StoreException extends LsqlException {
     /** A connector translates its exceptions to Java's own, whose class does not show their origin. */
     private static boolean isOfConnector(Throwable error) {
         return Stream.of(error.getStackTrace())
-                .anyMatch(frame -> CONNECTORS.stream().anyMatch(frame.getClassName()::startsWith));
+                .anyMatch(frame -> frame.getClassName().startsWith(CONNECTOR));
     }
 
     private static List<Throwable> chain(Throwable error) {

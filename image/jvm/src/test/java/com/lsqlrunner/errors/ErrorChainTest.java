@@ -87,7 +87,7 @@ class ErrorChainTest {
     void theFailureOfAStoreIsTheLastOne() throws Exception {
         Exception refused = new ConnectException("Connection refused");
         refused.setStackTrace(new StackTraceElement[] {
-            new StackTraceElement("org.apache.hadoop.hdfs.DFSClient", "open", "DFSClient.java", 1)
+            new StackTraceElement("org.apache.hadoop.fs.s3a.S3AFileSystem", "open", "S3AFileSystem.java", 1)
         });
 
         JsonNode chain =

@@ -51,13 +51,12 @@ class StoreExceptionTest {
     }
 
     @Test
-    void theStackTraceThatHdfsSendsIsLeftOut() {
+    void theStackTraceOfAServerIsLeftOut() {
         assertFound(
                 "LSQL_STORE_REFUSED",
                 "Permission denied: user=lsql, access=WRITE",
-                new AccessControlException(
-                        "Permission denied: user=lsql, access=WRITE\n"
-                                + "\tat org.apache.hadoop.hdfs.server.namenode.FSPermissionChecker.check(FSPermissionChecker.java:663)"));
+                new AccessControlException("Permission denied: user=lsql, access=WRITE\n"
+                        + "\tat org.example.Server.check(Server.java:663)"));
     }
 
     @Test
