@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.measures import Comparison, ProgressSample, RunMeasures, Spread, line, measures_of, ratios, spread, table
+from bench.measures import Comparison, ProgressSample, RunMeasures, measures_of, ratios, table
 
 
 def run(warm: float | None, total: float = 1000.0) -> RunMeasures:
@@ -41,15 +41,6 @@ def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
         measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 899, 2)], 900, private_mib=300.0)
 
 
-def test_spread_of_values() -> None:
-    assert spread([3.0, 1.0, 7.0]) == Spread(1.0, 3.0, 7.0)
-
-
-def test_the_spread_of_no_values_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no values"):
-        spread([])
-
-
 def test_ratios_are_computed_for_pairs() -> None:
     assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
 
@@ -69,23 +60,3 @@ def test_the_table_compares_the_first_engine_with_the_others_in_each_measure() -
         "| 0.50 / 0.55 / 0.60 | 2.00 / 2.20 / 2.40 |"
     )
     assert len(lines) == 7
-
-
-def test_a_measure_that_one_run_lacks_is_shown_as_too_short() -> None:
-    runs = {"a": (run(100_000.0), run(None)), "b": (run(200_000.0), run(200_000.0))}
-    cells = table([Comparison("filter", runs)]).splitlines()[2].split(" | ")[2:]
-    assert cells == ["too short", "200 k / 200 k / 200 k", "no pairs |"]
-
-
-def test_an_engine_that_did_not_run_a_workload_has_no_figures() -> None:
-    first = Comparison("filter", {"a": (run(100_000.0),), "b": (run(200_000.0),)})
-    second = Comparison("avro", {"a": (run(100_000.0),)})
-    lines = table([first, second]).splitlines()
-    assert lines[7].split(" | ")[2:] == ["100 k / 100 k / 100 k", "not run", "no pairs |"]
-
-
-def test_a_run_as_text_has_all_measures() -> None:
-    assert line(run(None)) == (
-        "records/s, warm: too short; records/s, with start-up: 1 k; processor time per record, warm, µs: too short; "
-        "seconds to the first commit: 2.0; private memory, most, MiB: 300"
-    )

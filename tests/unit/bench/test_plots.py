@@ -24,7 +24,6 @@ from ci.tools.cache import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINE, POINT = "line mark", "point"
-BLUE, ORANGE = "#0072b2", "#d55e00"
 LOAD_RESULT = LoadResult(
     program="filter and project",
     rate=100,
@@ -102,16 +101,6 @@ def marks(picture: str, kind: str = POINT) -> list[tuple[str, ...]]:
     return [tuple(part.split(": ", 1)[1] for part in label.split("; ")[:3]) for label in labels]
 
 
-def lines(picture: str) -> set[str]:
-    return {name for _, _, name in marks(picture, LINE)}
-
-
-def looks(picture: str) -> dict[str, tuple[str, str]]:
-    """Colour and dashes of each line."""
-    found = [(node.attrib["stroke"], node.attrib["stroke-dasharray"]) for node in nodes(picture, LINE)]
-    return {name: look for (_, _, name), look in zip(marks(picture, LINE), found, strict=True)}
-
-
 def test_each_kind_has_its_files(all_plots: dict[str, str]) -> None:
     assert set(all_plots) == {
         "performance-throughput.svg",
@@ -127,10 +116,6 @@ def test_a_kind_without_runs_has_no_file() -> None:
     assert plots([document("load"), document("soak"), document("throughput")]) == {}
 
 
-def test_equal_documents_have_equal_bytes(all_plots: dict[str, str]) -> None:
-    assert drawn("throughput", *ALL) == all_plots["performance-throughput.svg"]
-
-
 def test_a_plot_is_a_picture_without_scripts_and_links(all_plots: dict[str, str]) -> None:
     for picture in all_plots.values():
         root = ET.fromstring(picture)
@@ -139,22 +124,6 @@ def test_a_plot_is_a_picture_without_scripts_and_links(all_plots: dict[str, str]
         assert "<script" not in picture
         assert "href" not in picture
         assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", picture)
-
-
-def test_a_plot_has_its_title_and_the_units_of_its_axes(all_plots: dict[str, str]) -> None:
-    expected = {
-        "throughput": ["Throughput with a backlog", "median throughput after the warm-up (records per second)"],
-        "latency-filter": ["Latency at a constant rate: filter and project", "rate (records per second)"],
-        "latency-pod": ["Latency at a constant rate: in a pod", "latency, 99th percentile (ms)"],
-        "cores-pod": ["Processor use at a constant rate: in a pod", "processor time (cores)"],
-        "memory-two-windows": [
-            "Memory over time, with faults: two windowed counts",
-            "time (min)",
-            "median private memory (MiB)",
-        ],
-    }
-    for name, found in expected.items():
-        assert set(found) <= texts(all_plots[f"performance-{name}.svg"])
 
 
 def test_a_bar_is_the_median_of_the_runs_of_all_files() -> None:
@@ -209,57 +178,11 @@ def test_runs_with_the_same_rate_are_one_point() -> None:
     assert marks(picture) == [("100", "20", "lsql-runner, at-least-once")]
 
 
-def test_lines_of_an_engine_differ_in_dashes_and_shapes_and_engines_in_colours() -> None:
-    streams = replace(LOAD_RESULT, engine="Kafka Streams")
-    runs = [replace(streams, guarantee="exactly-once"), streams, replace(LOAD_RESULT, mode="continuous"), LOAD_RESULT]
-
-    picture = drawn("latency-filter", document("load", *runs))
-
-    assert looks(picture) == {
-        "lsql-runner, at-least-once": (BLUE, "1,0"),
-        "lsql-runner, continuous, at-least-once": (BLUE, "2,3"),
-        "Kafka Streams, at-least-once": (ORANGE, "1,0"),
-        "Kafka Streams, exactly-once": (ORANGE, "8,4"),
-    }
-    assert len({node.attrib["d"] for node in nodes(picture, POINT)}) == 3, "a shape for each dash"
-
-
-def test_an_engine_has_the_same_colour_without_the_others() -> None:
-    picture = drawn("throughput", document("throughput", throughput("Kafka Streams", 1000.0)))
-
-    assert ORANGE in picture
-    assert BLUE not in picture
-
-
 def test_failed_runs_at_a_rate_are_left_out() -> None:
     failed = replace(LOAD_RESULT, engine="Flink SQL", usage=None, failure="ended after 61 s")
 
     assert plots([document("load", LOAD_RESULT, failed)]) == plots([document("load", LOAD_RESULT)])
     assert plots([document("load", failed)]) == {}
-
-
-def test_a_run_without_records_has_cores_but_no_latency() -> None:
-    idle = replace(LOAD_RESULT, rate=0, latencies=Latencies(()))
-
-    with_idle, without = plots([document("load", LOAD_RESULT, idle)]), plots([document("load", LOAD_RESULT)])
-
-    assert with_idle["performance-latency-filter.svg"] == without["performance-latency-filter.svg"]
-    assert {rate for rate, _, _ in marks(svg(with_idle["performance-cores-filter.svg"]))} == {"0", "100"}
-    assert list(plots([document("load", idle)])) == ["performance-cores-filter.svg"]
-
-
-def test_the_lines_of_a_pod_are_programs_with_their_settings() -> None:
-    in_pod = replace(LOAD_RESULT, in_pod=True)
-    continuous = replace(in_pod, mode="continuous")
-    paced = replace(in_pod, program="two windowed counts", pace="1s")
-
-    picture = drawn("latency-pod", document("load", in_pod, continuous, paced))
-
-    assert looks(picture) == {
-        "filter and project": (BLUE, "1,0"),
-        "filter and project, continuous": (BLUE, "8,4"),
-        "two windowed counts, pace 1s": (ORANGE, "2,3"),
-    }
 
 
 def test_settings_of_lsql_runner_are_no_settings_of_other_engines() -> None:
@@ -268,49 +191,15 @@ def test_settings_of_lsql_runner_are_no_settings_of_other_engines() -> None:
     assert plots([document("load", replace(flink, mode="continuous", pace="1s"))]) == plots([document("load", flink)])
 
 
-def test_the_memory_of_each_rate_is_a_line_below_the_limit() -> None:
-    runs = [SOAK_RESULT, replace(SOAK_RESULT, rate=100), replace(SOAK_RESULT, rate=100, mode="continuous")]
-
-    picture = drawn("memory-two-windows", document("soak", *runs))
-
-    names = {"100 records per second", "100 records per second, continuous", "1,000 records per second"}
-    assert lines(picture) == names
-    assert {*names, "memory limit, 768 MiB"} <= texts(picture)
-    assert "rule mark" in picture
-
-
 def test_a_point_of_memory_is_the_median_of_a_minute(all_plots: dict[str, str]) -> None:
     assert marks(all_plots["performance-memory-two-windows.svg"], LINE) == [
         ("1", "401.667", "1,000 records per second")
     ]
 
 
-def test_a_file_without_the_memory_limit_has_no_line_for_it() -> None:
-    old = document("soak", SOAK_RESULT)
-    del old["runs"][0]["memory_limit_mib"]
-
-    picture = drawn("memory-two-windows", old)
-
-    assert "memory limit" not in picture
-    assert "rule mark" not in picture
-
-
-def test_runs_with_the_same_rate_are_numbered_lines_of_memory() -> None:
-    picture = drawn("memory-two-windows", document("soak", SOAK_RESULT), document("soak", SOAK_RESULT))
-
-    assert lines(picture) == {"1,000 records per second", "1,000 records per second, run 2"}
-
-
 @pytest.mark.parametrize("outcome", [None, Outcome(500, lost=1), Outcome(500, wrong=1)])
 def test_a_run_that_ended_early_or_has_wrong_results_is_left_out(outcome: Outcome | None) -> None:
     assert plots([document("soak", replace(SOAK_RESULT, outcome=outcome))]) == {}
-
-
-def test_a_run_whose_memory_grows_is_drawn() -> None:
-    grows = document("soak", SOAK_RESULT)
-
-    assert grows["runs"][0]["failures"]
-    assert plots([grows])
 
 
 def test_the_command_writes_the_same_plots_in_another_process(tmp_path: Path, all_plots: dict[str, str]) -> None:

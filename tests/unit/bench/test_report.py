@@ -48,22 +48,6 @@ def test_files_with_the_same_conditions_are_one_table_with_its_conditions_below(
     assert lines[-2:] == ["", "Idle."]
 
 
-def test_rates_have_three_digits() -> None:
-    lines = page([document(throughput("a", 1_234_567.0), throughput("b", 23_456.0))]).splitlines()
-    assert "| 1,230 k / 1,230 k / 1,230 k | 23.5 k / 23.5 k / 23.5 k |" in lines[2]
-
-
-def test_files_with_other_conditions_have_their_own_table() -> None:
-    first = document(throughput("a", 1000.0))
-    assert page([first, {**first, "conditions": "Busy."}]).count("| workload |") == 2
-
-
-def test_a_run_without_records_has_no_latency() -> None:
-    idle = replace(RESULT, rate=0, latencies=Latencies(()))
-    lines = page([document(idle.document(), kind="load")]).splitlines()
-    assert lines[2] == "| filter | 0 | Flink SQL | at-least-once | 5.0 | 0.25 | 100 / 120 / 130 |  |"
-
-
 def test_a_run_at_a_constant_rate_is_one_line() -> None:
     lines = page([document(RESULT.document(), kind="load")]).splitlines()
     assert lines[0].endswith("| p50 / p99 / p99.9 / most, ms |")
@@ -76,15 +60,6 @@ def test_the_document_of_a_run_has_its_settings() -> None:
     document = replace(RESULT, mode="continuous", pace="1s", in_pod=True).document()
 
     assert (document["mode"], document["pace"], document["in_pod"]) == ("continuous", "1s", True)
-
-
-def test_a_failed_run_has_no_figures() -> None:
-    ended = LoadResult(
-        program="filter", rate=10, engine="lsql-runner", guarantee="at-least-once", failure="ended after 61 s"
-    )
-    assert page([document(ended.document(), kind="load")]).splitlines()[2] == (
-        "| filter | 10 | lsql-runner | at-least-once | ended after 61 s |  |  |  |"
-    )
 
 
 def test_the_command_prints_the_tables_of_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

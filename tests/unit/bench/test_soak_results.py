@@ -115,26 +115,3 @@ def test_the_tables_have_trends_records_and_phases() -> None:
     assert "| filter | 1,000 | 500 | 0 | 1 (JVM killed) |" in lines
     assert any(line.startswith("| filter | 1,000 | burst | 20 | 400.0 → 400.0 |") for line in lines)
     assert lines[-1] == "Idle."
-
-
-def test_the_tables_have_the_parts_of_the_memory() -> None:
-    result = replace(RESULT, samples=samples(lambda each: replace(each, parts={"Python": 70 + each.at_s / HOUR_S})))
-
-    lines = page([{"kind": "soak", "conditions": "Idle.", "runs": [result.document()]}]).splitlines()
-
-    assert "| filter | 1,000 | Python | 71.4 | 72.7 | 73.0 |" in lines
-
-
-def test_a_result_file_may_have_no_parts() -> None:
-    document = RESULT.document()
-    del document["parts"]
-
-    assert "part of the memory" not in page([{"kind": "soak", "conditions": "Idle.", "runs": [document]}])
-
-
-def test_the_tables_of_a_failed_run_have_its_reason() -> None:
-    failed = replace(RESULT, outcome=None, failure="the container ended with code 3\nits output", mode="continuous")
-
-    lines = page([{"kind": "soak", "conditions": "Idle.", "runs": [failed.document()]}]).splitlines()
-
-    assert "| filter, continuous | 1,000 | the container ended with code 3 its output |" in lines
