@@ -16,9 +16,11 @@ from lsql_runner.compile.codecs.table import decode
 from lsql_runner.engine.in_memory.engine import MemoryEngine
 from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
+from lsql_runner.formats.declared import parse_topics
 from lsql_runner.jvm.failures import Failure, classify
 from lsql_runner.pipeline import plan_text
 from lsql_runner.types import STRING, parse_type
+from tests.secret_places import PLACES, shown
 
 pytestmark = pytest.mark.timeout(400)  # the first test waits for the JVM
 
@@ -130,3 +132,27 @@ def test_the_error_of_a_json_record_has_the_field_and_no_value(
     assert found.reason.startswith(reason)
     assert SECRET not in repr(found)
     assert str(NUMBER) not in repr(found)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_error_of_a_program_has_its_place_and_no_value(engine: MemoryEngine, name: str) -> None:
+    place = PLACES[name]
+    declared = parse_topics(json.dumps({"t": place.declared()}))
+    program = plan_text(f"INSERT INTO o {place.select.format(t='t')}", Catalog(declared))
+    record = TopicRecord(
+        topic="t",
+        key=place.record.key,
+        value=place.record.value,
+        timestamp_ms=7,
+        partition=0,
+        offset=3,
+        headers=place.record.headers,
+    )
+
+    with hidden_values():
+        error = engine.run(program.plan, [[record]]).error
+
+    assert error is not None
+    assert (error.code, error.params["topic"], error.params["offset"]) == (place.code, "t", 3)
+    assert place.says in str(error.params["reason"])
+    assert shown(f"{error.message} {error.params}") == []
