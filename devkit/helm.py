@@ -19,6 +19,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CHART = ROOT / "charts/lsql-runner"
+CONSOLE_CHART = ROOT / "charts/lsql-console"
 TOOLS = Path(sys.prefix, "share/lsql-runner/go-tools/bin")
 HELMS = ("helm3", "helm4")
 TIMEOUT_S = 120

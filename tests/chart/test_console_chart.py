@@ -1,25 +1,21 @@
-"""The chart lsql-console: generated files, unit tests, equal objects from both Helms, a valid configuration."""
+"""The chart lsql-console: equal objects from both Helms, and a valid configuration."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from devkit.helm import HELMS, ROOT, Object, generate, objects_of, only_object, pod_specs, run, tool
+from devkit.helm import CONSOLE_CHART, HELMS, Object, objects_of, only_object, pod_specs, run, tool
 from lsql_runner.console.settings import ConsoleSettings, read_settings
 
-CHART = ROOT / "charts/lsql-console"
-FILES = sorted(CHART.glob("ci/*-values.yaml"))
-SCRIPTS = Path(sys.prefix, "bin")
-"""The folder of yamllint and yamale, which chart-testing calls."""
+FILES = sorted(CONSOLE_CHART.glob("ci/*-values.yaml"))
 
 
 def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
-    return objects_of(run([tool(helm), "template", "watch", CHART, "--namespace=home", *options]))
+    return objects_of(run([tool(helm), "template", "watch", CONSOLE_CHART, "--namespace=home", *options]))
 
 
 def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
@@ -28,24 +24,6 @@ def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
     path = folder / "config.yaml"
     path.write_text(found["data"]["config.yaml"])
     return read_settings(path)
-
-
-@pytest.mark.parametrize("name", ["README.md", "values.schema.json"])
-def test_generated_file_is_up_to_date(name: str) -> None:
-    assert (CHART / name).read_text(encoding="utf-8") == generate(CHART)[name]
-
-
-def test_the_unit_tests_of_the_chart_pass() -> None:
-    run([tool("helm-unittest"), CHART])
-
-
-def test_every_template_has_a_unit_test() -> None:
-    templates = {path.stem for path in (CHART / "templates").glob("*") if path.name[0] != "_"}
-    assert {path.name.removesuffix("_test.yaml") for path in (CHART / "tests").glob("*_test.yaml")} == templates
-
-
-def test_chart_testing_reports_nothing(helm_path: Path) -> None:
-    run([tool("ct"), "lint", "--config=ci/tools/chart_lint/ct.yaml", f"--charts={CHART}"], path=[helm_path, SCRIPTS])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -94,7 +72,7 @@ def test_no_action_is_enabled_by_default(tmp_path: Path) -> None:
 
 
 def test_pods_satisfy_the_restricted_level() -> None:
-    specs = dict(pod_specs(render(f"--values={CHART / 'ci/tokens-values.yaml'}")))
+    specs = dict(pod_specs(render(f"--values={CONSOLE_CHART / 'ci/tokens-values.yaml'}")))
 
     assert {"Deployment/watch", "Job/watch-recover-now"} <= set(specs)
     for name, spec in specs.items():
@@ -111,7 +89,7 @@ def test_no_object_is_cluster_wide() -> None:
 
 
 def test_the_cookie_is_secure_by_default(tmp_path: Path) -> None:
-    assert configured(render(f"--values={CHART / 'ci/tokens-values.yaml'}"), tmp_path).auth.token.secure_cookie
+    assert configured(render(f"--values={CONSOLE_CHART / 'ci/tokens-values.yaml'}"), tmp_path).auth.token.secure_cookie
 
 
 def test_the_port_of_the_pod_is_that_of_the_program(tmp_path: Path) -> None:

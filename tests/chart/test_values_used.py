@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 import yaml
 
-from devkit.helm import CHART
+from devkit.helm import CHART, CONSOLE_CHART
 
-VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-TEMPLATES = [path for path in sorted((CHART / "templates").rglob("*")) if path.is_file()]
+CHARTS = {chart.name: chart for chart in (CHART, CONSOLE_CHART)}
+VALUES = {name: yaml.safe_load((chart / "values.yaml").read_text(encoding="utf-8")) for name, chart in CHARTS.items()}
 ACTION = re.compile(r"\{\{-?(?!-? ?/\*)(.*?)-?\}\}", re.DOTALL)
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`')
 ASSIGNED = re.compile(r"\$(\w+)\s*:?=\s*(.*)", re.DOTALL)
@@ -83,8 +83,8 @@ def scalars(values: object, path: ValuePath = ()) -> Iterator[ValuePath]:
         yield path
 
 
-def exists(path: ValuePath) -> bool:
-    values = VALUES
+def exists(chart: str, path: ValuePath) -> bool:
+    values = VALUES[chart]
     for key in path:
         if not isinstance(values, dict):
             return False
@@ -96,22 +96,34 @@ def exists(path: ValuePath) -> bool:
     return True
 
 
-USED = [(template, *use) for template in TEMPLATES for use in used_paths(template.read_text(encoding="utf-8"))]
+USED = {
+    name: [
+        (template.name, *use)
+        for template in sorted((chart / "templates").rglob("*"))
+        if template.is_file()
+        for use in used_paths(template.read_text(encoding="utf-8"))
+    ]
+    for name, chart in CHARTS.items()
+}
 
 
-def test_every_value_that_a_template_uses_exists() -> None:
-    assert USED
-    assert {f"{template.name}: {'.'.join(path)}" for template, path, _ in USED if not exists(path)} == set()
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_value_that_a_template_uses_exists(chart: str) -> None:
+    assert USED[chart]
+    assert {f"{file}: {'.'.join(path)}" for file, path, _ in USED[chart] if not exists(chart, path)} == set()
 
 
-@pytest.mark.parametrize("scalar", list(scalars(VALUES)), ids=".".join)
-def test_value_is_used(scalar: ValuePath) -> None:
-    assert any(scalar[: len(path)] == path if whole else scalar == path for _, path, whole in USED)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_value_is_used(chart: str) -> None:
+    def is_used(scalar: ValuePath) -> bool:
+        return any(scalar[: len(path)] == path if whole else scalar == path for _, path, whole in USED[chart])
+
+    assert [".".join(scalar) for scalar in scalars(VALUES[chart]) if not is_used(scalar)] == []
 
 
 def test_a_value_that_does_not_exist_is_detected() -> None:
     text = "{{ with .Values.kafka.tls }}{{ .nope }}{{ end }}{{ $sasl := .Values.kafka.sasl }}{{ $sasl.neither.a }}"
-    assert [path for path, _ in used_paths(text) if not exists(path)] == [
+    assert [path for path, _ in used_paths(text) if not exists(CHART.name, path)] == [
         ("kafka", "tls", "nope"),
         ("kafka", "sasl", "neither", "a"),
     ]
