@@ -147,6 +147,17 @@ class Topics:
                     raise AssertionError(f"end of {topic} {sorted(unread)} not reached in {deadline_s} s")
         return sorted(records, key=_position)
 
+    def consume_committed(self, topic: str, deadline_s: float = 30) -> list[Record]:
+        """All records of the topic, once no transaction is open.
+
+        A commit returns before the partitions have its marker, so a reader of committed records may not see them yet.
+        Raises AssertionError if a transaction is still open at the deadline.
+        """
+        deadline = time.monotonic() + deadline_s
+        while (stable := self.end_offsets(topic, "read_committed")) != (ends := self.end_offsets(topic)):
+            assert time.monotonic() < deadline, f"a transaction in {topic} is open: {stable} of {ends}"
+        return self.consume_all(topic, deadline_s, "read_committed")
+
     @contextmanager
     def member(self, group: str, topic: str, deadline_s: float = 30) -> Iterator[None]:
         """In the block, a consumer of the topic is a member of the group, that commits nothing.

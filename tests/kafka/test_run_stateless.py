@@ -282,7 +282,7 @@ def test_a_new_field_is_part_of_a_star_and_can_be_named_after_a_restart(
 
 
 def committed(filtering: Filter) -> list[Record]:
-    return filtering.broker.consume_all(filtering.target, isolation="read_committed")
+    return filtering.broker.consume_committed(filtering.target)
 
 
 def values(broker: Broker, topic: str) -> list[dict[str, Any]]:
