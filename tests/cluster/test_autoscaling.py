@@ -19,7 +19,7 @@ from devkit.kubectl import Kubectl, KubectlFailed
 from devkit.release_with_traffic import ReleaseWithTraffic
 from tests.cluster.conftest import HelmFactory
 
-BACKLOG = 20_000
+BACKLOG = 60_000
 MOST = 3
 POLL_S = 0.5
 STEP_S = 150
