@@ -183,6 +183,9 @@ class TestProcessor:
 
         assert get(console, f"/streams/{identifier}/topology") == {"nodes": [node], "edges": [edge], "plan": "P"}
         assert get(console, f"/streams/{identifier}/stores") == [STORE]
+        console.runners.others["/topology"] = (200, {"nodes": [node] * 501, "edges": [edge] * 501, "plan": ""})
+        many = get(console, f"/streams/{identifier}/topology")
+        assert (len(many["nodes"]), len(many["edges"])) == (500, 500)
 
     @pytest.mark.parametrize("answer", [(404, {}), (200, {"nodes": ["odd"]}), (200, []), (200, None)])
     def test_a_runner_without_a_topology_is_reported(self, console: FakeConsole, answer: tuple[int, object]) -> None:

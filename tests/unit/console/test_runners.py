@@ -72,13 +72,13 @@ def test_the_report_of_a_failing_runner_has_the_reason() -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    error = {"code": "X", "message": "m" * 100_000, "wayOut": ""}
+    error = {"code": "X" * 100, "message": "m" * 100_000, "wayOut": ""}
     topics = [{"topic": f"{number:0300}", "role": "source"} for number in range(500)]
 
     found = read_report(stream(lastError=error, topics=topics), HEALTHY)
 
     assert found.last_error is not None
-    assert len(found.last_error.message) == 500
+    assert (len(found.last_error.code), len(found.last_error.message)) == (64, 500)
     assert len(found.topics_in) == 100
 
 

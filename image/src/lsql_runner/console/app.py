@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from flask import Flask, Response, g, request
 from pydantic import TypeAdapter, ValidationError
@@ -37,6 +37,9 @@ STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 16 * 1024
 SQL_LIMIT_CHARS = 1024 * 1024
 """The API returns at most this many characters of a program."""
+ITEMS = 500
+"""The API returns at most this many nodes, edges or stores of a runner."""
+T = TypeVar("T")
 
 
 class RunnerReader(Protocol):
@@ -200,10 +203,11 @@ class _Views:
         return _json(self._dependencies.history.events(id))
 
     def topology(self, id: str) -> Response:
-        return self._from_runner(id, "/topology", TypeAdapter(Topology))
+        found = self._from_runner(id, "/topology", TypeAdapter(Topology))
+        return _json(found.model_copy(update={"nodes": found.nodes[:ITEMS], "edges": found.edges[:ITEMS]}))
 
     def stores(self, id: str) -> Response:
-        return self._from_runner(id, "/metadata", TypeAdapter(list[StateStore]))
+        return _json(self._from_runner(id, "/metadata", TypeAdapter(list[StateStore]))[:ITEMS])
 
     def logs(self, id: str) -> Response:
         settings = self._dependencies.settings.logs
@@ -283,14 +287,14 @@ class _Views:
             raise refusal("read", f"{processor.kind}/{processor.name}", error) from None
         return read_processor(workload, processor.kind)
 
-    def _from_runner(self, id: str, path: str, kind: TypeAdapter[Any]) -> Response:
+    def _from_runner(self, id: str, path: str, kind: TypeAdapter[T]) -> T:
         """The response of a runner, which is checked: a runner may send anything."""
         processor = self._dependencies.watch.processor(id)
         try:
             status, body = self._dependencies.runners.get(processor, path)
             if status != 200:
                 raise RunnerUnavailable(UNAVAILABLE_REASONS("STATUS", method="GET", path=path, status=status))
-            return _json(kind.validate_python(body, extra="ignore"))
+            return kind.validate_python(body, extra="ignore")
         except ValidationError:
             reason = UNAVAILABLE_REASONS("NOT_A_RUNNER")
             raise LsqlError("RUNNER_UNREACHABLE", name=processor.name, reason=reason) from None

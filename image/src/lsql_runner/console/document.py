@@ -28,6 +28,7 @@ TOPICS = 100
 
 Topic = Annotated[str, Field(max_length=249)]
 Text = Annotated[str, BeforeValidator(lambda text: str(text)[:TEXT_CHARS])]
+Code = Annotated[str, BeforeValidator(lambda text: str(text)[:64])]
 
 
 class ReportedViolation(Model):
@@ -40,7 +41,7 @@ class ReportedViolation(Model):
 class RunnerError(Model):
     """An error that a runner reports."""
 
-    code: Text
+    code: Code
     message: Text
     way_out: Text = ""
     at: AwareDatetime | None = None
@@ -55,7 +56,7 @@ class RunnerReport(Model):
     since: datetime | None = None
     reason: RunnerError | None = Field(default=None, description="Why it waits, restarts or has failed.")
     healthy: bool | None = Field(default=None, description="Null if the runner did not report it.")
-    health_reasons: tuple[str, ...] = ()
+    health_reasons: tuple[Text, ...] = ()
     lag: int | None = Field(default=None, ge=0)
     records_in_per_second: float | None = None
     records_out_per_second: float | None = None

@@ -187,7 +187,7 @@ def read_report(stream: object, health: object) -> RunnerReport:
         since=summary.since,
         reason=_error(summary.reason),
         healthy=not reasons,
-        health_reasons=tuple(reason.text[:TEXT_CHARS] for reason in reasons[:REASONS]),
+        health_reasons=tuple(reason.text for reason in reasons[:REASONS]),
         lag=summary.lag,
         records_in_per_second=summary.rates.records_in_per_second,
         records_out_per_second=summary.rates.records_out_per_second,
