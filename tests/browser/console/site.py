@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Request
 from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
 from devkit.fake_cluster import FakePod, workers, workload
 from devkit.fake_program import DESCRIPTION, SQL
-from devkit.fake_runner_server import stream
+from devkit.fake_runner_server import STORE, stream
 from tests.browser.site import WATCH
 
 POLL_MS = 5_000
@@ -41,7 +41,10 @@ def populate(console: FakeConsole) -> None:
     console.runners.streams["by-hand"] = None
     graph = {**DESCRIPTION.topology, "plan": DESCRIPTION.plan}
     console.runners.others["/topology"] = (200, graph)
-    console.runners.others["/metadata"] = (200, [{"name": "fast-vehicles-window", "rows": 1204, "bytes": 3_400_000}])
+    console.runners.others["/metadata"] = (
+        200,
+        [STORE | {"name": "fast-vehicles-window", "rows": 1204, "bytes": 3_400_000}],
+    )
     selector = {"app.kubernetes.io/name": "lsql-runner", "app.kubernetes.io/instance": "fast-vehicles"}
     console.cluster.pods_of["streams", "fast-vehicles-0"] = FakePod(selector, ["batch 1 ended", "batch 2 ended"])
     for minute in range(60):
