@@ -23,7 +23,6 @@ ONE_PROCESS = {
     "tests/kafka/test_refusals.py",
     "tests/kafka/test_run_stateless.py",
     "tests/kafka/test_security.py",
-    "tests/kafka/test_user_functions.py",
     "tests/kerberos/test_kerberos.py",
     "tests/streams/test_aggregate_examples.py",
     "tests/streams/test_function_examples.py",

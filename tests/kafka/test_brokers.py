@@ -4,14 +4,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 
 import pytest
 
 from ci.tools.ports import free_port
 from devkit.broker import Broker
-from devkit.broker_clients import ClientFactory
+from devkit.broker_clients import CLIENTS, ClientFactory, spark_brokers
 from devkit.records import Record
+from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.connection import KafkaConnection
@@ -155,63 +156,79 @@ def test_brokers_without_an_address_are_unreachable(client: ClientFactory) -> No
     assert caught.value.code == "BROKER_UNREACHABLE"
 
 
-def test_a_paused_broker_is_unreachable_until_it_is_resumed(client: ClientFactory) -> None:
-    with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 1.5)) as brokers:
+def of_all_kinds(stack: ExitStack, own: Broker, engine: SparkEngine, request_timeout_s: float) -> list[Brokers]:
+    """A client of each kind: one outage of a broker tests them all."""
+    kinds = [*CLIENTS.values(), spark_brokers(engine._jvm)]
+    return [stack.enter_context(closing(kind(KafkaConnection(own.bootstrap), request_timeout_s))) for kind in kinds]
+
+
+def test_a_paused_broker_is_unreachable_until_it_is_resumed(engine: SparkEngine) -> None:
+    with ExitStack() as stack, Broker() as own, ThreadPoolExecutor() as threads:
+        clients = of_all_kinds(stack, own, engine, 1.5)
         own.create_topic("only")
-        brokers.topics()
+        for brokers in clients:
+            brokers.topics()
         own.pause()
         begun = time.monotonic()
-        with pytest.raises(LsqlError) as caught:
-            brokers.ends([Partition("only", 0)])
-        assert caught.value.code == "BROKER_UNREACHABLE"
+        asked = [threads.submit(brokers.ends, [Partition("only", 0)]) for brokers in clients]
+        errors = [each.exception(30) for each in asked]
+        assert [error.code for error in errors if isinstance(error, LsqlError)] == ["BROKER_UNREACHABLE"] * 3
         assert time.monotonic() - begun < 10
         own.resume()
 
-        assert "only" in until_reachable(brokers.topics)
+        for brokers in clients:
+            assert "only" in until_reachable(brokers.topics)
 
 
-def test_a_client_survives_the_first_group_of_a_cluster_and_a_restart_of_the_broker(client: ClientFactory) -> None:
-    with Broker() as own, closing(client(KafkaConnection(own.bootstrap), 3)) as brokers:
+def test_clients_survive_the_first_group_of_a_cluster_and_a_restart_of_the_broker(engine: SparkEngine) -> None:
+    with ExitStack() as stack, Broker() as own, ThreadPoolExecutor() as threads:
+        clients = of_all_kinds(stack, own, engine, 3)
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])
         place = Partition("only", 0)
-        assert brokers.group_positions("first", [place]) == {}
-        brokers.commit("first", {place: 1})
-        assert brokers.ends([place]) == {place: 1}
+        first = [threads.submit(each.group_positions, str(group), [place]) for group, each in enumerate(clients)]
+        assert [each.result(60) for each in first] == [{}] * len(clients)
+        for group, brokers in enumerate(clients):
+            brokers.commit(str(group), {place: 1})
+            assert brokers.ends([place]) == {place: 1}
 
         own.stop()
-        for ask in (lambda: brokers.ends([place]), lambda: brokers.commit("first", {place: 1})):
-            with pytest.raises(LsqlError) as caught:
-                ask()
-            assert caught.value.code == "BROKER_UNREACHABLE"
+        for ask in (lambda _, each: each.ends([place]), lambda group, each: each.commit(str(group), {place: 1})):
+            asked = [threads.submit(ask, group, each) for group, each in enumerate(clients)]
+            errors = [each.exception(30) for each in asked]
+            assert [error.code for error in errors if isinstance(error, LsqlError)] == ["BROKER_UNREACHABLE"] * 3
 
         own.start()
-        assert brokers.group_positions("first", [place]) == {place: 1}
-        assert brokers.ends([place]) == {place: 1}
+        for group, brokers in enumerate(clients):
+            assert brokers.group_positions(str(group), [place]) == {place: 1}
+            assert brokers.ends([place]) == {place: 1}
 
 
-def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(client: ClientFactory) -> None:
-    with Broker() as own, closing(client(KafkaConnection(own.bootstrap), request_timeout_s=2)) as brokers:
+def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(engine: SparkEngine) -> None:
+    place = Partition("seen", 0)
+
+    def commit_until_it_fails(brokers: Brokers) -> float:
+        while True:
+            began = time.monotonic()
+            try:
+                brokers.commit("group", {place: 0})
+            except LsqlError as error:
+                if error.code != "BROKER_UNREACHABLE":
+                    raise
+                return time.monotonic() - began
+
+    with ExitStack() as stack, Broker() as own:
+        clients = of_all_kinds(stack, own, engine, 2)
         own.create_topic("seen")
-        place = Partition("seen", 0)
-        brokers.commit("group", {place: 0})
-
-        def commit_until_it_fails() -> float:
-            while True:
-                began = time.monotonic()
-                try:
-                    brokers.commit("group", {place: 0})
-                except LsqlError as error:
-                    if error.code != "BROKER_UNREACHABLE":
-                        raise
-                    return time.monotonic() - began
-
-        with ThreadPoolExecutor(1) as pool:
-            failed = pool.submit(commit_until_it_fails)
+        for brokers in clients:
+            brokers.commit("group", {place: 0})
+        with ThreadPoolExecutor(len(clients)) as pool:
+            failed = [pool.submit(commit_until_it_fails, brokers) for brokers in clients]
             own.stop()
-            assert failed.result(timeout=30) < 10
+            assert max(each.result(timeout=30) for each in failed) < 10
             own.start()
-        wait_until_committed(brokers, place)
+        for brokers in clients:
+            wait_until_committed(brokers, place)
 
 
 def wait_until_committed(brokers: Brokers, place: Partition) -> None:

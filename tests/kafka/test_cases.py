@@ -1,4 +1,4 @@
-"""Case files on a real broker: those that have each kind of operator, format and error policy between them.
+"""Case files on a real broker: few that have each operator, format and error policy between them.
 
 tests/streams runs all case files with the in-memory engine. With ALL_CASES=1, as in `make test-all`, all run here too.
 """
@@ -9,6 +9,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -34,42 +35,53 @@ ROOT = Path(__file__).parents[2]
 
 
 def operator(node: PlanNode) -> str:
-    """A node with what decides how it runs."""
+    """A node with what decides which classes run it."""
     details: list[object] = [field.name for field in dataclasses.fields(node) if getattr(node, field.name) is True]
     match node:
-        case ReadTopic(schema):
-            details += [schema.key.format.name, schema.value.format.name]
         case Aggregate(window=WindowSpec(kind=kind)):
             details.append(kind)
         case Join():
-            sides = (node.left, node.right)
-            details += [node.kind, node.residual is not None, *((side.is_table, side.by_key) for side in sides)]
+            details += [node.kind, node.residual is not None, node.left.is_table, node.right.is_table]
     return f"{type(node).__name__} {details}"
 
 
-def kinds(case: Case) -> set[str]:
-    """What a case shows on brokers: its operators and formats, the operators with each error policy, or its error."""
+@dataclass(frozen=True)
+class Shown:
+    """What a case shows on brokers: its operators, formats and error policies, or the error of a record."""
+
+    kinds: frozenset[str]
+    queries: int
+    """How often the case starts a query."""
+
+
+def shown_by(case: Case) -> Shown:
     if case.error is not None:
-        return {case.error.code}
-    found: set[str] = set()
-    for query in prepare_case(case).plan.queries:
+        # Errors of programs are found without brokers.
+        return Shown(frozenset({case.error.code} if case.error.code.startswith("RECORD_") else ()), 1)
+    kinds: set[str] = set()
+    queries = prepare_case(case).plan.queries
+    for query in queries:
         for write in query.writes:
             assert isinstance(write, WriteTopic)
-            policies = f"{write.errors.read} {write.errors.write} {write.errors.late}"
-            found |= {f"write {write.key_format.name} {write.value_format.name}", f"continuous {query.continuous}"}
-            for each in {type(node) for node in nodes(write.input)} - {ReadTopic}:
-                found.add(f"{each.__name__} {policies}")
-            found |= {operator(node) for node in nodes(write.input)}
-    return found
+            kinds |= {f"write key {write.key_format.name}", f"write value {write.value_format.name}"}
+            kinds |= {f"{write.errors.read} {write.errors.write} {write.errors.late}", f"continuous {query.continuous}"}
+            for node in nodes(write.input):
+                kinds.add(operator(node))
+                if isinstance(node, ReadTopic):
+                    kinds |= {f"read key {node.schema.key.format.name}", f"read value {node.schema.value.format.name}"}
+    return Shown(frozenset(kinds), len(queries) * max(1, len(case.batches)))
 
 
-def cover(by_file: Mapping[Path, set[str]]) -> list[Path]:
-    """Few files that have all kinds of all files between them: each next one has the most that are left."""
-    left = set().union(*by_file.values())
+def cover(by_file: Mapping[Path, Shown]) -> list[Path]:
+    """Few and quick files that have all kinds of all files between them.
+
+    Each next one has the most kinds that are left, for the queries that it starts.
+    """
+    left = set().union(*(shown.kinds for shown in by_file.values()))
     chosen: list[Path] = []
     while left:
-        chosen.append(max(by_file, key=lambda path: len(by_file[path] & left)))
-        left -= by_file[chosen[-1]]
+        chosen.append(max(by_file, key=lambda path: len(by_file[path].kinds & left) / (1 + by_file[path].queries)))
+        left -= by_file[chosen[-1]].kinds
     return chosen
 
 
@@ -79,7 +91,7 @@ def cases_to_run() -> list[Path]:
     of_topics = {path: case for path, case in loaded.items() if not case.sinks}
     if os.environ.get("ALL_CASES"):
         return list(of_topics)
-    return cover({path: kinds(case) for path, case in of_topics.items()})
+    return cover({path: shown_by(case) for path, case in of_topics.items()})
 
 
 pytestmark = pytest.mark.timeout(120)

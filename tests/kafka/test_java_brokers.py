@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from ci.tools.ports import free_port
 from devkit.broker import Broker
@@ -149,6 +150,11 @@ def test_a_channel_that_does_not_answer_in_time_is_not_used_again(engine: SparkE
             channel._line(0.1)  # nothing was asked
 
         assert not channel.runs
+
+
+def test_an_error_of_a_living_jvm_is_not_taken_for_a_missing_answer(engine: SparkEngine) -> None:
+    with closing(SparkChannel(engine._jvm)) as channel, pytest.raises(Py4JJavaError, match="NullPointerException"):
+        channel._send(None)  # type: ignore[arg-type]
 
 
 def test_a_partition_without_an_end_offset_has_no_leader(brokers: JavaBrokers, monkeypatch: pytest.MonkeyPatch) -> None:

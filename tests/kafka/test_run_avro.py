@@ -126,56 +126,6 @@ def test_a_field_is_added_to_all_fields_of_a_record(
     assert decoded(registry, record.value) == {"plate": "b", "speed": 50.0, "fast": True}
 
 
-def test_a_schema_that_appears_while_it_runs_is_read_without_a_restart(
-    broker: Broker,
-    registry: Registry,
-    vehicles: Vehicles,
-    topic: TopicFactory,
-    engine: SparkEngine,
-    tmp_path: Path,
-) -> None:
-    target = topic()
-    vehicles.write(OLD, vehicles.old_id, plate="a", speed=50.0)
-    sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {vehicles.topic}"
-    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
-
-    with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
-        running.read_to(1)
-        new_id = registry.register(f"{vehicles.topic}-value", NEW)
-        vehicles.write(NEW, new_id, plate="b", speed=60.0, at=1)
-        vehicles.write(OLD, vehicles.old_id, plate="c", speed=70.0)
-        status = running.read_to(3)
-
-    assert status.restarts == 0
-    assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b", "c"]
-
-
-def test_processing_continues_after_an_outage_of_the_registry(
-    broker: Broker, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
-) -> None:
-    """A record with a schema that is not known yet is not a bad record, and it is not lost."""
-    target = topic()
-    sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {vehicles.topic}"
-
-    with Registry() as own:
-        own.register(f"{vehicles.topic}-value", OLD)
-        env = {"SQL_SCHEMA_REGISTRY_URL": own.url}
-        with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
-            vehicles.write(OLD, own.register(f"{vehicles.topic}-value", OLD), plate="a", speed=1.0)
-            running.read_to(1)
-            new_id = own.register(f"{vehicles.topic}-value", NEW)
-            own.stop()
-            vehicles.write(NEW, new_id, plate="b", speed=2.0, at=1)
-            away = running.wait_for(lambda s: s.restarts > 0)
-            own.start()
-            running.read_to(2)
-        found = [decoded(own, record.value)["plate"] for record in broker.consume_all(target)]
-
-    assert away.last_error is not None
-    assert away.last_error.code == "QUERY_FAILED"
-    assert found == ["a", "b"]
-
-
 def test_a_schema_that_the_registry_refuses_is_registered_again_later(
     broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
 ) -> None:
@@ -193,22 +143,6 @@ def test_a_schema_that_the_registry_refuses_is_registered_again_later(
 
     assert refused.reason is not None
     assert (refused.state, refused.reason.code) == (State.RESTARTING, "SCHEMA_INCOMPATIBLE")
-
-
-def test_a_record_with_an_unknown_schema_id_is_malformed(
-    broker: Broker, registry: Registry, vehicles: Vehicles, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
-) -> None:
-    target = topic()
-    vehicles.write(OLD, vehicles.old_id, plate="a", speed=1.0)
-    broker.produce(vehicles.topic, [Record(b"k", b"\0\x7f\xff\xff\xff body")])
-    sql = f"INSERT INTO {target} SELECT STREAM plate FROM {vehicles.topic}"
-    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
-
-    with in_process(engine, broker.bootstrap, sql, f"avro-{target}", tmp_path, **env) as running:
-        failed = running.wait_for(lambda s: s.state is State.FAILED)
-
-    assert failed.reason is not None
-    assert (failed.reason.code, failed.reason.params["offset"]) == ("RECORD_MALFORMED", 1)
 
 
 def test_a_windowed_count_of_avro_records(

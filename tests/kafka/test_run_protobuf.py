@@ -12,9 +12,7 @@ from devkit.in_process import in_process
 from devkit.protobuf import decoded, encoded
 from devkit.records import Record
 from devkit.registry import Registry
-from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.events.state import State
 from lsql_runner.formats.proto_text import parse_proto
 from tests.conftest import TopicFactory
 
@@ -75,62 +73,3 @@ def test_a_new_version_of_the_schema_is_read_while_it_runs(
     assert registry.versions(f"{target}-value") == [1, 2]
     both = [(json.loads(r.key or b""), json.loads(r.value or b"")) for r in broker.consume_all(plain)]
     assert both[0] == ({"id": 5}, {"plate": "a", "speed": 5.0})
-
-
-def test_a_restarted_program_registers_no_new_schema(
-    broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
-) -> None:
-    source, target = topic(), topic()
-    old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
-    broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
-    sql = f"INSERT INTO {target} SELECT STREAM speed, plate FROM {source}"
-    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
-
-    for position in (1, 2):
-        with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
-            running.read_to(position)
-        broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "b"}))])
-
-    assert registry.versions(f"{target}-value") == [1]
-    assert [decoded(registry, r.value)["plate"] for r in broker.consume_all(target)] == ["a", "b"]
-
-
-def test_records_wait_while_the_registry_is_unavailable(
-    broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
-) -> None:
-    """A record with a schema that is not known yet is not a bad record, and it is not lost."""
-    source, target = topic(), topic()
-    sql = f"INSERT INTO {target} SELECT STREAM plate, speed FROM {source}"
-
-    old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
-    with RegistryProxy(registry.url) as proxy:
-        env = {"SQL_SCHEMA_REGISTRY_URL": proxy.url}
-        with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
-            broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
-            running.read_to(1)
-            new_id = registry.register(f"{source}-value", NEW, "PROTOBUF")
-            with proxy.disconnecting():
-                broker.produce(source, [Record(b"k", encoded(NEW, new_id, {"plate": "b"}, "Vehicle"))])
-                away = running.wait_for(lambda s: s.restarts > 0)
-            running.read_to(2)
-
-    assert away.last_error is not None
-    assert away.last_error.code == "QUERY_FAILED"
-    assert [decoded(registry, record.value)["plate"] for record in broker.consume_all(target)] == ["a", "b"]
-
-
-def test_a_record_with_an_unknown_schema_id_is_malformed(
-    broker: Broker, registry: Registry, topic: TopicFactory, engine: SparkEngine, tmp_path: Path
-) -> None:
-    source, target = topic(), topic()
-    old_id = registry.register(f"{source}-value", OLD, "PROTOBUF")
-    broker.produce(source, [Record(b"k", encoded(OLD, old_id, {"plate": "a"}))])
-    broker.produce(source, [Record(b"k", b"\0\x7f\xff\xff\xff\0")])
-    sql = f"INSERT INTO {target} SELECT STREAM plate FROM {source}"
-    env = {"SQL_SCHEMA_REGISTRY_URL": registry.url}
-
-    with in_process(engine, broker.bootstrap, sql, f"proto-{target}", tmp_path, **env) as running:
-        failed = running.wait_for(lambda s: s.state is State.FAILED)
-
-    assert failed.reason is not None
-    assert (failed.reason.code, failed.reason.params["offset"]) == ("RECORD_MALFORMED", 1)

@@ -1,23 +1,23 @@
-"""User-defined functions in a processor on brokers: `lsql test --kafka` runs each case as a processor would."""
+"""User-defined functions in a processor on brokers, whose JVM has another class path and other settings.
+
+`lsql test --kafka` runs each case as a processor would. tests/streams runs all cases, in memory.
+"""
+
+from pathlib import Path
 
 import pytest
 
 from devkit.broker import Broker
-from tests.user_functions import FAILING, PASSING, Reports, run_cases
+from tests.user_functions import FAILING, run_cases
 
 pytestmark = pytest.mark.timeout(240)
 
-
-@pytest.fixture(scope="module")
-def reports(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Reports:
-    return run_cases(tmp_path_factory.mktemp("functions"), "--kafka", broker.bootstrap)
+PASSES = ("writes dead letters of an aggregate", "stops under every policy if a library is missing")
+FAILS = "reports the function"
 
 
-@pytest.mark.parametrize("name", PASSING)
-def test_a_case_with_functions_passes(reports: Reports, name: str) -> None:
-    assert reports[name] is None
+def test_functions_of_a_processor_return_values_and_errors(broker: Broker, tmp_path: Path) -> None:
+    reports = run_cases(tmp_path, "--kafka", broker.bootstrap, names=[*PASSES, FAILS])
 
-
-@pytest.mark.parametrize("name", FAILING)
-def test_an_error_has_the_name_of_the_function_and_the_line_of_its_class(reports: Reports, name: str) -> None:
-    assert FAILING[name] in (reports[name] or "")
+    assert FAILING[FAILS] in (reports.pop(FAILS) or "")
+    assert reports == dict.fromkeys(["the example of the guide", *PASSES])

@@ -22,38 +22,29 @@ from tests.kafka.load_of_workers import DEADLINE_S, with_workers
 pytestmark = pytest.mark.timeout(600)
 
 
-def test_workers_read_schemas_of_the_registry_and_write_dead_letters(
+def test_workers_read_schemas_and_write_dead_letters_and_stop_at_a_topic_that_was_created_again(
     broker: Broker, registry: Registry, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    source, target, dead = topic(), topic(), topic()
+    """One test, because workers take a minute to start."""
+    orders, ids, dead, source, target = (topic() for _ in range(5))
     schema = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]})
-    schema_id = registry.register(f"{source}-value", schema)
+    schema_id = registry.register(f"{orders}-value", schema)
     valid = Record(b"k", encoded(schema, schema_id, {"id": 7}))
     malformed = Record(b"k", encoded(schema, schema_id, {"id": 8})[:-1])
-    broker.produce(source, [valid, malformed])
-    sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
-        INSERT INTO {target} STORE VALUE AS JSON SELECT STREAM id + 1 AS id FROM {source}"""
-
-    with with_workers(broker, sql, f"app-{source}", tmp_path, SQL_SCHEMA_REGISTRY_URL=registry.url) as (runner, _, _):
-        runner.read_to(2, DEADLINE_S)
-
-    assert [json.loads(record.value or b"") for record in broker.consume_all(target)] == [{"id": 8}]
-    assert [record.value for record in broker.consume_all(dead)] == [malformed.value]
-
-
-def test_workers_read_no_record_at_the_position_of_a_topic_that_was_created_again(
-    broker: Broker, topic: TopicFactory, tmp_path: Path
-) -> None:
-    source, target = topic(), topic()
+    broker.produce(orders, [valid, malformed])
     values = [b'{"id": %d}' % number for number in range(8)]
     broker.produce(source, [Record(b"k", value) for value in values[:2]])
-    sql = f"INSERT INTO {target} SELECT STREAM * FROM {source}"
+    sql = f"""SET error.policy=dlq; SET dead.letter.queue='{dead}';
+        INSERT INTO {ids} STORE VALUE AS JSON SELECT STREAM id + 1 AS id FROM {orders};
+        INSERT INTO {target} SELECT STREAM * FROM {source}"""
 
-    with with_workers(broker, sql, f"app-{source}", tmp_path) as (runner, _, _):
-        runner.read_to(2, DEADLINE_S)
+    with with_workers(broker, sql, f"app-{source}", tmp_path, SQL_SCHEMA_REGISTRY_URL=registry.url) as (runner, _, _):
+        runner.read_to(4, DEADLINE_S)
         broker.delete_topic(source)
         broker.create_topic(source)
         broker.produce(source, [Record(b"k", value) for value in values[2:]])
         runner.reach("failed", DEADLINE_S)
 
+    assert [json.loads(record.value or b"") for record in broker.consume_all(ids)] == [{"id": 8}]
+    assert [record.value for record in broker.consume_all(dead)] == [malformed.value]
     assert [record.value for record in broker.consume_all(target)] == values[:2]

@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any
 
 from py4j.java_gateway import GatewayParameters, JavaGateway  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 
 from lsql_runner.jvm.java_entries import BROKER_CHANNEL
 from lsql_runner.jvm.spark_jvm import GATEWAY_PORT, GATEWAY_SECRET, SparkJvm
@@ -82,12 +83,15 @@ class SparkChannel(Channel):
 
     @contextmanager
     def _calls(self) -> Iterator[None]:
-        """Calls of the JVM. If it has ended, they fail in many ways."""
+        """Calls of the JVM. If it has ended, they fail in many ways; errors of our own code pass."""
         try:
             yield
-        except Exception:
+        except Exception as error:
+            alive = self._jvm.is_alive(_JVM_ENDS_S)
+            if alive and (isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | OSError)):
+                raise
             self._responds = False
-            if self._jvm.is_alive(_JVM_ENDS_S):
+            if alive:
                 raise self._timeout(_READ_S) from None
             self._ended = True
             raise ChannelClosedError(REASONS("JVM_GONE", reason=self._jvm.death())) from None

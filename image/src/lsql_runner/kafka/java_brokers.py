@@ -171,10 +171,10 @@ class JavaBrokers(RangeReader):
         if not ranges:
             return []
         rows = [[p.topic, p.partition, start, end] for p, (start, end) in ranges.items()]
-        *records, last = self._answer({"ask": "read", "spans": rows, "most_bytes": most_bytes})
+        *lines, last = self._answer({"ask": "read", "spans": rows, "most_bytes": most_bytes})
         if "error" in last:
             raise self._request_error(read_error(last["error"]))
-        return [_record(line["record"]) for line in records]
+        return [_record(row) for line in lines for row in line["records"]]
 
     # --- the program ---
 

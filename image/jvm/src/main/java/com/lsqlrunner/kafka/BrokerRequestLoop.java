@@ -11,8 +11,8 @@ import org.apache.kafka.common.errors.InterruptException;
  * with the settings of Kafka's client. They are not on a command line, which all users of the machine can read. Each
  * further line is a request, {@code {"ask": "topics"}}; {@link BrokerRequestHandler} lists all requests. A response is
  * {@code {"ok": ...}} or {@code {"error": {"condition": ..., "parameters": {...}}}}, with the conditions of
- * {@link BrokerError}. The response to {@code read} starts with a line {@code {"record": [topic, partition, offset,
- * key, value]}} for each record, with bytes in base64.
+ * {@link BrokerError}. The response to {@code read} starts with lines {@code {"records": [[topic, partition, offset,
+ * key, value], ...]}}, with bytes in base64.
  */
 final class BrokerRequestLoop {
     private final BlockingQueue<String> requests;

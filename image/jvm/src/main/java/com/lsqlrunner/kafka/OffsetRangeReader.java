@@ -2,8 +2,10 @@ package com.lsqlrunner.kafka;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -16,6 +18,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** Reads records by their offsets, without joining a consumer group. Its buffers are small, because the heap may be. */
 final class OffsetRangeReader implements AutoCloseable {
+    /** A line ends with the record with which its keys and values reach this size; each line costs a round trip. */
+    private static final long LINE_BYTES = 256 << 10;
+
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final Duration timeout;
     private long left;
@@ -100,12 +105,24 @@ final class OffsetRangeReader implements AutoCloseable {
             error.offsetOutOfRangePartitions().keySet().forEach(ends::remove);
             return true;
         }
+        List<ConsumerRecord<byte[], byte[]>> line = new ArrayList<>();
+        long lineBytes = 0;
         for (ConsumerRecord<byte[], byte[]> record : records) {
             Long end = ends.get(new TopicPartition(record.topic(), record.partition()));
             if (end != null && record.offset() < end && left > 0) {
-                responses.record(record);
-                left -= Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+                line.add(record);
+                int bytes = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+                left -= bytes;
+                lineBytes += bytes;
+                if (lineBytes >= LINE_BYTES) {
+                    responses.records(line);
+                    line = new ArrayList<>();
+                    lineBytes = 0;
+                }
             }
+        }
+        if (!line.isEmpty()) {
+            responses.records(line);
         }
         return !records.isEmpty();
     }

@@ -1,8 +1,10 @@
 package com.lsqlrunner.kafka;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
@@ -19,11 +21,13 @@ final class ResponseWriter {
         this.lines = lines;
     }
 
-    /** Writes one record, before the last line of the response. */
-    void record(ConsumerRecord<byte[], byte[]> record) throws IOException, InterruptedException {
-        line(
-                "record",
-                Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
+    /** Writes some records, before the last line of the response. */
+    void records(List<ConsumerRecord<byte[], byte[]>> records) throws IOException, InterruptedException {
+        List<Object> rows = new ArrayList<>(records.size());
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            rows.add(Arrays.asList(record.topic(), record.partition(), record.offset(), record.key(), record.value()));
+        }
+        line("records", rows);
     }
 
     /** Writes the last line of a successful response. */
