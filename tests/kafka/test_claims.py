@@ -44,7 +44,7 @@ def test_the_later_processor_waits_until_the_first_one_has_ended(
         produce()
         first.read_to(2 * RECORDS)
         assert first.health() == (200, [])
-        assert second.stream()["state"] == "waiting"
+        second.reach("waiting")  # it is `starting` whenever it tries again
         assert len(broker.consume_all(target)) == 2 * RECORDS
 
         jvm = first.jvm_pid()

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from lsql_runner.cases.cleanup import Cleanup
+from lsql_runner.cases.cleanup import Cleanup, deferred_interrupts
 from lsql_runner.cases.load import parse_case
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_kafka import settings_of
@@ -157,6 +157,21 @@ def test_ctrl_c_does_not_interrupt_the_cleanup() -> None:
     brokers, before = Interrupted(), signal.getsignal(signal.SIGINT)
     assert cleanup(brokers).run() == ()
     assert brokers.requests == ["g", "t", "u"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_waits_for_a_request_that_creates_something() -> None:
+    before, done = signal.getsignal(signal.SIGINT), []
+
+    def create() -> None:
+        with deferred_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("the request")
+
+    with pytest.raises(KeyboardInterrupt):
+        create()
+
+    assert done
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -81,6 +81,29 @@ def _failure(delete: Callable[[], None]) -> LsqlError | None:
 
 
 @contextmanager
+def deferred_interrupts() -> Iterator[None]:
+    """Let Ctrl-C and TERM wait for the end of the block, in the main thread.
+
+    For requests that create a resource: one that is on its way may be executed after the cleanup.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if received:
+            signal.raise_signal(received[0])
+
+
+@contextmanager
 def _ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C inside the block. Does nothing in other threads, which Ctrl-C does not interrupt."""
     if threading.current_thread() is not threading.main_thread():

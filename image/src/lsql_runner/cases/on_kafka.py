@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from lsql_runner.cases.case_run import CaseRun
-from lsql_runner.cases.cleanup import Cleanup
+from lsql_runner.cases.cleanup import Cleanup, deferred_interrupts
 from lsql_runner.cases.compare import ActualRecord
 from lsql_runner.cases.model import Case
 from lsql_runner.cases.on_memory import topic_records
@@ -152,7 +152,8 @@ class KafkaCases:
         for topic in topics:
             cleanup.topics.append(topic.name)
             try:
-                created = self._brokers.create(topic)
+                with deferred_interrupts():
+                    created = self._brokers.create(topic)
             except LsqlError as error:
                 if error.code == "TOPIC_REFUSED":
                     cleanup.topics.remove(topic.name)
@@ -211,7 +212,8 @@ class KafkaCases:
 
     def _encode_input(self, case: Case, prepared: PreparedCase) -> Batches:
         """The encoded input, with schema ids of this registry."""
-        writers = {} if self._registry is None else register_writers(case, self._registry)
+        with deferred_interrupts():
+            writers = {} if self._registry is None else register_writers(case, self._registry)
         return encode_batches(case, prepared.planned.program, prepared.planned.bound.settings, writers)
 
     def _settings_of(self, case: Case, prepared: PreparedCase, folder: Path) -> Settings:
