@@ -96,7 +96,7 @@ test-keda: cluster-tools image tools ## Run the tests of autoscaling with KEDA, 
 
 test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHROMIUM=path names another)
 	@ci/tools/chromium.sh
-	$(PYTEST) -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
+	$(PYTEST) -n $$(($(WORKERS) + 1)) --dist worksteal tests/browser $(ARGS)
 
 test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
 	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)

@@ -3,130 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from lsql_runner.config.settings import read_settings
-from lsql_runner.errors import Detail, LsqlError
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
-from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.fingerprint import fingerprint
-from lsql_runner.start.actions import PinProgram, RegisterSchema, RewindCheckpoint, describe
-from lsql_runner.start.decision import Situation, StartDecision, decide
-from lsql_runner.start.registry_schemas import unregistered_schemas
-from lsql_runner.start.state_partitions import state_partitions
-from lsql_runner.state.folder import LocalFolder
+from lsql_runner.start.actions import PinProgram, RegisterSchema, describe
 from lsql_runner.state.offset_log import SavedCheckpoint
-from lsql_runner.state.saved_state import Pinned, SavedState
-from lsql_runner.types import LONG, STRING, Field, Struct
-
-KIND = Struct((Field("g", STRING), Field("a", LONG)))
-SOURCE = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=2)
-OTHER = TopicSchema("u", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, KIND), partitions=1)
-CATALOG = Catalog({"t": SOURCE, "u": OTHER})
-P0, P1 = Partition("t", 0), Partition("t", 1)
-U0 = Partition("u", 0)
-RESETS = {P0: 0, P1: 2, U0: 0}
-STATE = LocalFolder(Path("/state/app"))
-
-CREATES = "SET defaults.topic.autocreate=true;"
-FILTER = f"{CREATES} INSERT INTO o SELECT STREAM * FROM t"
-OTHER_FILTER = f"{CREATES} INSERT INTO o SELECT STREAM a FROM t"
-COUNT = f"{CREATES} INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
-SUM = f"{CREATES} INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"
-AVRO = f"{CREATES} INSERT INTO o STORE VALUE AS AVRO SELECT STREAM a FROM t"
-DEAD_LETTERS = "SET dead.letter.queue='dead'; SET error.policy.read='dlq';"
-
-BEGIN = "begin empty checkpoints in generation 1: stateless"
-BEGIN_COUNT = "begin empty checkpoints in generation 1: stateful-0"
-PIN = "write program.json for generation 1"
-CREATE = "create topic o"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A program, and the situation in which it starts."""
-
-    sql: str
-    old: str | None = None
-    """The program that the state directory belongs to."""
-    had_partitions: int = 2
-    """The partitions of its state."""
-    topics: tuple[str, ...] = ("o", "dead")
-    generation: int = 1
-    generations: frozenset[int] = frozenset()
-    checkpoints: Mapping[tuple[int, str], SavedCheckpoint] = field(default_factory=dict)
-    starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
-    """Where the checkpoints begin."""
-    committed: Mapping[Partition, int] = field(default_factory=dict)
-    registered: bool = False
-    incompatibility: str | None = None
-    on_change: str = "fail"
-    on_loss: str = "fail"
-    set_partitions: int = 0
-    """LSQL_STATE_PARTITIONS."""
-    needed_mib: int = 640
-    container_mib: int | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    """More settings."""
-    had_topic_id: str = ""
-    topic_id: str = ""
-    group_topic_id: str = ""
-    ends: Mapping[Partition, int] = field(default_factory=dict)
-
-
-def pinned(case: Case) -> Pinned | None:
-    if case.old is None:
-        return None
-    return Pinned(
-        sql=case.old,
-        fingerprint=fingerprint(plan_text(case.old, CATALOG).plan),
-        schemas={"t": SOURCE},
-        generation=case.generation,
-        versions={},
-        starts=case.starts,
-        state_partitions=case.had_partitions,
-        topic_ids={"t": case.had_topic_id},
-    )
-
-
-def decision_of(case: Case) -> StartDecision:
-    environment = {"SQL": case.sql, "LSQL_STATE_ON_CHANGE": case.on_change, "LSQL_STATE_ON_LOSS": case.on_loss}
-    settings = read_settings(
-        {**environment, "LSQL_THREADS": "8", "LSQL_STATE_PARTITIONS": str(case.set_partitions), **case.env}
-    )
-    planned = plan_text(case.sql, CATALOG)
-    schemas = tuple(
-        replace(schema, id=7 if case.registered else None, incompatibility=case.incompatibility)
-        for schema in unregistered_schemas(planned.plan)
-    )
-    saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations)
-    situation = Situation(
-        planned=planned,
-        topics=frozenset(case.topics),
-        topic_ids={"t": case.topic_id},
-        group_ids=dict.fromkeys(case.committed, case.group_topic_id),
-        schemas=schemas,
-        committed=case.committed,
-        ends=case.ends,
-        resets=RESETS,
-        new_state_partitions=state_partitions(planned, settings).number,
-        saved=saved,
-        versions={},
-        needed_mib=case.needed_mib,
-        memory_limit_mib=case.container_mib,
-    )
-    return decide(situation, settings)
-
-
-BEGUN = SavedCheckpoint()
-READ = SavedCheckpoint(planned={P0: 6, P1: 3}, ended={P0: 5, P1: 3})
-WITH_WORKERS = {"LSQL_WORKERS_SECRET": "secret-of-the-tests", "LSQL_WORKERS_HOST": "127.0.0.1"}
-HAD_STATE = Case(
-    COUNT, old=COUNT, checkpoints={(1, "stateful-0"): READ}, generations=frozenset({1}), committed={P0: 5, P1: 3}
+from tests.unit.start.situations import (
+    AVRO,
+    BEGIN,
+    BEGIN_COUNT,
+    BEGUN,
+    COUNT,
+    CREATE,
+    DEAD_LETTERS,
+    FILTER,
+    HAD_STATE,
+    OTHER_FILTER,
+    P0,
+    P1,
+    PIN,
+    READ,
+    STATE,
+    SUM,
+    U0,
+    WITH_WORKERS,
+    Case,
+    decision_of,
 )
 
 
@@ -463,115 +368,3 @@ def test_the_continuous_mode_with_workers_is_a_warning(mode: str, env: Mapping[s
     decision = decision_of(Case(f"SET processing.mode='{mode}'; {FILTER}", env=env))
 
     assert [warning.split(",")[0] for warning in decision.warnings] == expected
-
-
-RECREATED = replace(HAD_STATE, had_topic_id="a" * 32, topic_id="b" * 32)
-
-
-def test_a_topic_that_was_created_again_refuses_the_start() -> None:
-    with pytest.raises(LsqlError) as caught:
-        decision_of(RECREATED)
-
-    assert caught.value.code == "OFFSETS_OUT_OF_RANGE"
-    reason = caught.value.params["reason"]
-    assert isinstance(reason, Detail)
-    assert (reason.code, reason.params) == ("RECREATED", {"topic": "t"})
-
-
-def test_a_topic_that_was_created_again_is_read_from_its_first_record_if_records_may_be_lost() -> None:
-    decision = decision_of(replace(RECREATED, env={"LSQL_ON_DATA_LOSS": "continue"}))
-
-    begin = {P0: 0, P1: 0}
-    assert RewindCheckpoint(1, "stateful-0", begin) in decision.actions
-    assert decision.positions == {"stateful-0": begin}
-    assert decision.warnings == ("The topic t was deleted and created again: it is read from its first record.",)
-
-
-@pytest.mark.parametrize(("had", "has"), [("a" * 32, "a" * 32), ("", "b" * 32), ("a" * 32, "")])
-def test_a_topic_with_the_same_id_or_an_unknown_one_is_continued(had: str, has: str) -> None:
-    decision = decision_of(replace(HAD_STATE, had_topic_id=had, topic_id=has))
-
-    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
-    assert not any(isinstance(action, RewindCheckpoint) for action in decision.actions)
-
-
-LOST_VOLUME = Case(FILTER, committed={P0: 5, P1: 3}, topic_id="b" * 32, group_topic_id="a" * 32)
-
-
-@pytest.mark.parametrize(
-    "had_topic",
-    [
-        pytest.param({}, id="the volume is lost"),
-        pytest.param({"old": FILTER, "had_topic_id": ""}, id="the id beside the checkpoints is not known"),
-    ],
-)
-def test_a_position_of_the_group_in_an_earlier_topic_refuses_the_start(had_topic: dict[str, str]) -> None:
-    with pytest.raises(LsqlError) as caught:
-        decision_of(replace(LOST_VOLUME, **had_topic))  # type: ignore[arg-type]
-
-    assert (caught.value.code, caught.value.params["reason"].code) == ("OFFSETS_OUT_OF_RANGE", "RECREATED")  # type: ignore[union-attr]
-
-
-def test_a_position_of_the_group_in_an_earlier_topic_is_its_first_record_if_records_may_be_lost() -> None:
-    decision = decision_of(replace(LOST_VOLUME, env={"LSQL_ON_DATA_LOSS": "continue"}))
-
-    assert decision.start_offsets == {"stateless": {P0: 0, P1: 0}}
-    assert decision.warnings == ("The topic t was deleted and created again: it is read from its first record.",)
-
-
-def test_a_position_of_the_group_in_an_earlier_topic_is_not_used_beside_a_checkpoint_in_the_present_one() -> None:
-    known = replace(HAD_STATE, had_topic_id="b" * 32, topic_id="b" * 32, group_topic_id="a" * 32)
-
-    decision = decision_of(replace(known, committed={P0: 9, P1: 9}))
-
-    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
-    assert decision.warnings == ()
-
-
-@pytest.mark.parametrize(("of_group", "has"), [("b" * 32, "b" * 32), ("", "b" * 32), ("a" * 32, "")])
-def test_a_position_of_the_group_in_the_same_topic_is_continued(of_group: str, has: str) -> None:
-    decision = decision_of(replace(LOST_VOLUME, group_topic_id=of_group, topic_id=has))
-
-    assert decision.start_offsets == {"stateless": {P0: 5, P1: 3}}
-
-
-SHORTER = replace(HAD_STATE, ends={P0: 4, P1: 8})
-
-
-@pytest.mark.parametrize(
-    ("case", "position"),
-    [
-        pytest.param(SHORTER, 6, id="a checkpoint"),
-        pytest.param(
-            replace(SHORTER, checkpoints={(1, "stateful-0"): SavedCheckpoint(planned={P0: 4}, ended={P0: 5})}),
-            5,
-            id="a batch that was planned to the end of the shorter topic",
-        ),
-        pytest.param(Case(FILTER, committed={P0: 5}, ends={P0: 4, P1: 8}), 5, id="the group"),
-    ],
-)
-def test_a_position_after_the_end_of_its_partition_refuses_the_start(case: Case, position: int) -> None:
-    with pytest.raises(LsqlError) as caught:
-        decision_of(case)
-
-    assert caught.value.code == "OFFSETS_OUT_OF_RANGE"
-    assert str(caught.value.params["reason"]) == (
-        f"partition 0 of the topic t ends at 4, before the saved position {position}"
-    )
-
-
-def test_a_position_after_the_end_of_its_partition_is_moved_there_with_another_run_if_records_may_be_lost() -> None:
-    decision = decision_of(replace(SHORTER, env={"LSQL_ON_DATA_LOSS": "continue"}))
-
-    assert RewindCheckpoint(1, "stateful-0", {P0: 4, P1: 8}) in decision.actions
-    assert decision.positions == {"stateful-0": {P0: 4, P1: 3}}
-    assert decision.warnings == (
-        "Partition 0 of the topic t ends at 4, before the saved position 6: it is read on from its end.",
-    )
-
-
-def test_a_position_at_the_end_of_its_partition_is_continued() -> None:
-    decision = decision_of(replace(HAD_STATE, ends={P0: 6, P1: 3}))
-
-    assert decision.positions == {"stateful-0": {P0: 5, P1: 3}}
-    assert not any(isinstance(action, RewindCheckpoint) for action in decision.actions)
