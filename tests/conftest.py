@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     # Otherwise SIGTERM would end the run at once and leave a broker behind.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by TERM", returncode=143))
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:  # under nohup, or in the background
             # A handler, unlike SIG_IGN, is not inherited: programs that tests start have the default, as from a shell.
             signal.signal(number, lambda *_: None)
