@@ -338,6 +338,19 @@ def test_a_target_that_was_created_again_is_searched_from_its_first_record(
     assert values(broker, target) == [*(b"written %d" % low for low in range(5)), b"again 5"]
 
 
+def test_without_remembered_offsets_the_targets_of_a_known_writer_are_searched_from_their_first_record(
+    broker: Broker, target: str, query: Query
+) -> None:
+    """A checkpoint that was restored from a copy made before the first offsets were saved."""
+    leave_open(broker, target, query, 0, [10, 11])
+
+    with query.opened():
+        assert query.remembered_offsets()[BATCH] == {target: {"0": 0}}
+        query.write([10, 11, 12])
+
+    assert values(broker, target) == [b"lost 10", b"lost 11", b"again 12"]
+
+
 def test_with_state_the_next_batch_is_not_searched_before_the_ends_at_the_start(
     broker: Broker, target: str, query: Query
 ) -> None:

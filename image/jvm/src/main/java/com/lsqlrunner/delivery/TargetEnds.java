@@ -35,6 +35,13 @@ public record TargetEnds(Map<TopicPartition, Long> offsets, Map<String, String> 
         return id == null || id.equals(present.getOrDefault(topic, id));
     }
 
+    /** The first offset of each partition. */
+    TargetEnds atBeginning() {
+        Map<TopicPartition, Long> first = new HashMap<>(offsets);
+        first.replaceAll((partition, end) -> 0L);
+        return new TargetEnds(first, ids);
+    }
+
     /** The offsets in some topics. */
     TargetEnds of(Collection<String> topics) {
         TargetEnds found = new TargetEnds(new HashMap<>(offsets), new HashMap<>(ids));
