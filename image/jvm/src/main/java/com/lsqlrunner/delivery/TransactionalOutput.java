@@ -102,6 +102,10 @@ public final class TransactionalOutput implements AutoCloseable {
     private void start(Replay replay) {
         batch = replay.batch();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
+        if (known.ids() > 0 && replay.hasBegun() && offsets.of(batch) == null) {
+            // The checkpoint was restored from a copy that was made before the first offsets were saved.
+            offsets.save(batch, targets.ends(TIMEOUT).atBeginning());
+        }
         if (known.hasAborted()) {
             // The brokers forget that they aborted a transaction when a producer is opened with the same id.
             offsets.saveAborted(batch);
@@ -117,21 +121,14 @@ public final class TransactionalOutput implements AutoCloseable {
         }
         List<InsertPositions> inserts = replay.inserts();
         TargetEnds all = targets.ends(inserts == null ? Set.of() : history.targetsOfRemoved(inserts), TIMEOUT);
-        TargetEnds ends = all.of(settings.targets);
         TargetEnds from = offsets.continueAt(batch, all.ids());
-        if (from == null && known.ids() > 0) {
-            // The checkpoint was restored from a copy that was made before the first offsets were saved.
-            from = ends.atBeginning();
-            offsets.save(batch, from);
-            if (known.hasAborted()) {
-                offsets.saveAborted(batch);
-            }
-        } else if (from != null && replay.hasBegun()) {
+        if (from != null && replay.hasBegun()) {
             from = withNewTargets(from, all);
         }
         if (inserts != null) {
             history.begin(inserts, from == null ? all.offsets() : from.offsets(), all);
         }
+        TargetEnds ends = all.of(settings.targets);
         // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
         // older copy, the targets have records of later batches with the same numbers and other content. No search may
         // find these records.
