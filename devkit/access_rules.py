@@ -13,6 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from devkit.broker import Broker
+from devkit.waiting import wait_until
 from lsql_runner.kafka.rights import Acl, operation_of
 
 USER, PASSWORD = "runner", "right"
@@ -35,15 +36,15 @@ def allow(
     name: str,
     *operations: AclOperation,
     pattern: ResourcePatternType = ResourcePatternType.LITERAL,
+    user: str = USER,
 ) -> None:
-    """Allow the user operations on a resource."""
-    rules = [
-        AclBinding(kind, name, pattern, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
-        for operation in operations
-    ]
+    """Allow a user operations on a resource."""
+    fields = [(kind, name, pattern, f"User:{user}", "*", each, AclPermissionType.ALLOW) for each in operations]
     admin = _admin(broker)  # its futures fail when it is deleted
-    for future in admin.create_acls(rules).values():
+    for future in admin.create_acls([AclBinding(*each) for each in fields]).values():
         future.result(DEADLINE_S)
+    for each in fields:
+        _await_rules(admin, AclBindingFilter(*each), exist=True)
 
 
 def grant(broker: Broker, acl: Acl) -> None:
@@ -61,15 +62,28 @@ def grant(broker: Broker, acl: Acl) -> None:
 def revoke(broker: Broker, acl: Acl) -> None:
     """Remove the right again."""
     kind, pattern = _resource(acl)
-    rules = [
-        AclBindingFilter(
-            kind, acl.name, pattern, f"User:{USER}", "*", AclOperation[operation_of(operation)], AclPermissionType.ALLOW
+    for operation in acl.operations:
+        granted = AclOperation[operation_of(operation)]
+        delete_rules(
+            broker, AclBindingFilter(kind, acl.name, pattern, f"User:{USER}", "*", granted, AclPermissionType.ALLOW)
         )
-        for operation in acl.operations
-    ]
+
+
+def delete_rules(broker: Broker, selection: AclBindingFilter) -> None:
+    """Delete the rules that a filter selects. AssertionError if there is none."""
     admin = _admin(broker)
-    for future in admin.delete_acls(rules).values():
-        assert len(future.result(DEADLINE_S)) == 1
+    [deleted] = admin.delete_acls([selection]).values()
+    assert deleted.result(DEADLINE_S), "the access rule did not exist"
+    _await_rules(admin, selection, exist=False)
+
+
+def _await_rules(admin: AdminClient, selection: AclBindingFilter, *, exist: bool) -> None:
+    """The controller answers a change of rules before the broker, which checks requests, has taken it over."""
+
+    def changed() -> bool:
+        return bool(admin.describe_acls(selection).result(DEADLINE_S)) == exist
+
+    wait_until(changed, f"the change of {selection}", DEADLINE_S)
 
 
 def _resource(acl: Acl) -> tuple[ResourceType, ResourcePatternType]:

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, but not in the way mypy asks for
-    AclBinding,
     AclBindingFilter,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
+from devkit.access_rules import allow, delete_rules
 from devkit.broker import Broker
 from devkit.cluster import KubernetesCluster
 from devkit.kubectl import Kubectl, Resource
@@ -28,6 +27,12 @@ ANY: Any = None
 OLD_USER_ACCESS = AclBindingFilter(
     ResourceType.ANY, ANY, ResourcePatternType.ANY, "User:old", ANY, AclOperation.ANY, AclPermissionType.ANY
 )
+EVERYTHING = {
+    ResourceType.TOPIC: "*",
+    ResourceType.GROUP: "*",
+    ResourceType.TRANSACTIONAL_ID: "*",
+    ResourceType.BROKER: "kafka-cluster",
+}
 SECRET_UPDATE_S = 150
 """The kubelet writes a changed Secret into running pods within about a minute."""
 FAILURE_S = 120
@@ -42,35 +47,13 @@ def secret(user: str) -> Resource:
     }
 
 
-def allow(broker: Broker, user: str) -> None:
-    everything = {
-        ResourceType.TOPIC: "*",
-        ResourceType.GROUP: "*",
-        ResourceType.TRANSACTIONAL_ID: "*",
-        ResourceType.BROKER: "kafka-cluster",
-    }
-    allowed = AclOperation.ALL, AclPermissionType.ALLOW
-    rules = [
-        AclBinding(kind, name, ResourcePatternType.LITERAL, f"User:{user}", "*", *allowed)
-        for kind, name in everything.items()
-    ]
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for future in admin.create_acls(rules).values():
-        future.result(30)
-
-
-def forbid_old_user(broker: Broker) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for future in admin.delete_acls([OLD_USER_ACCESS]).values():
-        assert future.result(30), "the access rule did not exist"
-
-
 @pytest.fixture
 def secured(cluster: KubernetesCluster) -> Iterator[Broker]:
     """A broker with a second listener, for users with a password."""
     with Broker(users=PASSWORDS, host=cluster.host) as broker:
         for user in PASSWORDS:
-            allow(broker, user)
+            for kind, name in EVERYTHING.items():
+                allow(broker, kind, name, AclOperation.ALL, user=user)
         yield broker
 
 
@@ -97,7 +80,7 @@ def test_a_rotated_secret_is_used_and_no_record_is_lost(
 
     last = processor.container()["lastState"]["terminated"]
     assert (last["exitCode"], processor.restarts()) == (0, 1)
-    forbid_old_user(secured)
+    delete_rules(secured, OLD_USER_ACCESS)
     release.traffic.write(20)
     assert release.await_records().duplicates == 0
 

@@ -16,16 +16,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation, AdminClient, ResourceType  # type: ignore[attr-defined]
 
 from ci.tools.ports import free_port
+from devkit.access_rules import USER, allow
 from devkit.broker import Broker
 from devkit.records import Record
 from devkit.registry import Registry
@@ -41,7 +35,7 @@ from lsql_runner.kafka.registry import RestRegistry
 pytestmark = pytest.mark.timeout(240)
 
 LSQL = Path(sys.prefix, "bin", "lsql")
-USER, PASSWORD = "tester", "right"
+PASSWORD = "right"
 
 CASE = """
 sql: |
@@ -420,17 +414,6 @@ def test_topics_that_the_program_creates_have_its_settings(
 # --- rights ---
 
 
-def allow(broker: Broker, kind: ResourceType, *operations: AclOperation) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    name = "kafka-cluster" if kind == ResourceType.BROKER else "*"
-    rules = [
-        AclBinding(kind, name, ResourcePatternType.LITERAL, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
-        for operation in operations
-    ]
-    for future in admin.create_acls(rules).values():
-        future.result(30)
-
-
 def test_missing_permissions_are_reported_one_by_one(
     open_cases: OpenCases, secured: Broker, write_case: WriteCase
 ) -> None:
@@ -442,22 +425,22 @@ def test_missing_permissions_are_reported_one_by_one(
 
     assert refusal(file, cases).code == "TOPIC_REFUSED"
 
-    allow(secured, topic, AclOperation.CREATE, AclOperation.DESCRIBE)
+    allow(secured, topic, "*", AclOperation.CREATE, AclOperation.DESCRIBE)
     assert refusal(file, cases).code == "BROKER_REFUSED"  # to write its input
     assert [
         f"The topic {name} of the case" in text for name, text in zip((file.source, file.out), warned, strict=True)
     ] == [True, True]
 
-    allow(secured, topic, AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
-    allow(secured, ResourceType.TRANSACTIONAL_ID, AclOperation.WRITE)
+    allow(secured, topic, "*", AclOperation.DELETE, AclOperation.WRITE, AclOperation.READ)
+    allow(secured, ResourceType.TRANSACTIONAL_ID, "*", AclOperation.WRITE)
     file = write_case(STRING_CASE)
     [first, *_] = run_case(load_case(file.path), cases)
     assert first.startswith("BROKER_REFUSED: ")  # to commit its position
     assert len(warned) == 2
 
-    allow(secured, group, AclOperation.READ, AclOperation.DESCRIBE)
+    allow(secured, group, "*", AclOperation.READ, AclOperation.DESCRIBE)
     left = run_case(load_case(file.path), cases)
     assert [line.split(":")[0] for line in left if not line.startswith(" ")] == ["CASE_CLEANUP_FAILED"]  # the group
 
-    allow(secured, group, AclOperation.DELETE)
+    allow(secured, group, "*", AclOperation.DELETE)
     assert run_case(load_case(file.path), cases) == []
