@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -175,13 +176,18 @@ class TestActions:
         expect(page.locator("#facts div", has_text="Workers").locator("dd")).to_have_text("3")
         expect(page.locator("#events")).to_contain_text("ada requested scale: 2 to 3 workers.")
 
-    def test_the_wanted_number_of_workers_is_shown(self, console: FakeConsole, visit: Open) -> None:
-        console.runners.streams["fast-vehicles"] = stream(scaling={"wanted": 4, "dryRun": True, "reason": "a lag"})
+    def test_the_wanted_number_of_workers_and_their_rate_are_shown(self, console: FakeConsole, visit: Open) -> None:
+        scaling: dict[str, Any] = {"wanted": 4, "dryRun": True, "reason": "a lag"}
+        console.runners.streams["fast-vehicles"] = stream(scaling=scaling)
         console.refresh()
         seen = opened(visit, console)
-
         facts = seen.page.locator("#facts div", has_text="Workers").locator("dd")
         expect(facts).to_have_text("2, 4 wanted (dry run)")
+
+        console.runners.streams["fast-vehicles"] = stream(scaling=scaling | {"workerRatePerSecond": 1234.5})
+        console.refresh()
+        seen.poll()
+        expect(facts).to_have_text("2, 4 wanted (dry run), 1,235 records/s each")
 
     def test_a_warning_about_the_number_stays_in_the_dialog(self, console: FakeConsole, visit: Open) -> None:
         seen = opened(visit, console)

@@ -114,7 +114,9 @@ function workersText({ workers, scaling }) {
   if (workers === null) return NONE;
   const wanted = scaling?.wanted ?? null;
   if (wanted === null) return count(workers);
-  return `${count(workers)}, ${count(wanted)} wanted${scaling.dryRun ? " (dry run)" : ""}`;
+  const rate = scaling.workerRatePerSecond ?? null; // runners before 0.2 do not report it
+  const each = rate === null ? "" : `, ${count(Math.round(rate))} records/s each`;
+  return `${count(workers)}, ${count(wanted)} wanted${scaling.dryRun ? " (dry run)" : ""}${each}`;
 }
 
 function showEvents(events) {
