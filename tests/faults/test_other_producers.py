@@ -23,6 +23,7 @@ FOREIGN = b"foreign"
 AFTER = 30
 EVERY_S = 0.05
 TIMEOUT_S = 30
+OPEN_MS = 300_000
 
 
 def is_own(record: Record) -> bool:
@@ -89,7 +90,12 @@ def test_a_transaction_of_another_producer_is_open_from_the_kill_to_the_replay(
     """A reader of committed records cannot pass it."""
     with Scenario(broker, suite, tmp_path) as scenario:
         other = Producer(
-            {"bootstrap.servers": broker.bootstrap, "log_level": 0, "transactional.id": f"open-{scenario.mark}"}
+            {
+                "bootstrap.servers": broker.bootstrap,
+                "log_level": 0,
+                "transactional.id": f"open-{scenario.mark}",
+                "transaction.timeout.ms": OPEN_MS,  # the broker would abort it after 60 s
+            }
         )
         other.init_transactions(TIMEOUT_S)
         other.begin_transaction()
