@@ -23,10 +23,11 @@ DEADLINE_S = 30
 
 
 class Jvm:
-    """Reports lines, calls `then`, and ends."""
+    """Reports lines, the last of which may be its exit code, calls `then`, and ends."""
 
     def __init__(self, lines: Sequence[str], then: Callable[[], None]) -> None:
-        self._lines = lines
+        self._lines = [line for line in lines if not line.isdigit()]
+        self._code = next((int(line) for line in lines if line.isdigit()), 0)
         self._then = then
         self.decommissioned = False
         self.closed = False
@@ -40,7 +41,7 @@ class Jvm:
 
     def close(self) -> int:
         self.closed = True
-        return 0
+        return self._code
 
 
 @pytest.fixture
@@ -91,6 +92,16 @@ def test_a_refused_worker_says_so_and_asks_again(
     assert joined == [False] * 3
     said = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert [record.__dict__["processor"] for record in said] == ["9.9.9"]
+
+
+def test_a_jvm_that_fails_is_named_and_started_again(
+    processor: Workers, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    started, _ = run(processor, tmp_path, [["3"], ["joined", "134"], ["joined"]])
+
+    assert len(started) == 3
+    said = [record.__dict__["reason"] for record in caplog.records if record.levelno == logging.ERROR]
+    assert said == ["out of heap", "exit code 134"]
 
 
 def test_a_worker_waits_for_the_processor_and_is_alive_meanwhile(

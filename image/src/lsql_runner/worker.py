@@ -19,6 +19,7 @@ from lsql_runner.config.jvm_options import connector_mib, jvm_options_for
 from lsql_runner.config.settings import read_settings
 from lsql_runner.container.budget import worker_budget
 from lsql_runner.container.limits import cores, memory_limit_mib
+from lsql_runner.jvm.java import OUT_OF_HEAP
 from lsql_runner.jvm.worker_jvm import WorkerJvm
 from lsql_runner.jvm.workers import Workers
 from lsql_runner.observe.logs import configure
@@ -124,7 +125,9 @@ class WorkerLoop:
         finally:
             self._joined.unlink(missing_ok=True)
             self._jvm = None
-            jvm.close()
+            if code := jvm.close():
+                reason = "out of heap" if code == OUT_OF_HEAP else f"exit code {code}"
+                self._say(logging.ERROR, "the JVM of the worker failed", reason=reason)
         return joined
 
     def _report(self, step: str, detail: str) -> None:

@@ -54,7 +54,7 @@ def test_the_worker_gets_the_processor_its_own_address_and_its_cores(started: Wo
 
     place = arguments.index(WORKER_PROGRAM)
     assert arguments[place + 1 : place + 6] == ["processor", "7077", "10.0.0.7", "1", "160"]
-    assert "-Xmx40m" in arguments
+    assert "-Xmx64m" in arguments
 
 
 def test_the_secret_is_on_no_command_line_and_in_one_variable(started: WorkerJvm, tmp_path: Path) -> None:
