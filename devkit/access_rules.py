@@ -64,17 +64,18 @@ def revoke(broker: Broker, acl: Acl) -> None:
     kind, pattern = _resource(acl)
     for operation in acl.operations:
         granted = AclOperation[operation_of(operation)]
-        delete_rules(
-            broker, AclBindingFilter(kind, acl.name, pattern, f"User:{USER}", "*", granted, AclPermissionType.ALLOW)
-        )
+        rule = AclBindingFilter(kind, acl.name, pattern, f"User:{USER}", "*", granted, AclPermissionType.ALLOW)
+        assert delete_rules(broker, rule) == 1
 
 
-def delete_rules(broker: Broker, selection: AclBindingFilter) -> None:
-    """Delete the rules that a filter selects. AssertionError if there is none."""
+def delete_rules(broker: Broker, selection: AclBindingFilter) -> int:
+    """Delete the rules that a filter selects, and return their number. AssertionError if there is none."""
     admin = _admin(broker)
-    [deleted] = admin.delete_acls([selection]).values()
-    assert deleted.result(DEADLINE_S), "the access rule did not exist"
+    [future] = admin.delete_acls([selection]).values()
+    deleted = future.result(DEADLINE_S)
+    assert deleted, "the access rule did not exist"
     _await_rules(admin, selection, exist=False)
+    return len(deleted)
 
 
 def _await_rules(admin: AdminClient, selection: AclBindingFilter, *, exist: bool) -> None:

@@ -125,7 +125,8 @@ class WorkerLoop:
         finally:
             self._joined.unlink(missing_ok=True)
             self._jvm = None
-            if code := jvm.close():
+            code = jvm.close()
+            if code != 0 and not self._stops:
                 reason = "out of heap" if code == OUT_OF_HEAP else f"exit code {code}"
                 self._say(logging.ERROR, "the JVM of the worker failed", reason=reason)
         return joined

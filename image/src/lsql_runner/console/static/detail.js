@@ -114,7 +114,7 @@ function workersText({ workers, scaling }) {
   if (workers === null) return NONE;
   const wanted = scaling?.wanted ?? null;
   if (wanted === null) return count(workers);
-  const rate = scaling.workerRatePerSecond ?? null; // runners before 0.2 do not report it
+  const rate = scaling.workerRatePerSecond ?? null; // older runners do not report it
   const each = rate === null ? "" : `, ${count(Math.round(rate))} records/s each`;
   return `${count(workers)}, ${count(wanted)} wanted${scaling.dryRun ? " (dry run)" : ""}${each}`;
 }
