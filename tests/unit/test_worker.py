@@ -100,8 +100,8 @@ def test_a_jvm_that_fails_is_named_and_started_again(
     started, _ = run(processor, tmp_path, [["3"], ["joined", "134"], ["joined", "137"]])
 
     assert len(started) == 3  # the last one is killed because the worker stops
-    said = [record.__dict__["reason"] for record in caplog.records if record.levelno == logging.ERROR]
-    assert said == ["out of heap", "exit code 134"]
+    said = [(each.message, each.__dict__["exit_code"]) for each in caplog.records if each.levelno == logging.ERROR]
+    assert said == [("the JVM of the worker ran out of heap", "3"), ("the JVM of the worker failed", "134")]
 
 
 def test_a_worker_waits_for_the_processor_and_is_alive_meanwhile(

@@ -127,8 +127,8 @@ class WorkerLoop:
             self._jvm = None
             code = jvm.close()
             if code != 0 and not self._stops:
-                reason = "out of heap" if code == OUT_OF_HEAP else f"exit code {code}"
-                self._say(logging.ERROR, "the JVM of the worker failed", reason=reason)
+                ended = "ran out of heap" if code == OUT_OF_HEAP else "failed"
+                self._say(logging.ERROR, f"the JVM of the worker {ended}", exit_code=str(code))
         return joined
 
     def _report(self, step: str, detail: str) -> None:
