@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import CDPSession, Route, expect
 
 from devkit.console_fixtures import FakeConsole, token_settings
 from devkit.fake_cluster import workload
@@ -124,6 +123,12 @@ class TestSort:
         assert seen.names() == sorted(BY_STATE)
 
 
+def processor_time_s(devtools: CDPSession) -> float:
+    """The time for which the page's thread has computed, which other processes do not change."""
+    metrics = devtools.send("Performance.getMetrics")["metrics"]
+    return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
+
+
 class TestMany:
     @pytest.fixture
     def console(self) -> FakeConsole:
@@ -138,7 +143,9 @@ class TestMany:
         seen = visit(console)
         expect(seen.page.locator("#processors tbody tr")).to_have_count(1000)
 
-        begun = time.monotonic()
+        devtools = seen.page.context.new_cdp_session(seen.page)
+        devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+        begun = processor_time_s(devtools)
         seen.page.get_by_label("Filter").fill("p-0999")
         expect(seen.page.locator("#processors tbody tr")).to_have_count(1)
         seen.page.get_by_label("Filter").fill("")
@@ -146,7 +153,7 @@ class TestMany:
         seen.page.get_by_role("button", name="Lag").click()
         expect(seen.page.locator("#processors tbody tr").first).to_contain_text("p-0999")
 
-        assert time.monotonic() - begun < 8
+        assert processor_time_s(devtools) - begun < 4
 
     def test_a_refresh_changes_only_cells_that_differ(self, console: FakeConsole, visit: Open) -> None:
         seen = visit(console)
