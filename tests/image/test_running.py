@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from devkit.broker import Broker
 from devkit.container import MIB, Container
 from devkit.records import Record
+from lsql_runner.jvm.collector import FIRST_OLD_MIB
 from tests.conftest import TopicFactory
 from tests.image.conftest import ProcessorOptions, RunProcessor
 
@@ -60,16 +62,21 @@ def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactor
     """With AOTMode=on, a JVM that cannot use its cache ends at once."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
-    required_cache = {"JAVA_OPTS": "-XX:AOTMode=on -Xlog:class+load:file=/tmp/classes.log"}
+    logs = "-Xlog:class+load:file=/tmp/classes.log -Xlog:aot=info:file=/tmp/cache.log"
+    required_cache = {"JAVA_OPTS": f"-XX:AOTMode=on {logs}"}
 
     with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, env=required_cache)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
 
         assert mapped(jvm_of(processor.container), "classes.aot")
         loaded = (processor.container.folder / "tmp/classes.log").read_text().splitlines()
+        [objects] = re.findall(
+            r"Loaded heap +region .* size (\d+)", (processor.container.folder / "tmp/cache.log").read_text()
+        )
     not_cached = [line for line in loaded if "source: shared objects file" not in line]
     assert len(loaded) > 15_000
     assert len(not_cached) < 1_000, f"{len(not_cached)} classes are not from the cache; the last: {not_cached[-5:]}"
+    assert int(objects) < FIRST_OLD_MIB * 2**20 / 2, "a JVM whose heap is too small for these objects ends at its start"
 
 
 def test_a_stateless_processor_uses_much_less_than_the_default_limit(

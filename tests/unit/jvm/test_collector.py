@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lsql_runner.jvm.collector import SMALL_HEAP_MIB, collector_options
+from lsql_runner.jvm.collector import FIRST_OLD_MIB, SMALL_HEAP_MIB, collector_options
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +29,12 @@ def test_a_large_heap_does_not_shrink() -> None:
 
     assert "-XX:+UseParallelGC" in options
     assert not [option for option in options if "HeapFreeRatio" in option]
+
+
+@pytest.mark.parametrize(
+    ("heap_mib", "first_mib"),
+    [(40, 40), (400, 120 + FIRST_OLD_MIB), (SMALL_HEAP_MIB + 1, 2 * FIRST_OLD_MIB)],
+    ids=["at most the whole heap", "a small heap", "a large heap"],
+)
+def test_the_space_for_old_objects_is_large_enough_for_those_of_the_cache(heap_mib: int, first_mib: int) -> None:
+    assert f"-XX:InitialHeapSize={first_mib}m" in collector_options(heap_mib)
