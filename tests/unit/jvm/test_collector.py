@@ -33,8 +33,8 @@ def test_a_large_heap_does_not_shrink() -> None:
 
 @pytest.mark.parametrize(
     ("heap_mib", "first_mib"),
-    [(40, 40), (400, 120 + FIRST_OLD_MIB), (SMALL_HEAP_MIB + 1, 2 * FIRST_OLD_MIB)],
-    ids=["at most the whole heap", "a small heap", "a large heap"],
+    [(40, 40), (400, 120 + FIRST_OLD_MIB), (SMALL_HEAP_MIB + 1, 2 * FIRST_OLD_MIB), (16_384, 512)],
+    ids=["at most the whole heap", "a small heap", "a large heap", "not less than by default"],
 )
 def test_the_space_for_old_objects_is_large_enough_for_those_of_the_cache(heap_mib: int, first_mib: int) -> None:
     assert f"-XX:InitialHeapSize={first_mib}m" in collector_options(heap_mib)

@@ -29,7 +29,9 @@ def collector_options(heap_mib: int) -> tuple[str, ...]:
         # Serial on one core, where threads would compete. Objects of a batch are garbage when it ends: with more than a
         # fifth of the heap for new objects, the JVM only collects later.
         collector = "-XX:+UseParallelGC" if cores() > 1 else "-XX:+UseSerialGC"
-        return (collector, "-XX:NewRatio=4", f"-XX:InitialHeapSize={2 * FIRST_OLD_MIB}m", _SPARKS_COLLECTIONS)
+        # The JVM's default is a 64th of the container's memory: a large heap does not begin with less.
+        first_mib = max(2 * FIRST_OLD_MIB, heap_mib // 32)
+        return (collector, "-XX:NewRatio=4", f"-XX:InitialHeapSize={first_mib}m", _SPARKS_COLLECTIONS)
     shrinking = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
     # Of fixed size: in a share of a heap that has shrunk, the JVM collected 17 times a second.
     young_mib = heap_mib * 3 // 10
