@@ -6,6 +6,7 @@ Only batches of a topic show it: their source decides how a batch is evaluated.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ WARM_UP = 4
 FIRST_RULE = "Optimizer$FinishAnalysis"
 MEASURED = 12
 """More than the ten batches after which Spark makes a snapshot by default, in a child process."""
+
+ENDED_SESSION = re.compile(r"rm -rf \S+/artifacts-[^/]+/[^/]+$")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,11 @@ def counts(engine: SparkEngine) -> Counts:
 
 @contextmanager
 def recorded_processes(path: Path) -> Iterator[list[str]]:
-    """The commands of the processes that the JVM starts within the block."""
+    """The commands of the processes that the JVM starts within the block.
+
+    Without `rm` of the directory of a session: a query that has ended leaves its session to the garbage collector,
+    which ends earlier tests' sessions at any time.
+    """
     commands: list[str] = []
     recording = java_class("jdk.jfr.Recording")()
     recording.enable("jdk.ProcessStart")
@@ -57,7 +64,8 @@ def recorded_processes(path: Path) -> Iterator[list[str]]:
         file = java_class("java.io.File")(str(path)).toPath()
         recording.dump(file)
         events = java_class("jdk.jfr.consumer.RecordingFile").readAllEvents(file)
-        commands += [event.getString("command") for event in events]
+        started = [event.getString("command") for event in events]
+        commands += [command for command in started if not ENDED_SESSION.match(command)]
     finally:
         recording.close()
 
