@@ -19,7 +19,7 @@ from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Ser
 from lsql_runner.formats.declared import parse_topics
 from lsql_runner.jvm.failures import Failure, classify
 from lsql_runner.pipeline import plan_text
-from lsql_runner.types import STRING, parse_type
+from lsql_runner.types import NUMERIC, STRING, Field, Struct, parse_type
 from tests.secret_places import PLACES, shown
 
 pytestmark = pytest.mark.timeout(400)  # the first test waits for the JVM
@@ -99,6 +99,34 @@ def test_the_error_names_the_field_or_clause_that_fails(engine: MemoryEngine, se
     assert str(error.params["reason"]).startswith(
         f'{place}: The value *** of the type "STRING" cannot be cast to "INT"'
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("i / (i - 2)", "Division by zero"),
+        ("i % (i - 2)", "Remainder by zero"),
+        ("i * 99999999999999999999 + i", "*** cannot be represented as Decimal(38, 18)"),
+        ("CAST(i * 9999999999 AS int)", "due to an overflow"),
+    ],
+)
+def test_a_record_with_an_error_of_exact_numbers_is_named(engine: MemoryEngine, expression: str, reason: str) -> None:
+    """Only fields of a sample have such numbers, whose operators are our own."""
+    value = Serde(JSON_FORMAT, Struct((Field("i", NUMERIC, nullable=False),)))
+    catalog = Catalog({"t": TopicSchema("t", Serde(STRING_FORMAT, STRING), value)})
+    program = plan_text(f"INSERT INTO o SELECT STREAM {expression} AS x FROM t", catalog)
+    rows = [
+        TopicRecord(topic="t", key=b"k", value=b'{"i": %d}' % i, timestamp_ms=7, partition=0, offset=offset)
+        for offset, i in enumerate((0, 2))
+    ]
+
+    with hidden_values():
+        error = engine.run(program.plan, [rows]).error
+
+    assert error is not None
+    assert (error.code, error.params["offset"]) == ("RECORD_REFUSED", 1)
+    assert str(error.params["reason"]).startswith("field x: ")
+    assert reason in str(error.params["reason"])
 
 
 @pytest.mark.parametrize(

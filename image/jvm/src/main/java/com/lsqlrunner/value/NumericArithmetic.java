@@ -4,12 +4,15 @@ import com.lsqlrunner.expression.BinaryFunction;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
+import org.apache.spark.QueryContext;
+import org.apache.spark.SparkArithmeticException;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.errors.QueryExecutionErrors;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
+import scala.collection.immutable.Map;
 
 /**
  * The sum, difference, product or quotient of two numbers of the type NUMERIC, with 18 digits after the point. Spark
@@ -48,7 +51,11 @@ public final class NumericArithmetic extends BinaryFunction {
 
     private static BigDecimal quotient(BigDecimal a, BigDecimal b) {
         if (b.signum() == 0) {
-            throw QueryExecutionErrors.divideByZeroError(null);
+            // PySpark cannot read Spark's own error without a place in the SQL.
+            throw new SparkArithmeticException(
+                    "DIVIDE_BY_ZERO",
+                    new Map.Map1<>("config", SQLConf.ANSI_ENABLED().key()),
+                    new QueryContext[0]);
         }
         return isWhole(a) && isWhole(b) ? a.divideToIntegralValue(b) : a.divide(b, TYPE.scale(), RoundingMode.HALF_UP);
     }
