@@ -105,14 +105,14 @@ def _check_field_names(expr: ast.Call, row: Function | AggregateFunction, args: 
 
 
 def _argument_value(
-    expr: ast.Call, row: Function | AggregateFunction, position: int, found: str, expected: Detail
+    expr: ast.Call, row: Function | AggregateFunction, position: int, value: str, expected: Detail
 ) -> LsqlError:
     return LsqlError(
         "ARGUMENT_VALUE",
         expr.args[position].span,
         position=position + 1,
         function=row.name,
-        found=found[:60],
+        found=value[:60],
         expected=expected,
     )
 

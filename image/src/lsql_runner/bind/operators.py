@@ -202,16 +202,16 @@ def _operator_types(
     )
 
 
-def operand_type(op: str, found: DataType, span: Span, expected: str, targets: Sequence[DataType]) -> LsqlError:
+def operand_type(op: str, kind: DataType, span: Span, expected: str, targets: Sequence[DataType]) -> LsqlError:
     """OPERAND_TYPE.
 
     Args:
-        found: the type of the operand.
+        kind: the type of the operand.
         expected: the types that fit, for the sentence.
         targets: the same, the best first.
     """
-    instead = instead_of(found, targets)
-    return LsqlError("OPERAND_TYPE", span, op=op, expected=expected, found=describe(found), instead=instead)
+    instead = instead_of(kind, targets)
+    return LsqlError("OPERAND_TYPE", span, op=op, expected=expected, found=describe(kind), instead=instead)
 
 
 def headers(scope: Scope | JoinScope, span: Span) -> ColumnRef:

@@ -55,11 +55,11 @@ def column(expr: Expr, columns: Columns) -> Column:
 
 @column.register
 def _(expr: ColumnRef, columns: Columns) -> Column:
-    found = columns[expr.name]
+    field = columns[expr.name]
     for step in expr.path:
         # `get` returns null for an index outside the array; [] would stop the query.
-        found = F.get(found, F.lit(step)) if isinstance(step, int) else found.getField(step)
-    return found
+        field = F.get(field, F.lit(step)) if isinstance(step, int) else field.getField(step)
+    return field
 
 
 @column.register

@@ -175,9 +175,9 @@ def narrowed_column(value: Column, whole: DataType, wanted: DataType) -> Column:
 
 
 def _member(kind: Struct, name: str) -> DataType:
-    found = kind.field(name)
-    assert found is not None
-    return found.type
+    field = kind.field(name)
+    assert field is not None
+    return field.type
 
 
 def key_row_id(key: Undecoded) -> Column:

@@ -1,7 +1,7 @@
 """Names of INSERTs, for the identities of their records: a name belongs to what an INSERT does, not to its place.
 
-An INSERT that continues one of the last start takes over its name, so that its records that are written already are
-found after a kill, also if the program was edited in between. A new one is named by its content: a name that another
+An INSERT that continues one of the last start takes over its name, so that a start after a kill finds its records that
+are written already, also if the program was edited in between. A new one is named by its content: a name that another
 INSERT had before would count the records of that one as written.
 """
 
@@ -89,7 +89,7 @@ def _names(writes: Iterable[WriteTopic], earlier: list[InsertFingerprint]) -> li
 def _new_name(insert: InsertFingerprint, used: set[str]) -> str:
     """A name of the content; with a number if it is used, for example by an INSERT that was edited since."""
     name = f"{insert.target}#{hashlib.sha256(insert.content.encode()).hexdigest()[:_DIGITS]}"
-    number, found = 1, name
-    while found in used:
-        number, found = number + 1, f"{name}-{number}"
-    return found
+    number, candidate = 1, name
+    while candidate in used:
+        number, candidate = number + 1, f"{name}-{number}"
+    return candidate

@@ -21,8 +21,8 @@ def number_random_values(plan: Plan) -> Plan:
         return plan
     numbers = {span: number for number, span in enumerate(spans)}
 
-    def visit(found: Expr) -> Expr | None:
-        return replace(found, call=numbers[found.span]) if isinstance(found, RandomBits) else None
+    def visit(expr: Expr) -> Expr | None:
+        return replace(expr, call=numbers[expr.span]) if isinstance(expr, RandomBits) else None
 
     def numbered(expr: Expr) -> Expr:
         return rewrite(expr, visit)
@@ -33,13 +33,13 @@ def number_random_values(plan: Plan) -> Plan:
     def side(below: JoinSide) -> JoinSide:
         return replace(below, keys=tuple(numbered(key) for key in below.keys))
 
-    def part(found: Part) -> Part:
-        match found:
+    def numbered_part(part: Part) -> Part:
+        match part:
             case UnnamedValue(expr):
                 return UnnamedValue(numbered(expr))
             case Fields(fields, extends):
                 return Fields(tuple((name, numbered(expr)) for name, expr in fields), extends)
-        return found
+        return part
 
     def change(node: PlanNode) -> PlanNode:
         match node:
@@ -57,7 +57,7 @@ def number_random_values(plan: Plan) -> Plan:
                 calls = tuple((slot, numbered_call(call)) for slot, call in node.calls)
                 return replace(node, keys=keys, calls=calls, event_time=numbered(node.event_time))
             case Project():
-                return replace(node, key=part(node.key), value=part(node.value), ts=numbered(node.ts))
+                return replace(node, key=numbered_part(node.key), value=numbered_part(node.value), ts=numbered(node.ts))
         return node
 
     return rewrite_nodes(plan, change)

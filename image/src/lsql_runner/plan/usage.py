@@ -76,7 +76,7 @@ def fields_read(query: Query) -> dict[str, DataType]:
         for read in _reads(write.input, _target_exprs(write)):
             schema = read.node.schema
             kinds.setdefault(schema.topic, []).append(narrow_type(schema.value.type, paths_into("value", read.exprs)))
-    return {topic: _union(found) for topic, found in kinds.items()}
+    return {topic: _union(of_topic) for topic, of_topic in kinds.items()}
 
 
 def parts_read(write: Write) -> dict[str, frozenset[str]]:

@@ -86,8 +86,8 @@ def syntax_hint(
         return HINTS("SEMICOLON")
     if code in _ENDS and word in _CLAUSES:
         return HINTS("ORDER", clause=_CLAUSES[word])
-    if found := _query_hint(before, token, expected):
-        return found
+    if hint := _query_hint(before, token, expected):
+        return hint
     if code in _NAMES and word in keywords:
         return HINTS("KEYWORD", word=word, name=token.text)
     return HINTS("PLACE")

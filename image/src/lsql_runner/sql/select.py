@@ -193,11 +193,11 @@ class _SelectReader:
         legacy: ast.WindowClause | None = None
         while True:
             if cursor.at_word(*_WINDOWS) and cursor.at_symbol("(", distance=1):
-                found = _read_legacy_window(cursor)
+                clause = _read_legacy_window(cursor)
                 earlier = legacy or window
                 if earlier is not None:
-                    raise LsqlError("WINDOW_DUPLICATE", found.span, [("the first window", earlier.span)])
-                legacy = found
+                    raise LsqlError("WINDOW_DUPLICATE", clause.span, [("the first window", earlier.span)])
+                legacy = clause
             else:
                 fields.append(read_expression(cursor))
             if not cursor.take_symbol(","):
