@@ -67,7 +67,9 @@ class ProtoSchema:
         """
         if not self._messages:
             raise InvalidValue(_REASONS("MESSAGE_MISSING"))
-        by_name = {found.full_name.removeprefix(self._prefix): indexes for indexes, found in self._messages.items()}
+        by_name = {
+            descriptor.full_name.removeprefix(self._prefix): indexes for indexes, descriptor in self._messages.items()
+        }
         indexes = by_name.get(name or "", (0,))
         message = GetMessageClass(self._messages[indexes])()
         _fill(message, value, "")
@@ -122,14 +124,14 @@ def _decode_indexes(data: bytes) -> tuple[MessageIndexes, int]:
 
     def number() -> int:
         nonlocal at
-        found = shift = 0
+        varint = shift = 0
         while True:
             if at >= len(data) or shift > 28:
                 raise InvalidValue(_REASONS("INDEXES_INVALID"))
-            found |= (data[at] & 0x7F) << shift
+            varint |= (data[at] & 0x7F) << shift
             shift, at = shift + 7, at + 1
             if data[at - 1] < 0x80:
-                return found >> 1
+                return varint >> 1
 
     count = number()
     if count > len(data):

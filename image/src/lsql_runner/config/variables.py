@@ -64,15 +64,15 @@ def read_variables(environment: Mapping[str, str], names: Collection[str]) -> Va
     return variables
 
 
-def _kind(found: Variables, name: str, names: Collection[str]) -> dict[str, str] | None:
+def _kind(variables: Variables, name: str, names: Collection[str]) -> dict[str, str] | None:
     """The dictionary for a variable's value; None if the variable is not one of the runner's."""
     if name in names:
-        return found.settings
+        return variables.settings
     if name.startswith(_CLIENT_PREFIXES):
-        return found.client_keys
+        return variables.client_keys
     if name.startswith(OPTION) and name != OPTION:
-        return found.state_options
-    return found.sinks if SINK_VARIABLE.fullmatch(name) else None
+        return variables.state_options
+    return variables.sinks if SINK_VARIABLE.fullmatch(name) else None
 
 
 def _read(path: str, errors: str) -> str:

@@ -269,10 +269,10 @@ def _write_type(kind: DataType, name: str) -> Any:
             return {"type": "map", "values": ["null", _write_type(value, f"{name}_value")]}
         case Struct(fields):
             return {"type": "record", "name": name, "fields": [_write_field(f, name) for f in fields]}
-    found = _WRITTEN.get(kind)
-    if found is None:
+    avro_type = _WRITTEN.get(kind)
+    if avro_type is None:
         raise FormatError(_REASONS("TYPE_UNSUPPORTED", type=describe(kind)))
-    return found
+    return avro_type
 
 
 def _write_field(f: Field, record: str) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def _mismatch_inside(value: Any, kind: DataType, path: str, includes_values: boo
     for part in parts:
         if part[0] is None and not nullable:
             return f"{part[2]} is null, which is not allowed"
-        found = _mismatch(*part, includes_values)
-        if found is not None:
-            return found
+        mismatch = _mismatch(*part, includes_values)
+        if mismatch is not None:
+            return mismatch
     return None
 
 

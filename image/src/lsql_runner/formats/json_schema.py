@@ -140,10 +140,10 @@ class _Reader:
                 return self._object(here, place, enclosing)
             case "array":
                 return self._array(here, place, enclosing)
-        found = _KINDS.get(name) if isinstance(name, str) else None
-        if found is None:
+        kind = _KINDS.get(name) if isinstance(name, str) else None
+        if kind is None:
             raise FormatError(_REASONS("TYPE_INVALID", type=repr(name)), place)
-        return found
+        return kind
 
     def _object(self, here: LocatedSchema, place: str, enclosing: tuple[int, ...]) -> DataType:
         """A struct if the schema has properties, else a map."""

@@ -52,15 +52,15 @@ def inline_imports(text: str, imports: Mapping[str, str]) -> str:
     )
 
 
-def _collect_imports(file: ProtoFile, texts: Mapping[str, str], found: dict[str, ProtoFile]) -> dict[str, ProtoFile]:
+def _collect_imports(file: ProtoFile, texts: Mapping[str, str], files: dict[str, ProtoFile]) -> dict[str, ProtoFile]:
     for name in file.imports:
-        if name in found or name.startswith(_OF_GOOGLE):
+        if name in files or name.startswith(_OF_GOOGLE):
             continue
         if name not in texts:
             raise FormatError(_REASONS("IMPORT_MISSING", name=name))
-        found[name] = parse_proto(texts[name])
-        _collect_imports(found[name], texts, found)
-    return found
+        files[name] = parse_proto(texts[name])
+        _collect_imports(files[name], texts, files)
+    return files
 
 
 def _rewritten(

@@ -62,7 +62,7 @@ class _Parser:
     """Reads tokens from left to right."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = [found.group() for found in _TOKEN.finditer(text) if found.lastgroup != "space"]
+        self._tokens = [match.group() for match in _TOKEN.finditer(text) if match.lastgroup != "space"]
         self._at = 0
 
     def file(self) -> ProtoFile:

@@ -248,7 +248,7 @@ class _Answer(BaseModel):
 class _Schema(_Answer):
     text: str = Field(alias="schema")
     kind: Annotated[str, BeforeValidator(lambda kind: kind or _DEFAULT_KIND)] = Field(_DEFAULT_KIND, alias="schemaType")
-    references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda found: found or ())] = ()
+    references: Annotated[tuple[SchemaReference, ...], BeforeValidator(lambda references: references or ())] = ()
 
     def registered(self, schema_id: int) -> RegisteredSchema:
         return RegisteredSchema(schema_id, self.kind, self.text, self.references)

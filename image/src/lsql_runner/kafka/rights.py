@@ -55,16 +55,16 @@ def _options(acl: Acl) -> str:
     return f"{operations} --{acl.resource} {shlex.quote(acl.name)}{pattern}"
 
 
-def missing_rights(needed: Mapping[str, Collection[Right]], found: Mapping[str, Collection[str]]) -> Detail | None:
+def missing_rights(needed: Mapping[str, Collection[Right]], granted: Mapping[str, Collection[str]]) -> Detail | None:
     """The missing rights on the first topic on which rights are missing, as a reason; None if none is missing.
 
     Args:
         needed: the rights by topic.
-        found: the operations that are allowed, by topic, as the protocol names them (`READ`). Topics that are not in it
-            are not checked.
+        granted: the operations that are allowed, by topic, as the protocol names them (`READ`). Topics that are not in
+            it are not checked.
     """
     for topic, rights in needed.items():
-        missing = [right for right in sorted(rights) if topic in found and operation_of(right) not in found[topic]]
+        missing = [right for right in sorted(rights) if topic in granted and operation_of(right) not in granted[topic]]
         if missing:
             return RIGHTS("TOPIC", rights=", ".join(missing), topic=topic)
     return None

@@ -129,7 +129,9 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *warnings,
             *_recreated_warnings(recreated),
             *_shorter_warnings(shorter, situation.ends),
-            *_restored(_at_most(situation.committed, situation.ends) if shorter else situation.committed, checkpoints),
+            *_restore_warnings(
+                _at_most(situation.committed, situation.ends) if shorter else situation.committed, checkpoints
+            ),
             *_memory_warnings(situation),
             *_worker_memory_warnings(continued.plan, settings, partitions),
             *_mode_warnings(situation, settings),
@@ -238,13 +240,13 @@ def _rewinds(
     plan: Plan, checkpoints: Collection[str], generation: int, last: Mapping[Partition, int]
 ) -> tuple[Action, ...]:
     """The actions that move the saved positions of checkpoints back."""
-    found = []
+    rewinds = []
     for query in plan.queries:
         topics = {source.topic for source in query.sources}
         of_query = {place: offset for place, offset in last.items() if place.topic in topics}
         if of_query and query.name in checkpoints:
-            found.append(RewindCheckpoint(generation, query.name, of_query))
-    return tuple(found)
+            rewinds.append(RewindCheckpoint(generation, query.name, of_query))
+    return tuple(rewinds)
 
 
 def _shorter_warnings(shorter: Mapping[Partition, int], ends: Mapping[Partition, int]) -> tuple[str, ...]:
@@ -271,7 +273,9 @@ def _continuation(planned: PlannedProgram, pinned: Pinned, settings: Settings) -
     return discontinued(planned.plan, *continued.changes, change)
 
 
-def _restored(committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]) -> tuple[str, ...]:
+def _restore_warnings(
+    committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]
+) -> tuple[str, ...]:
     """A warning for each checkpoint that is older than the position of the group.
 
     The group gets a position after the batch has ended in all checkpoints.
@@ -370,12 +374,12 @@ def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, reb
         known = saved.pinned.starts.get(query.name, {})
     elif not rebuilds:
         known = {**situation.committed, **_positions_of_predecessors(saved, query)}
-    found = {}
+    offsets = {}
     for partition in partitions_of(query.sources):
         offset = known.get(partition, situation.resets.get(partition))
         if offset is not None:
-            found[partition] = offset
-    return found
+            offsets[partition] = offset
+    return offsets
 
 
 def _positions_of_predecessors(saved: SavedState, query: Query) -> dict[Partition, int]:

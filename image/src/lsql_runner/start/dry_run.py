@@ -32,7 +32,7 @@ def plan_from_environment(environment: Mapping[str, str]) -> PlannedProgram:
     Raises:
         LsqlError: an error of the settings, the program or its topics.
     """
-    return _planned(request_of(read_settings(environment)))
+    return _plan(request_of(read_settings(environment)))
 
 
 def explain_from_environment(environment: Mapping[str, str]) -> str:
@@ -45,9 +45,9 @@ def explain_from_environment(environment: Mapping[str, str]) -> str:
     """
     request = request_of(read_settings(environment))
     settings = request.settings
-    planned = _planned(request)
+    planned = _plan(request)
     plan = planned.plan
-    pinned = _saved(settings).pinned if settings.bootstrap_servers else None
+    pinned = _read_state(settings).pinned if settings.bootstrap_servers else None
     partitions = state_partitions(planned, settings, pinned)
     state = f"partitions of its state: {partitions.number} ({partitions.reason})\n" if plan.stateful else ""
     if state and settings.state_uri:
@@ -84,7 +84,7 @@ def acls_from_environment(environment: Mapping[str, str]) -> ProgramAcls:
     return ProgramAcls(acls, settings.connection.servers, principal)
 
 
-def _planned(request: StartRequest) -> PlannedProgram:
+def _plan(request: StartRequest) -> PlannedProgram:
     if not request.settings.bootstrap_servers:
         return _plan_on_declarations(request)
     with connections(request.settings) as (brokers, registry):
@@ -118,7 +118,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
     settings.check(to_run=False)
     request = request_of(settings)
     if settings.bootstrap_servers:
-        saved = _saved(settings)
+        saved = _read_state(settings)
         with connections(settings) as (brokers, registry):
             # Without the state, as on another machine or at a URI, a position does not mean that it is lost.
             folder = state_path(settings.state_dir, settings.app_id)
@@ -139,7 +139,7 @@ def validate(environment: Mapping[str, str]) -> Validation:
     )
 
 
-def _saved(settings: Settings) -> SavedState:
+def _read_state(settings: Settings) -> SavedState:
     """The state of the processor; none if it is at a URI."""
     if settings.state_uri:
         return SavedState(LocalFolder(Path()))

@@ -29,7 +29,10 @@ def needed_acls(planned: PlannedProgram, settings: Settings, topics: Collection[
     rights = _topic_rights(planned, exactly_once)
     transactions = exactly_once and bool(planned.plan.targets)
     return (
-        *(Acl("topic", name, (*found, *(("Create",) if name in missing else ()))) for name, found in rights.items()),
+        *(
+            Acl("topic", name, (*of_topic, *(("Create",) if name in missing else ())))
+            for name, of_topic in rights.items()
+        ),
         Acl("group", settings.app_id, ("Read",)),
         *((Acl("transactional-id", f"{settings.app_id}/", ("Write",), prefixed=True),) if transactions else ()),
     )
@@ -61,13 +64,13 @@ def check_acls(acls: Iterable[Acl], brokers: AccessChecks) -> None:
 def _topic_rights(planned: PlannedProgram, exactly_once: bool) -> Mapping[str, tuple[Right, ...]]:
     """By topic: sources, then targets, then the dead letter topic."""
     plan = planned.plan
-    found: dict[str, dict[Right, None]] = {source.topic: {"Read": None} for source in plan.sources}
+    by_topic: dict[str, dict[Right, None]] = {source.topic: {"Read": None} for source in plan.sources}
     # A program that handles errors of writing reads the settings of its topics, to find records that they would refuse
     # because of their size or a missing key.
     limited = {write.topic for write in plan.topic_writes if write.errors.write != "fail"} | {plan.dead_letter_topic}
     for topic in plan.targets:
         # With exactly-once, a start reads the targets to find what an earlier process has written.
-        of_topic = found.setdefault(topic, {})
+        of_topic = by_topic.setdefault(topic, {})
         of_topic |= dict.fromkeys(("Read", "Write") if exactly_once else ("Write",))
         of_topic |= dict.fromkeys(("DescribeConfigs",) if topic in limited else ())
-    return {topic: tuple(rights) for topic, rights in found.items()}
+    return {topic: tuple(rights) for topic, rights in by_topic.items()}

@@ -86,12 +86,12 @@ def prepare(
     Raises:
         LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
     """
-    found = find_situation(request, brokers, registry, state.saved())
-    situation = replace(found, memory_limit_mib=memory_limit_mib())
-    claims.check_start(source_partitions(found.planned.plan))
+    situation = find_situation(request, brokers, registry, state.saved())
+    situation = replace(situation, memory_limit_mib=memory_limit_mib())
+    claims.check_start(source_partitions(situation.planned.plan))
     decision = decide(situation, request.settings)
     registered = carry_out(decision.actions, brokers, registry, state)
-    return _prepared(situation, decision, registered, brokers)
+    return _prepared_program(situation, decision, registered, brokers)
 
 
 def prepare_without_changes(
@@ -105,7 +105,7 @@ def prepare_without_changes(
         LsqlError: as `find_situation` and `decide`.
     """
     situation = find_situation(request, brokers, registry, saved, with_positions=False)
-    return _prepared(situation, decide(situation, request.settings), (), brokers)
+    return _prepared_program(situation, decide(situation, request.settings), (), brokers)
 
 
 def plan_on_brokers(
@@ -231,7 +231,7 @@ def source_partitions(plan: Plan) -> list[Partition]:
     return partitions_of(plan.sources)
 
 
-def _prepared(
+def _prepared_program(
     situation: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
 ) -> PreparedProgram:
     known = [schema for schema in situation.schemas if schema.id is not None]

@@ -29,7 +29,7 @@ def registered_serde(
     """The serde of a key or value: by the newest version of its subject, else by the schema id in the newest record.
 
     Args:
-        options: the options of the serde that an earlier start found.
+        options: the options of the serde of an earlier start.
 
     Raises:
         LsqlError: REGISTRY_UNREACHABLE and other errors of the registry; FORMAT_UNSUPPORTED, SCHEMA_RECURSIVE,
@@ -86,16 +86,16 @@ def _serde(
 def _references(
     registry: SchemaRegistry,
     references: Iterable[SchemaReference],
-    found: dict[tuple[str, int], tuple[str, str]],
+    texts: dict[tuple[str, int], tuple[str, str]],
 ) -> dict[tuple[str, int], tuple[str, str]]:
     """The direct and indirect references of a schema: name and text by subject and version."""
     for reference in references:
         version = (reference.subject, reference.version)
-        if version not in found:
+        if version not in texts:
             schema = registry.version(*version)
-            found[version] = (reference.name, schema.text)
-            _references(registry, schema.references, found)
-    return found
+            texts[version] = (reference.name, schema.text)
+            _references(registry, schema.references, texts)
+    return texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,28 +126,28 @@ def output_schemas(plan: Plan, registry: SchemaRegistry | None) -> tuple[TargetS
     Raises:
         LsqlError: REGISTRY_MISSING, SCHEMA_INVALID, REGISTRY_UNREACHABLE and other errors of the registry.
     """
-    found: dict[tuple[str, str, str], TargetSchema] = {}
+    schemas: dict[tuple[str, str, str], TargetSchema] = {}
     newest: dict[tuple[str, SchemaKind], str] = {}
     for write in plan.topic_writes:
         for part, kind, text in _schemas(write):
             if registry is None:
                 raise LsqlError("REGISTRY_MISSING", topic=write.topic)
-            if (write.topic, part, text) not in found:
+            if (write.topic, part, text) not in schemas:
                 schema = _output_schema(registry, write.topic, part, kind, text, newest)
                 if schema.id is None:
                     newest[schema.subject, kind] = schema.text
-                found[write.topic, part, text] = schema
-    return tuple(found.values())
+                schemas[write.topic, part, text] = schema
+    return tuple(schemas.values())
 
 
 def unregistered_schemas(plan: Plan) -> tuple[TargetSchema, ...]:
     """The output schemas of a plan, without ids, as for an empty registry."""
-    found = (
+    schemas = (
         TargetSchema(topic=write.topic, part=part, kind=kind, planned=text, text=text, id=None)
         for write in plan.topic_writes
         for part, kind, text in _schemas(write)
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(schemas))
 
 
 def check_schemas(schemas: Iterable[TargetSchema]) -> None:
@@ -175,7 +175,7 @@ def _output_schema(
         newest: by subject and kind, the schemas of earlier INSERTs, which the same start registers before.
     """
     subject = subject_of(topic, part)
-    text = _revised(registry, subject, kind, planned, newest.get((subject, kind)))
+    text = _revise(registry, subject, kind, planned, newest.get((subject, kind)))
     schema_id = registry.registered_id(subject, kind, text)
     refusal = registry.incompatibility(subject, kind, text) if schema_id is None else None
     return TargetSchema(
@@ -217,7 +217,7 @@ def register_output_schemas(plan: Plan, registry: SchemaRegistry | None) -> Plan
     )
 
 
-def _revised(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str, before: str | None) -> str:
+def _revise(registry: SchemaRegistry, subject: str, kind: SchemaKind, text: str, before: str | None) -> str:
     """The text of a schema, changed so that it is compatible with the subject's newest version.
 
     Args:

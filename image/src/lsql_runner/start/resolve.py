@@ -82,15 +82,15 @@ def _schema(topic: str, named: SourceFormats, brokers: TopicReader, known: Known
         pinned = None
     sample = brokers.sample(topic, known.sample_records)
     if pinned is not None:
-        return _widened(pinned, sample, known.registry)
-    return _discovered(topic, named, sample, known.registry)
+        return _widen(pinned, sample, known.registry)
+    return _discover(topic, named, sample, known.registry)
 
 
 def _agrees(known: Format, named: Format | None) -> bool:
     return named is None or known == named
 
 
-def _widened(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
+def _widen(pinned: TopicSchema, sample: list[RawRecord], registry: SchemaRegistry | None) -> TopicSchema:
     """The pinned schema with new fields of the topic. Pinned formats and types never change."""
     key = _newer(pinned.key, pinned.topic, "key", [record.key for record in sample], registry)
     value = _newer(pinned.value, pinned.topic, "value", [record.value for record in sample], registry)
@@ -106,12 +106,12 @@ def _newer(pinned: Serde, topic: str, part: str, samples: list[bytes | None], re
     types; else the pinned serde. For JSON, the pinned serde with the new fields of the schema."""
     if registry is None or pinned.format.is_windowed or not records_have_schema_id(pinned):
         return pinned
-    found = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
-    if found is None or found.format != pinned.format:
+    serde = registered_serde(registry, topic, part, samples if pinned.has_schema_id else (), dict(pinned.options))
+    if serde is None or serde.format != pinned.format:
         return pinned
     if pinned.has_schema_id:
-        return replace(pinned, type=widened(pinned.type, settled(found.type)))
-    return found if _has_all_fields(found.type, pinned.type) else pinned
+        return replace(pinned, type=widened(pinned.type, settled(serde.type)))
+    return serde if _has_all_fields(serde.type, pinned.type) else pinned
 
 
 def _has_all_fields(newer: DataType, older: DataType) -> bool:
@@ -120,7 +120,7 @@ def _has_all_fields(newer: DataType, older: DataType) -> bool:
     return all((now := newer.field(f.name)) is not None and _has_all_fields(now.type, f.type) for f in older.fields)
 
 
-def _discovered(
+def _discover(
     topic: str, named: SourceFormats, sample: list[RawRecord], registry: SchemaRegistry | None
 ) -> TopicSchema:
     """The schema of a topic by the registry, or by a sample."""
@@ -131,7 +131,7 @@ def _discovered(
     if key is None:  # every key of the sample is null
         key = Serde(STRING_FORMAT, STRING) if sample else Serde(BYTES_FORMAT, BYTES)
     origin: SchemaOrigin = "registry" if "registry" in (key_origin, value_origin) else "sampled"
-    return TopicSchema(topic, _settled(key), _settled(value), origin=origin)
+    return TopicSchema(topic, _settle(key), _settle(value), origin=origin)
 
 
 def _part(
@@ -147,11 +147,11 @@ def _part(
             raise LsqlError("REGISTRY_MISSING", topic=topic)
         may_be_registered = row.registry is not None and not named.is_windowed
     if registry is not None and may_be_registered:
-        found = registered_serde(registry, topic, part, samples)
-        if found is not None and named in (None, found.format):
-            return found, "registry"
+        serde = registered_serde(registry, topic, part, samples)
+        if serde is not None and named in (None, serde.format):
+            return serde, "registry"
     return infer_serde(samples, named), "sampled"
 
 
-def _settled(serde: Serde) -> Serde:
+def _settle(serde: Serde) -> Serde:
     return serde if serde.schema is not None else replace(serde, type=settled(serde.type))

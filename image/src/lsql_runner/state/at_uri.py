@@ -117,9 +117,9 @@ def check_store(folder: StateFolder) -> None:
 
 def _delete_probes(folder: StateFolder, names: list[str]) -> None:
     with suppress(LsqlError, OSError):
-        for found in folder.file_names():  # also temporary ones
-            if any(name in found for name in names):
-                folder.delete(found)
+        for file_name in folder.file_names():  # also temporary ones
+            if any(name in file_name for name in names):
+                folder.delete(file_name)
 
 
 def _check(folder: StateFolder, one: str, other: str) -> None:

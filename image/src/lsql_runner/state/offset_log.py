@@ -75,8 +75,8 @@ def begin_checkpoint(checkpoint: StateFolder) -> None:
 def begin_again(checkpoint: StateFolder, previous: StateFolder) -> None:
     """Begin an empty checkpoint of a query without state in place of an earlier one, and continue the run of that one.
 
-    Records of the run after the saved positions are found in the targets. If the earlier checkpoint does not
-    exist, a new run begins. After a crash, `checkpoint` does not exist, or is complete.
+    A start then finds the records of the run after the saved positions in the targets. If the earlier checkpoint does
+    not exist, a new run begins. After a crash, `checkpoint` does not exist, or is complete.
 
     Args:
         checkpoint: to begin; it may be `previous`.

@@ -53,11 +53,11 @@ class Holder:
     owner: str = ""
     """A line that no other process has. Who knows it can prove that it reads the state."""
 
-    def follows(self, found: Mapping[str, Any]) -> bool:
+    def follows(self, document: Mapping[str, Any]) -> bool:
         """Whether to take the lock of a process at once: it has ended, or a Lease has chosen this process after it."""
         if self.lease:
-            return found.get("lease") == self.lease and int(found.get("term", 0)) <= self.term
-        return bool(self.machine) and found.get("machine") == self.machine
+            return document.get("lease") == self.lease and int(document.get("term", 0)) <= self.term
+        return bool(self.machine) and document.get("machine") == self.machine
 
     def document(self) -> dict[str, str | int]:
         """The fields of its file."""

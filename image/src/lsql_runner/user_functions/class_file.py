@@ -129,18 +129,18 @@ class _Reader:
 def _types(descriptor: str) -> tuple[tuple[str, ...], str]:
     """The parameters and the result of `(Ljava/lang/String;[B)V`; the type of a field as the result."""
     if not descriptor.startswith("("):
-        return (), _named(descriptor)
+        return (), _type_name(descriptor)
     inner, _, result = descriptor[1:].partition(")")
     parameters: list[str] = []
     start = at = 0
     while at < len(inner):
         if inner[at] != "[":
             at = inner.index(";", at) if inner[at] == "L" else at
-            parameters.append(_named(inner[start : at + 1]))
+            parameters.append(_type_name(inner[start : at + 1]))
             start = at + 1
         at += 1
-    return tuple(parameters), _named(result)
+    return tuple(parameters), _type_name(result)
 
 
-def _named(descriptor: str) -> str:
+def _type_name(descriptor: str) -> str:
     return descriptor[1:-1] if descriptor.startswith("L") else descriptor

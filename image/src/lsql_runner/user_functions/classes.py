@@ -125,15 +125,15 @@ def _problem(function: UserFunction, jars: Jars) -> _Problem | None:
     )
 
 
-def _unusable(found: ClassFile) -> _Problem | None:
+def _unusable(class_file: ClassFile) -> _Problem | None:
     own = java_version()
-    if own is not None and found.java_version > own:
-        return _PROBLEMS("TOO_NEW", found=found.java_version, own=own), _WAYS_OUT("RELEASE", own=own)
-    if not found.access & PUBLIC:
+    if own is not None and class_file.java_version > own:
+        return _PROBLEMS("TOO_NEW", found=class_file.java_version, own=own), _WAYS_OUT("RELEASE", own=own)
+    if not class_file.access & PUBLIC:
         return _PROBLEMS("NOT_PUBLIC"), _WAYS_OUT("MAKE_USABLE")
-    if found.access & (ABSTRACT | INTERFACE):
+    if class_file.access & (ABSTRACT | INTERFACE):
         return _PROBLEMS("ABSTRACT"), _WAYS_OUT("MAKE_USABLE")
-    if not any(m.name == "<init>" and not m.parameters and m.access & PUBLIC for m in found.methods):
+    if not any(m.name == "<init>" and not m.parameters and m.access & PUBLIC for m in class_file.methods):
         return _PROBLEMS("NO_CONSTRUCTOR"), _WAYS_OUT("MAKE_USABLE")
     return None
 
@@ -152,19 +152,19 @@ def _of_interfaces(function: UserFunction, names: Iterable[str]) -> _Problem | N
     return _PROBLEMS("OTHER_INTERFACE", found=f"UDF{usable[0]}", count=count), way_out
 
 
-def _of_types(function: UserFunction, jars: Jars, found: ClassFile) -> _Problem | None:
-    problems = [_mismatch(function, method) for method in jars.calls(found, len(function.arguments))]
+def _of_types(function: UserFunction, jars: Jars, class_file: ClassFile) -> _Problem | None:
+    problems = [_mismatch(function, method) for method in jars.calls(class_file, len(function.arguments))]
     return None if None in problems else next(iter(problems), None)
 
 
 def _mismatch(function: UserFunction, method: Method) -> _Problem | None:
     """The first argument or the result of a method that does not have the declared type."""
-    for argument, found in zip(function.arguments, method.parameters, strict=True):
+    for argument, parameter in zip(function.arguments, method.parameters, strict=True):
         classes = _classes(argument.type, is_result=False)
-        if found not in (*classes, *_ANY):
-            declared, shown = describe(argument.type), _java_name(found)
+        if parameter not in (*classes, *_ANY):
+            declared, shown = describe(argument.type), _java_name(parameter)
             problem = _PROBLEMS("ARGUMENT", argument=argument.name, declared=declared, found=shown)
-            return problem, _instead(found, classes)
+            return problem, _instead(parameter, classes)
     classes = _classes(function.result.type, is_result=True)
     if method.result not in (*classes, *_ANY):
         declared = describe(function.result.type)
@@ -190,9 +190,9 @@ def _classes(kind: DataType, is_result: bool) -> tuple[str, ...]:
     return _CLASSES[kind]
 
 
-def _instead(found: str, classes: tuple[str, ...]) -> Detail:
+def _instead(class_name: str, classes: tuple[str, ...]) -> Detail:
     shown = " or ".join(_java_name(name) for name in classes[:2] if len(name) > 1)
-    scalar = next((describe(kind) for kind, names in _CLASSES.items() if found in names), None)
+    scalar = next((describe(kind) for kind, names in _CLASSES.items() if class_name in names), None)
     return _WAYS_OUT("CLASS", classes=shown) if scalar is None else _WAYS_OUT("TYPE", instead=scalar, classes=shown)
 
 

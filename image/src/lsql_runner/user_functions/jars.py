@@ -73,9 +73,9 @@ class Jars:
         own = _own_name(name)
         return sorted(place.replace("/", ".") for place in self._places if _own_name(place) == own)
 
-    def with_parents(self, found: ClassFile) -> Iterator[ClassFile]:
+    def with_parents(self, class_file: ClassFile) -> Iterator[ClassFile]:
         """The class, and the classes and interfaces of the jars that it extends, the nearest first."""
-        names, known = [found], {found.name}
+        names, known = [class_file], {class_file.name}
         while names:
             current = names.pop(0)
             yield current
@@ -85,15 +85,15 @@ class Jars:
                 if parent is not None:
                     names.append(parent)
 
-    def interfaces(self, found: ClassFile) -> set[str]:
+    def interfaces(self, class_file: ClassFile) -> set[str]:
         """The names of all interfaces of a class, as far as the jars contain its parents."""
-        return {name for each in self.with_parents(found) for name in each.interfaces}
+        return {name for each in self.with_parents(class_file) for name in each.interfaces}
 
-    def calls(self, found: ClassFile, count: int) -> list[Method]:
+    def calls(self, class_file: ClassFile, count: int) -> list[Method]:
         """The methods `call` of a class, also inherited ones, with a number of parameters."""
         return [
             method
-            for each in self.with_parents(found)
+            for each in self.with_parents(class_file)
             for method in each.methods
             if method.name == "call" and not method.access & (BRIDGE | STATIC) and len(method.parameters) == count
         ]
