@@ -182,9 +182,9 @@ def _moment_or_none(at_ms: int | None) -> datetime | None:
     return None if at_ms is None else moment(at_ms)
 
 
-def _health(status: Status, found: Health) -> HealthReport:
+def _health(status: Status, check: Health) -> HealthReport:
     return HealthReport.model_validate(
-        {"status": "ok" if found.ok else "failing", "state": status.state, "reasons": found.reasons}
+        {"status": "ok" if check.ok else "failing", "state": status.state, "reasons": check.reasons}
     )
 
 
@@ -255,18 +255,18 @@ def _batch(status: Status) -> Batch | None:
 
 
 def _scaling(status: Status) -> ScalingReport | None:
-    found = status.scaling
-    if found is None:
+    decision = status.scaling
+    if decision is None:
         return None
     return ScalingReport(
-        wanted=found.wanted,
+        wanted=decision.wanted,
         current=status.present_workers,
-        lag_records=found.lag_records,
-        arriving_per_second=found.arriving_per_s,
-        catch_up_seconds=found.catch_up_s,
-        worker_rate_per_second=found.worker_rate_per_s,
-        dry_run=found.dry_run,
-        minimum=found.minimum,
-        maximum=found.maximum,
-        reason=found.reason,
+        lag_records=decision.lag_records,
+        arriving_per_second=decision.arriving_per_s,
+        catch_up_seconds=decision.catch_up_s,
+        worker_rate_per_second=decision.worker_rate_per_s,
+        dry_run=decision.dry_run,
+        minimum=decision.minimum,
+        maximum=decision.maximum,
+        reason=decision.reason,
     )

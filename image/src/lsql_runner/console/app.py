@@ -203,8 +203,8 @@ class _Views:
         return _json(self._dependencies.history.events(id))
 
     def topology(self, id: str) -> Response:
-        found = self._from_runner(id, "/topology", TypeAdapter(Topology))
-        return _json(found.model_copy(update={"nodes": found.nodes[:ITEMS], "edges": found.edges[:ITEMS]}))
+        topology = self._from_runner(id, "/topology", TypeAdapter(Topology))
+        return _json(topology.model_copy(update={"nodes": topology.nodes[:ITEMS], "edges": topology.edges[:ITEMS]}))
 
     def stores(self, id: str) -> Response:
         return _json(self._from_runner(id, "/metadata", TypeAdapter(list[StateStore]))[:ITEMS])

@@ -57,8 +57,8 @@ class LightkubeCluster:
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
         with _translate_errors():
-            for found in self._client.list(_RESOURCES[kind], namespace=namespace, chunk_size=PAGE):
-                yield found.to_dict()
+            for resource in self._client.list(_RESOURCES[kind], namespace=namespace, chunk_size=PAGE):
+                yield resource.to_dict()
 
     def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
         with _translate_errors():
@@ -147,8 +147,8 @@ class LightkubeCluster:
             return [line[:LOG_LINE_CHARS] for line in lines_of_log]
 
 
-def _autoscaler(found: Mapping[str, Any]) -> Autoscaler:
-    metadata, spec = as_mapping(found.get("metadata")), as_mapping(found.get("spec"))
+def _autoscaler(resource: Mapping[str, Any]) -> Autoscaler:
+    metadata, spec = as_mapping(resource.get("metadata")), as_mapping(resource.get("spec"))
     target = as_mapping(spec.get("scaleTargetRef"))
     owners = as_mappings(metadata.get("ownerReferences"))
     return Autoscaler(

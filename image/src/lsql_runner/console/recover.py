@@ -80,12 +80,12 @@ def adopt(
             continue
         except (ClusterError, Conflict) as error:
             unassigned[processor.key] = str(error)
-            LOG.error("id not assigned", extra={**_named(processor), "error": str(error)})
+            LOG.error("id not assigned", extra={**_log_fields(processor), "error": str(error)})
             result.append(processor)
             continue
         adopted += assigned == new_id
         living.add(assigned)
-        LOG.info("id assigned", extra={**_named(processor), "id": assigned})
+        LOG.info("id assigned", extra={**_log_fields(processor), "id": assigned})
         result.append(replace(processor, id=assigned))
     return ProcessorListing(tuple(result), listed.failures), adopted, unassigned
 
@@ -137,5 +137,5 @@ def summary(document: Document) -> dict[str, int]:
     return dict(sorted(Counter(entry.state for entry in document.processors).items()))
 
 
-def _named(processor: ProcessorWorkload) -> dict[str, str]:
+def _log_fields(processor: ProcessorWorkload) -> dict[str, str]:
     return {"namespace": processor.namespace, "kind": processor.kind, "processor": processor.name}

@@ -64,9 +64,11 @@ def scale_workers(
 
 def _autoscaler(cluster: Cluster, workers: WorkersDeployment) -> str:
     """What scales the workers, as kubectl names it; empty if nothing does."""
-    for found in cluster.autoscalers(workers.namespace):
-        if (found.kind, found.target) == ("Deployment", workers.name):
-            return found.owner if found.owner.startswith("ScaledObject/") else f"HorizontalPodAutoscaler/{found.name}"
+    for scaler in cluster.autoscalers(workers.namespace):
+        if (scaler.kind, scaler.target) == ("Deployment", workers.name):
+            return (
+                scaler.owner if scaler.owner.startswith("ScaledObject/") else f"HorizontalPodAutoscaler/{scaler.name}"
+            )
     return ""
 
 

@@ -123,7 +123,7 @@ class SparkEngine:
             return None
         with suppress(Exception):  # the JVM may end during the call, which `jvm_death` reports
             measured = json.loads(java_class(JVM_MEMORY).json())
-            collectors = tuple(GarbageCollector(**found) for found in measured.pop("collectors"))
+            collectors = tuple(GarbageCollector(**collector) for collector in measured.pop("collectors"))
             private = private_bytes([self._jvm.pid])
             return JvmMemory(**measured, collectors=collectors, private_bytes=private)
         return None

@@ -45,7 +45,7 @@ def record_error(
     ]
     if not bad:
         return None
-    first, write = min(bad, key=lambda found: (*_position(found[0].partition), found[0].offset))
+    first, write = min(bad, key=lambda pair: (*_position(pair[0].partition), pair[0].offset))
     place: dict[str, Any] = {
         "topic": first.partition.topic,
         "partition": first.partition.partition,

@@ -156,7 +156,7 @@ class AuditRecorded:
 
 @dataclass(frozen=True, slots=True)
 class WarningRaised:
-    """A start has found something that a person should know."""
+    """The processor has noticed something that a person should know."""
 
     at_ms: int
     text: str

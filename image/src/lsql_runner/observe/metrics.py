@@ -146,8 +146,8 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
 
 
 def _of_scaling(status: Status, number: Callable[[ScalingDecided], float | None]) -> Sequence[MetricSample]:
-    found = None if status.scaling is None else number(status.scaling)
-    return [] if found is None else [((), found)]
+    value = None if status.scaling is None else number(status.scaling)
+    return [] if value is None else [((), value)]
 
 
 def _memory_samples(identity: Identity, status: Status) -> dict[str, Sequence[MetricSample]]:

@@ -111,7 +111,7 @@ class ControlLoop:
         try:
             return self._turn(command)
         except Exception as error:  # an internal error must not end the loop, which restarts the plan
-            self._unexpected(error)
+            self._restart_after(error)
             return self.machine.state is not State.ENDED
 
     def _turn(self, command: Cause | None) -> bool:
@@ -282,7 +282,7 @@ class ControlLoop:
             self._standby.release()
         self._dependencies.on_jvm_gone()
 
-    def _unexpected(self, error: Exception) -> None:
+    def _restart_after(self, error: Exception) -> None:
         """Log an internal error, and restart the plan."""
         if self._dependencies.engine.jvm_death(within_s=1.0) is not None:
             return  # calls of a JVM that has ended fail in many ways; the next turn reports its end once

@@ -99,11 +99,11 @@ def decide_reading(saved: OutOfMemory | None, heap_mib: int, is_unread: Callable
 
 def least(positions: Mapping[str, Positions]) -> dict[Partition, int]:
     """The least offset of each partition, of all queries."""
-    found: dict[Partition, int] = {}
+    offsets: dict[Partition, int] = {}
     for of_query in positions.values():
         for partition, offset in of_query.items():
-            found[partition] = min(offset, found.get(partition, offset))
-    return found
+            offsets[partition] = min(offset, offsets.get(partition, offset))
+    return offsets
 
 
 def _refusal(saved: OutOfMemory) -> LsqlError:

@@ -73,9 +73,9 @@ class ScalingReporter:
                 self._measured = event
             case ProgramPlanned() | WorkersChanged() | BatchEnded():
                 with self._rate_lock:
-                    self._rate = self._learned(event)
+                    self._rate = self._rate_after(event)
 
-    def _learned(self, event: ProgramPlanned | WorkersChanged | BatchEnded) -> WorkerRate:
+    def _rate_after(self, event: ProgramPlanned | WorkersChanged | BatchEnded) -> WorkerRate:
         """What is known of the rate of a worker after an event."""
         status = self._machine.status
         position = sum(status.committed.values())

@@ -37,10 +37,10 @@ class WorkersReporter:
         if not self._next.is_due(now_ms):
             return
         self._next.start(now_ms, PERIOD_MS)
-        found = self._engine.workers()
-        if found is None:
+        cluster = self._engine.workers()
+        if cluster is None:
             return
-        workers, refused = found
+        workers, refused = cluster
         for worker in refused:
             text = (
                 f"A worker at {worker.address.rpartition(':')[0]} was refused: it has the version {worker.version}, "

@@ -96,14 +96,14 @@ def as_document(rows: Sequence[Compared], workers: SimulatedWorkers, policy: Pol
     }
 
 
-def _fields(found: SimulationResult) -> dict[str, Any]:
+def _fields(simulation: SimulationResult) -> dict[str, Any]:
     return {
-        "reaction": found.reaction_s,
-        "overshoot": found.overshoot,
-        "scalings": found.scalings,
-        "workerHours": round(found.worker_hours, 4),
-        "meanDelay": round(found.delay_s, 3),
-        "maxLag": round(found.max_lag),
-        "maxLagAt": found.max_lag_at_s,
-        "mostWorkers": found.most_workers,
+        "reaction": simulation.reaction_s,
+        "overshoot": simulation.overshoot,
+        "scalings": simulation.scalings,
+        "workerHours": round(simulation.worker_hours, 4),
+        "meanDelay": round(simulation.delay_s, 3),
+        "maxLag": round(simulation.max_lag),
+        "maxLagAt": simulation.max_lag_at_s,
+        "mostWorkers": simulation.most_workers,
     }

@@ -108,7 +108,7 @@ class Status:
         return self._count_failed("skipped")
 
     def _count_failed(self, action: FailureAction) -> int:
-        return sum(records for (found, _, _), records in self.failed_records.items() if found == action)
+        return sum(records for key, records in self.failed_records.items() if key[0] == action)
 
     @property
     def committed(self) -> dict[Partition, int]:

@@ -49,10 +49,10 @@ class AllowedHosts:
             )
 
     def _allows(self, header: str) -> bool:
-        found = _HOST.fullmatch(header)
-        if found is None:
+        match = _HOST.fullmatch(header)
+        if match is None:
             return False
-        name = found["name"].lower().removesuffix(".")
+        name = match["name"].lower().removesuffix(".")
         return name == "localhost" or _is_address(name) or any(_matches(name, pattern) for pattern in self.patterns)
 
 
@@ -79,9 +79,9 @@ def own_names(machine: str, resolver: str) -> tuple[str, ...]:
     searched = next((words[1:] for words in reversed(lines) if words[:1] == ["search"]), [])
     names = [machine.lower()]
     for entry in searched:
-        found = _NAMESPACE.fullmatch(entry.removesuffix("."))
-        if found and {found["services"], found["domain"]} <= {other.removesuffix(".") for other in searched}:
-            names += [f"*.{found['namespace']}.svc", f"*.{found[0]}"]
+        match = _NAMESPACE.fullmatch(entry.removesuffix("."))
+        if match and {match["services"], match["domain"]} <= {other.removesuffix(".") for other in searched}:
+            names += [f"*.{match['namespace']}.svc", f"*.{match[0]}"]
     return tuple(names)
 
 

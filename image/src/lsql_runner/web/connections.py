@@ -82,7 +82,7 @@ class HttpServer:
         self._views = _Views(app, THREADS)
         self._probes = _Views(app, PROBE_THREADS)
         self._http = HTTPServer(
-            self._received,
+            self._handle_request,
             no_keep_alive=True,  # clients poll only every few seconds
             max_header_size=HEADER_LIMIT_BYTES - 1,
             max_body_size=BODY_LIMIT_BYTES,
@@ -124,7 +124,7 @@ class HttpServer:
         connection = Connection(client, str(plain_address(address[0])), self._limits, self._open)
         self._http.handle_stream(connection, (connection.client, *address[1:]))
 
-    def _received(self, request: HTTPServerRequest) -> None:
+    def _handle_request(self, request: HTTPServerRequest) -> None:
         """Called with a complete request."""
         connection = _connection(request)
         if request.path.startswith("http"):  # the URI of a proxy's request, with scheme and host

@@ -16,8 +16,8 @@ def install(app: Flask, own: Path) -> None:
 
     def static(filename: str) -> Response:
         for folder in (own, SHARED):
-            found = safe_join(str(folder), filename)
-            if found is not None and Path(found).is_file():
+            path = safe_join(str(folder), filename)
+            if path is not None and Path(path).is_file():
                 return send_from_directory(folder, filename)
         raise NotFound
 

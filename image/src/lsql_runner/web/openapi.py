@@ -74,7 +74,7 @@ def document(title: str, introduction: str, operations: Sequence[ApiOperation], 
     paths: Json = {}
     for operation in operations:
         path = _PARAMETER.sub(r"{\2}", operation.path)
-        paths.setdefault(path, {})[operation.method.lower()] = _described(operation, schemas)
+        paths.setdefault(path, {})[operation.method.lower()] = _describe_operation(operation, schemas)
     components: Json = {"schemas": dict(sorted(definitions.get("$defs", {}).items()))}
     return {
         "openapi": "3.1.0",
@@ -94,7 +94,7 @@ def _responses(operation: ApiOperation) -> tuple[ResponseSpec, ...]:
     return (*operation.responses, *(() if is_documented else (HOST_REFUSED,)), INTERNAL_ERROR)
 
 
-def _described(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:
+def _describe_operation(operation: ApiOperation, schemas: dict[Any, Any]) -> Json:
     described: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
     if operation.description:
         described["description"] = operation.description
