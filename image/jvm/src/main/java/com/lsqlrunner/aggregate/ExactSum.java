@@ -55,13 +55,13 @@ public final class ExactSum extends RetractingAggregate<Total> {
 
     @Override
     public Total update(Total total, InternalRow row) {
-        Object found = value().eval(row);
-        if (found != null) {
+        Object value = value().eval(row);
+        if (value != null) {
             boolean isRetraction = sign(row) < 0;
-            if (found instanceof Decimal decimal) {
+            if (value instanceof Decimal decimal) {
                 total.add(decimal.toJavaBigDecimal().setScale(scale()).unscaledValue(), isRetraction);
             } else {
-                total.add(((Number) found).longValue(), isRetraction);
+                total.add(((Number) value).longValue(), isRetraction);
             }
         }
         return total;

@@ -107,11 +107,11 @@ final class GroupStates {
 
     /** A value or null if the function has a single result, else an array. */
     Object result(KeptEntries kept) {
-        Collection<Entry> found = kept.result();
+        Collection<Entry> entries = kept.result();
         if (function.isSingle) {
-            return found.isEmpty() ? null : found.iterator().next().value;
+            return entries.isEmpty() ? null : entries.iterator().next().value;
         }
-        return new GenericArrayData(found.stream().map(entry -> entry.value).toArray());
+        return new GenericArrayData(entries.stream().map(entry -> entry.value).toArray());
     }
 
     private int version() {

@@ -86,13 +86,13 @@ public final class KeepValues extends RetractingAggregate<KeptEntries> {
 
     @Override
     public KeptEntries update(KeptEntries kept, InternalRow row) {
-        Object found = value().eval(row);
-        if (found != null) {
+        Object value = value().eval(row);
+        if (value != null) {
             GroupStates states = groups();
             for (int i = 0; i < scratch.length; i++) {
                 scratch[i] = (Long) sortKey.get(i).eval(row);
             }
-            states.add(kept, found, scratch, sign(row));
+            states.add(kept, value, scratch, sign(row));
         }
         return kept;
     }

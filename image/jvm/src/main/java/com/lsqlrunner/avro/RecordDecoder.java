@@ -62,12 +62,12 @@ final class RecordDecoder {
     }
 
     private Decoder decoderOf(int id) {
-        Decoder found = decoders.get(id);
-        if (found == null) {
-            found = new Decoder(id, ValueReaders.of(writers.apply(id), reader));
-            decoders.put(id, found);
+        Decoder decoder = decoders.get(id);
+        if (decoder == null) {
+            decoder = new Decoder(id, ValueReaders.of(writers.apply(id), reader));
+            decoders.put(id, decoder);
         }
-        return found;
+        return decoder;
     }
 
     private record Decoder(int id, ValueReader values) {}

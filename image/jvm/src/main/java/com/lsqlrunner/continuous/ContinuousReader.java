@@ -110,10 +110,10 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         if (marked != null) {
             return marked.positions();
         }
-        Map<TopicPartition, Long> found = new HashMap<>();
+        Map<TopicPartition, Long> positions = new HashMap<>();
         try {
-            assigned.keySet().forEach(partition -> found.put(partition, consumer.position(partition)));
-            return found;
+            assigned.keySet().forEach(partition -> positions.put(partition, consumer.position(partition)));
+            return positions;
         } catch (WakeupException wake) {
             return null;
         }
@@ -180,11 +180,11 @@ final class ContinuousReader implements PartitionReader<InternalRow> {
         }
     }
 
-    private void take(ConsumerRecords<byte[], byte[]> found) {
+    private void take(ConsumerRecords<byte[], byte[]> polledRecords) {
         if (topic.isTransactional()) {
-            task.polled(found);
+            task.polled(polledRecords);
         }
-        records = found.iterator();
+        records = polledRecords.iterator();
         hasRead |= records.hasNext();
     }
 

@@ -56,9 +56,9 @@ final class InsertHistory {
     static InsertHistory in(AtomicFile file) {
         byte[] json = file.read();
         try {
-            Content found = json == null ? null : JSON.readValue(json, Content.class);
+            Content saved = json == null ? null : JSON.readValue(json, Content.class);
             return new InsertHistory(
-                    file, found == null ? new Content(Map.of(), new LinkedHashMap<>(), Map.of()) : found);
+                    file, saved == null ? new Content(Map.of(), new LinkedHashMap<>(), Map.of()) : saved);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
@@ -119,12 +119,12 @@ final class InsertHistory {
     private LinkedHashMap<Integer, Map<String, TreeMap<Integer, TargetRange>>> inTopics(Map<String, String> ids) {
         var kept = new LinkedHashMap<>(content.removed);
         kept.replaceAll((tag, ranges) -> {
-            Map<String, TreeMap<Integer, TargetRange>> found = new TreeMap<>(ranges);
-            found.keySet().removeIf(topic -> {
+            Map<String, TreeMap<Integer, TargetRange>> byTopic = new TreeMap<>(ranges);
+            byTopic.keySet().removeIf(topic -> {
                 String before = content.ids.get(topic);
                 return before != null && !before.equals(ids.getOrDefault(topic, before));
             });
-            return found;
+            return byTopic;
         });
         return kept;
     }
@@ -135,7 +135,7 @@ final class InsertHistory {
      * @param ends of the targets
      */
     Map<TopicPartition, TargetRange> returned(Collection<InsertPositions> present, Map<TopicPartition, Long> ends) {
-        Map<TopicPartition, TargetRange> found = new HashMap<>();
+        Map<TopicPartition, TargetRange> byPartition = new HashMap<>();
         for (InsertPositions insert : present) {
             content.removed
                     .getOrDefault(insert.tag(), Map.of())
@@ -143,11 +143,11 @@ final class InsertHistory {
                         TopicPartition partition = new TopicPartition(topic, number);
                         // Else the topic was deleted, and may have been created again.
                         if (range.until() <= ends.getOrDefault(partition, -1L)) {
-                            found.merge(partition, range, TargetRange::joined);
+                            byPartition.merge(partition, range, TargetRange::joined);
                         }
                     }));
         }
-        return found;
+        return byPartition;
     }
 
     /** The positions have passed all records of an earlier process: removes the ranges of present INSERTs. */

@@ -22,11 +22,11 @@ public record TargetEnds(Map<TopicPartition, Long> offsets, Map<String, String> 
      * @param present by topic, its id now
      */
     TargetEnds in(Map<String, String> present) {
-        Map<TopicPartition, Long> found = new HashMap<>(offsets);
-        found.replaceAll((partition, offset) -> isSame(partition.topic(), present) ? offset : 0);
+        Map<TopicPartition, Long> ends = new HashMap<>(offsets);
+        ends.replaceAll((partition, offset) -> isSame(partition.topic(), present) ? offset : 0);
         Map<String, String> known = new HashMap<>(ids);
         known.replaceAll(present::getOrDefault);
-        return new TargetEnds(found, known);
+        return new TargetEnds(ends, known);
     }
 
     /** Whether a topic was not created again; true if an id is not known. */
@@ -44,9 +44,9 @@ public record TargetEnds(Map<TopicPartition, Long> offsets, Map<String, String> 
 
     /** The offsets in some topics. */
     TargetEnds of(Collection<String> topics) {
-        TargetEnds found = new TargetEnds(new HashMap<>(offsets), new HashMap<>(ids));
-        found.offsets.keySet().removeIf(partition -> !topics.contains(partition.topic()));
-        found.ids.keySet().retainAll(topics);
-        return found;
+        TargetEnds ends = new TargetEnds(new HashMap<>(offsets), new HashMap<>(ids));
+        ends.offsets.keySet().removeIf(partition -> !topics.contains(partition.topic()));
+        ends.ids.keySet().retainAll(topics);
+        return ends;
     }
 }

@@ -141,17 +141,17 @@ final class TargetOffsets {
     }
 
     private static Map<TopicPartition, Long> byPartition(Map<String, Map<Integer, Long>> byTopic) {
-        Map<TopicPartition, Long> found = new HashMap<>();
+        Map<TopicPartition, Long> byPartition = new HashMap<>();
         byTopic.forEach((topic, offsets) ->
-                offsets.forEach((partition, offset) -> found.put(new TopicPartition(topic, partition), offset)));
-        return found;
+                offsets.forEach((partition, offset) -> byPartition.put(new TopicPartition(topic, partition), offset)));
+        return byPartition;
     }
 
     private static Map<String, Map<Integer, Long>> byTopic(Map<TopicPartition, Long> offsets) {
-        Map<String, Map<Integer, Long>> found = new TreeMap<>();
-        offsets.forEach((partition, offset) -> found.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
+        Map<String, Map<Integer, Long>> byTopic = new TreeMap<>();
+        offsets.forEach((partition, offset) -> byTopic.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
                 .put(partition.partition(), offset));
-        return found;
+        return byTopic;
     }
 
     private void write() {

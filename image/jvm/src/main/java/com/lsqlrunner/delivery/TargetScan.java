@@ -21,7 +21,7 @@ final class TargetScan {
     private final byte[] writer;
     private final Replay replay;
     private final Duration patience;
-    private final WrittenRecords found = new WrittenRecords();
+    private final WrittenRecords written = new WrittenRecords();
 
     /**
      * @param writer the value of {@link RecordHeaderNames#BATCH} up to the batch id, with the slash
@@ -33,9 +33,9 @@ final class TargetScan {
         this.patience = patience;
     }
 
-    /** The records found so far. */
-    WrittenRecords found() {
-        return found;
+    /** The records of the query that were read so far. */
+    WrittenRecords written() {
+        return written;
     }
 
     /**
@@ -100,9 +100,9 @@ final class TargetScan {
         long low = bytes.getLong();
         if (replay.mayWrite(batch(of.value()), high, low)) {
             if (replay.inserts() == null) {
-                found.add(high, low);
+                written.add(high, low);
             } else {
-                found.addOfRecord(high, low, replay.sources(high, low));
+                written.addOfRecord(high, low, replay.sources(high, low));
             }
         }
     }

@@ -49,10 +49,12 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
                 .topicNameValues()
                 .forEach((topic, described) -> {
                     try {
-                        TopicDescription found = KafkaFutures.result(described);
-                        found.partitions().forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
-                        if (!found.topicId().equals(Uuid.ZERO_UUID)) {
-                            ids.put(topic, found.topicId().toString());
+                        TopicDescription description = KafkaFutures.result(described);
+                        description
+                                .partitions()
+                                .forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
+                        if (!description.topicId().equals(Uuid.ZERO_UUID)) {
+                            ids.put(topic, description.topicId().toString());
                         }
                     } catch (UnknownTopicOrPartitionException missing) {
                         if (topics.contains(topic)) {
@@ -83,7 +85,7 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
      *
      * @param records the records to search for, and where to end
      * @param from where to begin, by partition; others begin at their first record
-     * @return the records found
+     * @return the records of the query that the targets contain
      */
     WrittenRecords search(TargetScan scan, EarlierRecords records, Map<TopicPartition, Long> from, Duration timeout) {
         Map<TopicPartition, Long> until = records.until();
@@ -103,7 +105,7 @@ record Targets(Admin admin, Collection<String> topics, Map<String, Object> conne
                 scan.read(uncommitted, rest, until);
             }
         }
-        return scan.found();
+        return scan.written();
     }
 
     /** Reads the ranges of INSERTs that were added again, up to where the search begins. */

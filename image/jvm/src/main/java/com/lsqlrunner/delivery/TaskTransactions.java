@@ -62,16 +62,16 @@ public record TaskTransactions(
             return new Targets(admin, tasks.targets, tasks.connection);
         }
 
-        private Id id(TransactionDescription found) {
+        private Id id(TransactionDescription transaction) {
             long timeoutMs = Long.parseLong(tasks.producer
                     .get(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG)
                     .toString());
-            return found == null
+            return transaction == null
                     ? null
                     : new Id(
-                            new ProducerOwner(found.producerId(), found.producerEpoch()),
-                            TransactionRecovery.isAborted(found),
-                            found.transactionTimeoutMs() == timeoutMs);
+                            new ProducerOwner(transaction.producerId(), transaction.producerEpoch()),
+                            TransactionRecovery.isAborted(transaction),
+                            transaction.transactionTimeoutMs() == timeoutMs);
         }
 
         @Override

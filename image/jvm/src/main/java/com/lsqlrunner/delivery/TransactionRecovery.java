@@ -63,12 +63,12 @@ final class TransactionRecovery {
      * @throws KafkaException the brokers do not answer, or refuse it
      */
     Known commitOpen() {
-        NavigableMap<Integer, TransactionDescription> found = all();
-        found.forEach(this::commit);
+        NavigableMap<Integer, TransactionDescription> transactions = all();
+        transactions.forEach(this::commit);
         Set<Long> timeoutsMs = new HashSet<>();
-        found.values().forEach(each -> timeoutsMs.add(each.transactionTimeoutMs()));
-        boolean hasAborted = found.values().stream().anyMatch(TransactionRecovery::isAborted);
-        return new Known(found.isEmpty() ? 0 : found.lastKey() + 1, hasAborted, timeoutsMs);
+        transactions.values().forEach(each -> timeoutsMs.add(each.transactionTimeoutMs()));
+        boolean hasAborted = transactions.values().stream().anyMatch(TransactionRecovery::isAborted);
+        return new Known(transactions.isEmpty() ? 0 : transactions.lastKey() + 1, hasAborted, timeoutsMs);
     }
 
     /**
@@ -126,9 +126,9 @@ final class TransactionRecovery {
      * @return the state of the id before; null if the brokers do not know it
      */
     TransactionDescription commitOpen(int number) {
-        TransactionDescription found = describe(number);
-        commit(number, found);
-        return found;
+        TransactionDescription transaction = describe(number);
+        commit(number, transaction);
+        return transaction;
     }
 
     /** The state of one id; null if the brokers do not know it. */
@@ -181,14 +181,14 @@ final class TransactionRecovery {
         List<String> ids = numbers.stream().map(number -> prefix + number).toList();
         var described =
                 admin.describeTransactions(ids, new DescribeTransactionsOptions().timeoutMs((int) timeout.toMillis()));
-        NavigableMap<Integer, TransactionDescription> found = new TreeMap<>();
+        NavigableMap<Integer, TransactionDescription> transactions = new TreeMap<>();
         for (int number : numbers) {
             try {
-                found.put(number, KafkaFutures.result(described.description(prefix + number)));
+                transactions.put(number, KafkaFutures.result(described.description(prefix + number)));
             } catch (TransactionalIdNotFoundException unknown) {
                 // This id was never used, or not for a week.
             }
         }
-        return found;
+        return transactions;
     }
 }

@@ -164,12 +164,12 @@ public final class TransactionalOutput implements AutoCloseable {
         Map<TopicPartition, TargetRange> returned =
                 replay.inserts() == null ? Map.of() : history.returned(replay.inserts(), ends);
         EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
-        WrittenRecords found =
+        WrittenRecords records =
                 targets.search(new TargetScan(settings.writer, replay, PATIENCE), earlier, from, TIMEOUT);
-        if (found.remaining() > 0 && workers != null) {
-            workers.leaveOut(earlier, found.remaining(), found.ends());
-        } else if (found.remaining() > 0) {
-            written = found;
+        if (records.remaining() > 0 && workers != null) {
+            workers.leaveOut(earlier, records.remaining(), records.ends());
+        } else if (records.remaining() > 0) {
+            written = records;
         }
     }
 
@@ -239,7 +239,7 @@ public final class TransactionalOutput implements AutoCloseable {
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
-        // Records that were found in the targets and are not written again yet are before the present ends.
+        // Records that the targets contain and that are not written again yet are before the present ends.
         if (unsavedRecords > 0 && isDue && !hasWritten()) {
             try {
                 saveOffsets(batch, ends());
@@ -259,8 +259,8 @@ public final class TransactionalOutput implements AutoCloseable {
      * again, for example records of an INSERT that has another filter now.
      */
     private void forgetWritten(Map<TopicPartition, Long> positions) {
-        WrittenRecords found = written;
-        if (found != null && (found.remaining() == 0 || areReached(found.ends(), positions))) {
+        WrittenRecords records = written;
+        if (records != null && (records.remaining() == 0 || areReached(records.ends(), positions))) {
             forgetWrittenBefore();
         }
     }
@@ -272,9 +272,9 @@ public final class TransactionalOutput implements AutoCloseable {
 
     /** Releases the records that were written before this start: their source records have been processed again. */
     public void forgetWrittenBefore() {
-        WrittenRecords found = written;
-        if (found != null) {
-            found.clear();
+        WrittenRecords records = written;
+        if (records != null) {
+            records.clear();
             written = null;
         }
     }

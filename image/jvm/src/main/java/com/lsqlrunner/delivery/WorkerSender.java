@@ -30,11 +30,11 @@ final class WorkerSender implements RecordSender {
     private boolean mustSearch;
     private boolean hasAborted;
 
-    /** The records found of an earlier process and of other attempts. */
+    /** The records that an earlier process and other attempts have written. */
     private WrittenRecords earlier;
 
     private WrittenRecords ofAttempts = new WrittenRecords();
-    private long earlierFound;
+    private long earlierCount;
 
     WorkerSender(TaskTransactions tasks, TaskBrokers brokers, long batch, int number, boolean isRetry) {
         this(tasks, brokers, WorkerProducers.ofWorker(), batch, number, isRetry);
@@ -116,7 +116,7 @@ final class WorkerSender implements RecordSender {
         EarlierRecords ofProcess = tasks.earlier();
         if (ofProcess != null) {
             earlier = brokers.search(ofProcess, tasks.from().offsets());
-            earlierFound = earlier.remaining();
+            earlierCount = earlier.remaining();
         }
         if (mustSearch) {
             TargetEnds ends = brokers.ends();
@@ -158,7 +158,7 @@ final class WorkerSender implements RecordSender {
         if (sender == null) {
             return null;
         }
-        long left = earlierFound - (earlier.remaining() - ofAttempts.remaining());
+        long left = earlierCount - (earlier.remaining() - ofAttempts.remaining());
         return new TaskResult(number, owner, left);
     }
 

@@ -79,13 +79,13 @@ final class WorkerTransactions {
             // The successor does not know the new ids, but it has all older ones.
             throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
         }
-        taken.forEach(
-                (number, found) -> owners.put(number, new ProducerOwner(found.producerId(), found.producerEpoch())));
+        taken.forEach((number, transaction) ->
+                owners.put(number, new ProducerOwner(transaction.producerId(), transaction.producerEpoch())));
     }
 
     /**
-     * Lets tasks search the records of an earlier process, until all were found again, or their source records have
-     * been read.
+     * Lets tasks search the records of an earlier process, until they have found all of them or have read their source
+     * records.
      */
     void leaveOut(EarlierRecords records, long count, Map<TopicPartition, Long> ends) {
         earlier = records;

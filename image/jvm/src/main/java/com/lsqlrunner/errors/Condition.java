@@ -89,10 +89,10 @@ public enum Condition {
 
     /** The text with the values of the parameters. */
     public String text(Map<String, String> parameters) {
-        String found = text;
+        String message = text;
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
-            found = found.replace("<" + parameter.getKey() + ">", parameter.getValue());
+            message = message.replace("<" + parameter.getKey() + ">", parameter.getValue());
         }
-        return found;
+        return message;
     }
 }

@@ -49,8 +49,8 @@ public final class StoreException extends LsqlException {
     static StoreException causing(Throwable error) {
         List<Throwable> chain = chain(error);
         for (Throwable each : chain) {
-            if (each instanceof StoreException found) {
-                return found;
+            if (each instanceof StoreException failure) {
+                return failure;
             }
         }
         // If the entry of a log exists, another process has written it: the store works.
@@ -73,7 +73,7 @@ public final class StoreException extends LsqlException {
     }
 
     private static Condition condition(List<Throwable> chain) {
-        Condition found = Condition.LSQL_STORE_FAILED;
+        Condition condition = Condition.LSQL_STORE_FAILED;
         for (Throwable each : chain) {
             String name = each.getClass().getSimpleName();
             if (each instanceof UnsupportedFileSystemException
@@ -89,10 +89,10 @@ public final class StoreException extends LsqlException {
                     || each instanceof NoRouteToHostException
                     || each instanceof SocketTimeoutException
                     || UNREACHABLE.contains(name)) {
-                found = Condition.LSQL_STORE_UNREACHABLE;
+                condition = Condition.LSQL_STORE_UNREACHABLE;
             }
         }
-        return found;
+        return condition;
     }
 
     /** One line. Only a missing class has a qualified name. */

@@ -27,20 +27,20 @@ public final class RequiredFields {
             return ofStruct(struct);
         }
         DataType element = elementType(type);
-        RequiredFields found = element == null ? null : of(element);
-        return found == null && elementsAreRequired(type) ? new RequiredFields() : found;
+        RequiredFields nested = element == null ? null : of(element);
+        return nested == null && elementsAreRequired(type) ? new RequiredFields() : nested;
     }
 
     private static RequiredFields ofStruct(StructType struct) {
-        RequiredFields found = new RequiredFields();
+        RequiredFields fields = new RequiredFields();
         for (int index = 0; index < struct.length(); index++) {
             StructField field = struct.fields()[index];
             RequiredFields nested = of(field.dataType());
             if (!field.nullable() || nested != null) {
-                found.members.add(new Member(index, field.name(), field.dataType(), field.nullable(), nested));
+                fields.members.add(new Member(index, field.name(), field.dataType(), field.nullable(), nested));
             }
         }
-        return found.members.isEmpty() ? null : found;
+        return fields.members.isEmpty() ? null : fields;
     }
 
     private static DataType elementType(DataType type) {

@@ -95,8 +95,8 @@ public final class Owner {
      * @throws com.lsqlrunner.errors.StoreException the store does not respond
      */
     public static void check() {
-        OwnerRecord found = own;
-        if (found != null && found.isReplaced()) {
+        OwnerRecord record = own;
+        if (record != null && record.isReplaced()) {
             Runtime.getRuntime().halt(REPLACED);
         }
     }

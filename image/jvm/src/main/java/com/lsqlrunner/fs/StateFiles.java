@@ -139,9 +139,9 @@ public final class StateFiles {
                 FileSystem store = files(folder);
                 int prefix =
                         store.makeQualified(new Path(folder)).toUri().getPath().length() + 1;
-                RemoteIterator<LocatedFileStatus> found = store.listFiles(new Path(folder), true);
-                while (found.hasNext()) {
-                    LocatedFileStatus file = found.next();
+                RemoteIterator<LocatedFileStatus> files = store.listFiles(new Path(folder), true);
+                while (files.hasNext()) {
+                    LocatedFileStatus file = files.next();
                     sizes.put(file.getPath().toUri().getPath().substring(prefix), file.getLen());
                 }
             } catch (FileNotFoundException missing) {

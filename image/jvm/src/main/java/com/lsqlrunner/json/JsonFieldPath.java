@@ -59,20 +59,20 @@ final class JsonFieldPath {
                 type = outside.type;
                 return;
             }
-            String found = null;
+            String part = null;
             DataType inside = null;
             if (outside.type instanceof ArrayType array && context.inArray()) {
                 inside = array.elementType();
-                found = FieldPath.inItem(context.getCurrentIndex(), "");
+                part = FieldPath.inItem(context.getCurrentIndex(), "");
             } else if (outside.type instanceof MapType map && name != null) {
                 inside = map.valueType();
-                found = FieldPath.inEntry(name, "");
+                part = FieldPath.inEntry(name, "");
             } else if (outside.type instanceof StructType struct && name != null) {
                 int field = Arrays.asList(struct.fieldNames()).indexOf(name);
                 inside = field < 0 ? null : struct.apply(field).dataType();
-                found = field < 0 ? null : name;
+                part = field < 0 ? null : name;
             }
-            path = found == null ? outside.path : FieldPath.inField(outside.path, found);
+            path = part == null ? outside.path : FieldPath.inField(outside.path, part);
             type = inside;
         }
     }

@@ -45,13 +45,13 @@ final class JsonNumbers {
     /** An Integer. */
     Object readInt(byte[] record) {
         Object number = readLong(record);
-        return number instanceof Long found && found == found.intValue() ? found.intValue() : NOT_READ;
+        return number instanceof Long whole && whole == whole.intValue() ? whole.intValue() : NOT_READ;
     }
 
     /** A number of milliseconds as a Long in microseconds. */
     Object readMillis(byte[] record) {
         Object millis = readLong(record, MOST_MILLIS_DIGITS);
-        return millis instanceof Long found ? found * MICROS_PER_MILLI : NOT_READ;
+        return millis instanceof Long whole ? whole * MICROS_PER_MILLI : NOT_READ;
     }
 
     private Object readLong(byte[] record, int mostDigits) {
@@ -112,21 +112,21 @@ final class JsonNumbers {
             return false;
         }
         negative = record[start] == '-';
-        long found = 0;
+        long number = 0;
         int point = UNRECOGNIZED;
         int end = start + length;
         int first = negative ? start + 1 : start;
         for (int i = first; i < end; i++) {
             byte next = record[i];
             if (next >= '0' && next <= '9') {
-                found = found * 10 + (next - '0');
+                number = number * 10 + (next - '0');
             } else if (next == '.') {
                 point = i;
             } else { // an exponent
                 return false;
             }
         }
-        digits = found;
+        digits = number;
         count = end - first - (point == UNRECOGNIZED ? 0 : 1);
         fraction = point == UNRECOGNIZED ? UNRECOGNIZED : end - point - 1;
         return count <= MOST_INTEGER_DIGITS;

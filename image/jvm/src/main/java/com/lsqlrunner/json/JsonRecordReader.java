@@ -98,9 +98,9 @@ final class JsonRecordReader {
         budget.start(text.length);
         ValueReader value = reader(declared.fields()[0].dataType(), type.fields()[0].dataType());
         return parse(text, declared, json -> {
-            Object found = readNullable(json, value);
+            Object bare = readNullable(json, value);
             JsonTokens.readEnd(json);
-            return new GenericInternalRow(new Object[] {found});
+            return new GenericInternalRow(new Object[] {bare});
         });
     }
 

@@ -80,7 +80,7 @@ final class JsonTokens {
 
     /** The error of a value that does not have the type of its field. */
     static MalformedRecordException mismatch(JsonParser json, String expected) {
-        String found =
+        String kind =
                 switch (json.currentToken()) {
                     case START_OBJECT -> "an object";
                     case START_ARRAY -> "an array";
@@ -89,7 +89,7 @@ final class JsonTokens {
                     case VALUE_NULL -> "null";
                     default -> "a number";
                 };
-        return new MalformedRecordException("%s is not %s".formatted(found, expected));
+        return new MalformedRecordException("%s is not %s".formatted(kind, expected));
     }
 
     /** The bytes of the object or array that begins with the current token, which is read to its end. */

@@ -117,15 +117,15 @@ final class BrokerRequestHandler {
         Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
                         TopicCollection.ofTopicNames(names), new DescribeTopicsOptions().timeoutMs(timeoutMs))
                 .topicNameValues();
-        Map<String, Object> found = new HashMap<>();
+        Map<String, Object> counts = new HashMap<>();
         for (Map.Entry<String, KafkaFuture<TopicDescription>> topic : described.entrySet()) {
             try {
-                found.put(topic.getKey(), await(topic.getValue()).partitions().size());
+                counts.put(topic.getKey(), await(topic.getValue()).partitions().size());
             } catch (UnknownTopicOrPartitionException | TopicAuthorizationException deleted) {
                 // The topic was deleted after it was listed, or must not be described.
             }
         }
-        return found;
+        return counts;
     }
 
     /** The ids of topics as hexadecimal digits, empty from brokers without ids; without topics that do not exist. */
@@ -134,15 +134,15 @@ final class BrokerRequestHandler {
         Map<String, KafkaFuture<TopicDescription>> described = admin.describeTopics(
                         TopicCollection.ofTopicNames(names), new DescribeTopicsOptions().timeoutMs(timeoutMs))
                 .topicNameValues();
-        Map<String, Object> found = new HashMap<>();
+        Map<String, Object> ids = new HashMap<>();
         for (Map.Entry<String, KafkaFuture<TopicDescription>> topic : described.entrySet()) {
             try {
-                found.put(topic.getKey(), hexadecimal(await(topic.getValue()).topicId()));
+                ids.put(topic.getKey(), hexadecimal(await(topic.getValue()).topicId()));
             } catch (UnknownTopicOrPartitionException missing) {
                 // A topic that does not exist has no id.
             }
         }
-        return found;
+        return ids;
     }
 
     private static String hexadecimal(Uuid id) {
@@ -220,11 +220,11 @@ final class BrokerRequestHandler {
         OffsetSpec spec = "end".equals(request.get("at")) ? OffsetSpec.latest() : OffsetSpec.earliest();
         Map<TopicPartition, OffsetSpec> requested = new HashMap<>();
         list(request.get("partitions")).forEach(partition -> requested.put(toPartition(partition), spec));
-        Map<TopicPartition, ListOffsetsResultInfo> found =
+        Map<TopicPartition, ListOffsetsResultInfo> offsets =
                 await(admin.listOffsets(requested, new ListOffsetsOptions().timeoutMs(timeoutMs))
                         .all());
         List<Object> rows = new ArrayList<>();
-        found.forEach((partition, info) -> rows.add(row(partition, info.offset())));
+        offsets.forEach((partition, info) -> rows.add(row(partition, info.offset())));
         return rows;
     }
 
@@ -236,7 +236,7 @@ final class BrokerRequestHandler {
         String group = (String) request.get("group");
         List<TopicPartition> requested = new ArrayList<>();
         list(request.get("partitions")).forEach(partition -> requested.add(toPartition(partition)));
-        Map<TopicPartition, OffsetAndMetadata> found = awaitOfGroup(
+        Map<TopicPartition, OffsetAndMetadata> positions = awaitOfGroup(
                 group,
                 admin.listConsumerGroupOffsets(
                                 Map.of(group, new ListConsumerGroupOffsetsSpec().topicPartitions(requested)),
@@ -246,10 +246,10 @@ final class BrokerRequestHandler {
         for (TopicPartition partition : requested) {
             // The client leaves out partitions that the brokers refuse to show, and returns null for partitions without
             // a committed offset.
-            if (!found.containsKey(partition)) {
+            if (!positions.containsKey(partition)) {
                 throw new TopicAuthorizationException("the committed offset of " + partition + " is not readable");
             }
-            OffsetAndMetadata position = found.get(partition);
+            OffsetAndMetadata position = positions.get(partition);
             if (position != null && position.offset() >= 0) {
                 rows.add(List.of(partition.topic(), partition.partition(), position.offset(), position.metadata()));
             }

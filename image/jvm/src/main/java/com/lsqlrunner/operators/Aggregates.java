@@ -46,14 +46,14 @@ final class Aggregates implements Serializable {
         LogicalPlan plan = ((org.apache.spark.sql.classic.Dataset<Row>) aggregated)
                 .queryExecution()
                 .analyzed();
-        Aggregate found = (Aggregate) plan;
+        Aggregate aggregate = (Aggregate) plan;
         List<AggregateFunction> functions = new ArrayList<>();
-        for (NamedExpression column : CollectionConverters.asJava(found.aggregateExpressions())) {
+        for (NamedExpression column : CollectionConverters.asJava(aggregate.aggregateExpressions())) {
             functions.add(((AggregateExpression) ((Alias) column).child()).aggregateFunction());
         }
         return new Aggregates(
                 functions,
-                new ArrayList<>(CollectionConverters.asJava(found.child().output())));
+                new ArrayList<>(CollectionConverters.asJava(aggregate.child().output())));
     }
 
     /** The number of columns of a row that is added. */
@@ -86,11 +86,11 @@ final class Aggregates implements Serializable {
 
     /** The results as a packed row. */
     byte[] results(InternalRow[] buffer) {
-        Object[] found = new Object[buffer.length];
+        Object[] results = new Object[buffer.length];
         for (int i = 0; i < buffer.length; i++) {
-            found[i] = runners().get(i).result(buffer[i]);
+            results[i] = runners().get(i).result(buffer[i]);
         }
-        return resultProjection.apply(new GenericInternalRow(found)).copy().getBytes();
+        return resultProjection.apply(new GenericInternalRow(results)).copy().getBytes();
     }
 
     /** The bytes of a buffer. */

@@ -28,11 +28,11 @@ final class ArrivalOrder {
 
     /** The rows in the order of arrival. */
     static List<Row> sorted(Iterator<Row> rows) {
-        List<Row> found = new java.util.ArrayList<>();
+        List<Row> all = new java.util.ArrayList<>();
         while (rows.hasNext()) {
-            found.add(rows.next());
+            all.add(rows.next());
         }
-        return sorted(found);
+        return sorted(all);
     }
 
     /**

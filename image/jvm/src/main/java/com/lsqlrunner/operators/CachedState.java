@@ -21,8 +21,8 @@ final class CachedState {
 
     CachedState(MapState<byte[], byte[]> state) {
         this.state = state;
-        for (Iterator<Tuple2<byte[], byte[]>> found = state.iterator(); found.hasNext(); ) {
-            Tuple2<byte[], byte[]> row = found.next();
+        for (Iterator<Tuple2<byte[], byte[]>> entries = state.iterator(); entries.hasNext(); ) {
+            Tuple2<byte[], byte[]> row = entries.next();
             rows.put(ByteBuffer.wrap(row._1()), row._2());
         }
     }

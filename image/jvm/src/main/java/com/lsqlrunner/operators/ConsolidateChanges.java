@@ -63,15 +63,15 @@ public final class ConsolidateChanges extends StatefulProcessor<byte[], Row, Row
 
     /** The row with a count; null if there is none. */
     private static byte[] rowOf(Map<ByteBuffer, Integer> counts, int count) {
-        byte[] found = null;
+        byte[] packed = null;
         for (Map.Entry<ByteBuffer, Integer> row : counts.entrySet()) {
             if (Integer.signum(row.getValue()) == count) {
-                if (found != null || row.getValue() != count) {
+                if (packed != null || row.getValue() != count) {
                     throw new IllegalStateException("a table has several rows with the same id");
                 }
-                found = row.getKey().array();
+                packed = row.getKey().array();
             }
         }
-        return found;
+        return packed;
     }
 }

@@ -88,20 +88,20 @@ public final class Lookup extends StatefulProcessor<byte[], Row, Row> {
     }
 
     private void join(Row record, CachedState cached, List<Row> joined) {
-        for (byte[] found : cached.rows()) {
-            joined.add(of(record, found));
+        for (byte[] match : cached.rows()) {
+            joined.add(of(record, match));
         }
         if (isOuter && cached.isEmpty()) {
             joined.add(of(record, null));
         }
     }
 
-    private static Row of(Row record, byte[] found) {
+    private static Row of(Row record, byte[] match) {
         return RowFactory.create(
                 record.get(ArrivalOrder.ID),
                 record.get(ArrivalOrder.PARTITION),
                 record.get(ArrivalOrder.OFFSET),
                 record.get(ROW),
-                found);
+                match);
     }
 }

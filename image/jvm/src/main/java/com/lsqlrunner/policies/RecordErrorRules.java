@@ -45,17 +45,17 @@ final class RecordErrorRules {
                 return null;
             }
         }
-        RecordError found = null;
+        RecordError error = null;
         for (ErrorChain.Link link : ErrorChain.of(thrown)) {
             if (never.contains(link.condition())) {
                 return null;
             }
             Rule rule = rules.get(link.condition());
             if (rule != null) {
-                found = new RecordError(rule.phase, rule.code, link.condition() + ": " + link.reason());
+                error = new RecordError(rule.phase, rule.code, link.condition() + ": " + link.reason());
             }
         }
-        return found;
+        return error;
     }
 
     private record Rule(String phase, String code) {

@@ -30,13 +30,13 @@ record FieldSpec(
     record Symbol(String name, int number) {}
 
     static List<FieldSpec> of(JsonNode fields) {
-        List<FieldSpec> found = new ArrayList<>();
+        List<FieldSpec> specs = new ArrayList<>();
         for (JsonNode field : fields) {
             List<Symbol> symbols = new ArrayList<>();
             for (JsonNode symbol : field.path("symbols")) {
                 symbols.add(new Symbol(symbol.get(0).asText(), symbol.get(1).asInt()));
             }
-            found.add(new FieldSpec(
+            specs.add(new FieldSpec(
                     field.get("name").asText(),
                     field.get("number").asInt(),
                     field.get("kind").asText(),
@@ -46,7 +46,7 @@ record FieldSpec(
                     symbols,
                     of(field.path("fields"))));
         }
-        return found;
+        return specs;
     }
 
     boolean isRepeated() {

@@ -77,14 +77,14 @@ final class MessageDecoder {
     }
 
     private void checkMessage(int id, List<Integer> indexes) {
-        String found = messageNames
+        String message = messageNames
                 .computeIfAbsent(id, newId -> MessageNames.of(files.apply(newId)))
                 .get(indexes);
-        if (found == null) {
+        if (message == null) {
             throw new MalformedRecordException("schema %d has no message with the indexes %s".formatted(id, indexes));
         }
-        if (!found.equals(name)) {
-            throw new MalformedRecordException("the message is %s, not %s".formatted(found, name));
+        if (!message.equals(name)) {
+            throw new MalformedRecordException("the message is %s, not %s".formatted(message, name));
         }
         if (indexes == FIRST) {
             checkedId = id;

@@ -26,7 +26,7 @@ final class MessageNames {
 
     /** The names of the messages of a file, {@code Outer.Inner}, by their indexes. */
     static Map<List<Integer>, String> of(String text) {
-        Map<List<Integer>, String> found = new HashMap<>();
+        Map<List<Integer>, String> names = new HashMap<>();
         Deque<Scope> scopes = new ArrayDeque<>();
         scopes.push(new Scope("", List.of(), false));
         int brackets = 0;
@@ -48,7 +48,7 @@ final class MessageNames {
                 case "{" -> {
                     Scope scope = scopes.peek().open(statement);
                     if (scope.isMessage) {
-                        found.put(scope.indexes, scope.name);
+                        names.put(scope.indexes, scope.name);
                     }
                     scopes.push(scope);
                     statement.clear();
@@ -63,7 +63,7 @@ final class MessageNames {
                 default -> statement.add(word);
             }
         }
-        return found;
+        return names;
     }
 
     /** The content of a pair of braces. */

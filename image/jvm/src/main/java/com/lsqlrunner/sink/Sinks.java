@@ -43,8 +43,8 @@ final class Sinks {
     private static Sink open(Key key) {
         try {
             ClassLoader loader = new Loader(urls(Path.of(key.jars)), Sinks.class.getClassLoader());
-            Class<?> found = Class.forName(CLASSES.get(key.kind), true, loader);
-            return (Sink) found.getConstructor(Map.class).newInstance(key.settings);
+            Class<?> sinkClass = Class.forName(CLASSES.get(key.kind), true, loader);
+            return (Sink) sinkClass.getConstructor(Map.class).newInstance(key.settings);
         } catch (ReflectiveOperationException error) {
             Throwable cause = error.getCause() == null ? error : error.getCause();
             if (cause instanceof SinkException failure) {
@@ -56,11 +56,11 @@ final class Sinks {
     }
 
     private static URL[] urls(Path folder) {
-        List<URL> found = new ArrayList<>();
+        List<URL> urls = new ArrayList<>();
         if (Files.isDirectory(folder)) {
             try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
                 for (Path jar : jars) {
-                    found.add(jar.toUri().toURL());
+                    urls.add(jar.toUri().toURL());
                 }
             } catch (MalformedURLException error) {
                 throw new IllegalStateException(error);
@@ -68,8 +68,8 @@ final class Sinks {
                 throw new UncheckedIOException(error);
             }
         }
-        found.add(Sinks.class.getProtectionDomain().getCodeSource().getLocation());
-        return found.toArray(URL[]::new);
+        urls.add(Sinks.class.getProtectionDomain().getCodeSource().getLocation());
+        return urls.toArray(URL[]::new);
     }
 
     /**

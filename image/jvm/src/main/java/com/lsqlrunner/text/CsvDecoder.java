@@ -45,9 +45,9 @@ final class CsvDecoder {
     }
 
     GenericInternalRow decode(byte[] record) {
-        int found = line.read(withoutMark(record));
-        if (found != names.length) {
-            throw new MalformedRecordException("it has %d columns, not %d".formatted(found, names.length));
+        int count = line.read(withoutMark(record));
+        if (count != names.length) {
+            throw new MalformedRecordException("it has %d columns, not %d".formatted(count, names.length));
         }
         Object[] values = new Object[columns.length];
         for (int i = 0; i < values.length; i++) {

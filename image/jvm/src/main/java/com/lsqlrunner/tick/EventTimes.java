@@ -42,9 +42,9 @@ public final class EventTimes implements Serializable {
     /** The times of an input. Needs an active session. */
     static EventTimes of(String input) {
         SparkContext active = SparkSession.active().sparkContext();
-        return BY_INPUT.compute(input, (name, found) -> {
-            if (found != null && found.context == active) {
-                return found;
+        return BY_INPUT.compute(input, (name, known) -> {
+            if (known != null && known.context == active) {
+                return known;
             }
             EventTimes created = new EventTimes(active);
             active.register(created.times);

@@ -72,8 +72,8 @@ final class PartitionBuffer {
      *
      * @param consumerPosition the consumer's position after the poll
      */
-    void polled(List<ConsumerRecord<byte[], byte[]>> found, long consumerPosition) {
-        records = found;
+    void polled(List<ConsumerRecord<byte[], byte[]>> polledRecords, long consumerPosition) {
+        records = polledRecords;
         index = 0;
         polledUntil = consumerPosition;
     }

@@ -113,10 +113,10 @@ public final class RangeConsumer implements AutoCloseable {
                 mark.set(buffer.partition(), buffer.polledUntil());
             }
             try {
-                ConsumerRecords<byte[], byte[]> found = consumer.poll(left);
+                ConsumerRecords<byte[], byte[]> records = consumer.poll(left);
                 for (PartitionBuffer buffer : unfinished) {
                     long before = buffer.polledUntil();
-                    buffer.polled(found.records(buffer.partition()), consumer.position(buffer.partition()));
+                    buffer.polled(records.records(buffer.partition()), consumer.position(buffer.partition()));
                     hasAdvanced |= buffer.polledUntil() != before;
                 }
             } catch (OffsetOutOfRangeException missing) {

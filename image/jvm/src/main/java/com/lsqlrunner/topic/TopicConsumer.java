@@ -71,8 +71,8 @@ public final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         try {
-            ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
-            return isExpected() ? found : again(found);
+            ConsumerRecords<byte[], byte[]> records = super.poll(timeout);
+            return isExpected() ? records : again(records);
         } catch (OffsetOutOfRangeException missing) {
             isExpected(); // the topic that has replaced it may have fewer records
             throw missing;
@@ -95,10 +95,10 @@ public final class TopicConsumer extends KafkaConsumer<byte[], byte[]> {
      * Returns no record, and lets the next polls fetch the records again: while the metadata do not contain the topic,
      * the consumer fetches by name, and may get records of another topic with this name.
      */
-    private ConsumerRecords<byte[], byte[]> again(ConsumerRecords<byte[], byte[]> found) {
-        found.partitions()
+    private ConsumerRecords<byte[], byte[]> again(ConsumerRecords<byte[], byte[]> records) {
+        records.partitions()
                 .forEach(partition ->
-                        seek(partition, found.records(partition).get(0).offset()));
+                        seek(partition, records.records(partition).get(0).offset()));
         return ConsumerRecords.empty();
     }
 }

@@ -70,8 +70,8 @@ public final class TopicWriter implements DataWriter<InternalRow> {
         if (acknowledgements == null) {
             acknowledgements = task.get();
             acknowledgements.writesWith(sender);
-            WrittenRecords found = sender.begin();
-            written = found == null ? written : found;
+            WrittenRecords earlier = sender.begin();
+            written = earlier == null ? written : earlier;
         }
         acknowledgements.throwFailure();
         if (isSkipped(row) || isWritten(row)) {

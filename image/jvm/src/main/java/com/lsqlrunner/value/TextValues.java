@@ -80,7 +80,7 @@ public final class TextValues {
         }
         if (type instanceof TimestampType) {
             return text -> require(
-                    TIMESTAMP, text, "timestamp", found -> DateTimeUtils.stringToTimestamp(found, ZoneOffset.UTC));
+                    TIMESTAMP, text, "timestamp", utf8 -> DateTimeUtils.stringToTimestamp(utf8, ZoneOffset.UTC));
         }
         throw new IllegalArgumentException("no text form of " + type.simpleString());
     }

@@ -76,7 +76,8 @@ public final class Cluster {
 
     private static String refused(List<Admission.Refused> all) {
         return all.stream()
-                .map(found -> "{\"address\": \"%s\", \"version\": \"%s\"}".formatted(found.address(), found.version()))
+                .map(worker ->
+                        "{\"address\": \"%s\", \"version\": \"%s\"}".formatted(worker.address(), worker.version()))
                 .collect(Collectors.joining(", "));
     }
 }

@@ -88,7 +88,7 @@ class TargetScanTest {
     private WrittenRecords scan(Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until) {
         TargetScan scan = new TargetScan(WRITER, replay, Duration.ofSeconds(30));
         scan.read(targets, from, until);
-        return scan.found();
+        return scan.written();
     }
 
     @Test

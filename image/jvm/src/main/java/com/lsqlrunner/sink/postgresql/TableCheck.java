@@ -55,16 +55,16 @@ final class TableCheck {
     }
 
     private List<String> columns(String name) throws SQLException {
-        List<String> found = new ArrayList<>();
+        List<String> columns = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(COLUMNS)) {
             statement.setString(1, name);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
-                    found.add(rows.getString(1));
+                    columns.add(rows.getString(1));
                 }
             }
         }
-        return found;
+        return columns;
     }
 
     private boolean isUnique() throws SQLException {

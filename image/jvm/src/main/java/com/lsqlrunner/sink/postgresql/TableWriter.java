@@ -119,11 +119,11 @@ final class TableWriter implements AutoCloseable {
 
     @SuppressWarnings("unchecked") // All values of a column have one class, which is comparable.
     private static int compareKeys(List<Object> left, List<Object> right) {
-        int found = 0;
-        for (int i = 0; i < left.size() && found == 0; i++) {
-            found = ((Comparable<Object>) left.get(i)).compareTo(right.get(i));
+        int order = 0;
+        for (int i = 0; i < left.size() && order == 0; i++) {
+            order = ((Comparable<Object>) left.get(i)).compareTo(right.get(i));
         }
-        return found;
+        return order;
     }
 
     private void sendAlone(SinkRow row) throws SQLException {
@@ -190,7 +190,7 @@ final class TableWriter implements AutoCloseable {
 
     /** A list that is equal for rows if their keys are equal for the server. */
     private List<Object> keyOf(SinkRow row) {
-        List<Object> found = new ArrayList<>();
+        List<Object> values = new ArrayList<>();
         for (int index : key) {
             Object value = row.values()[index];
             if (value instanceof BigDecimal number) {
@@ -198,9 +198,9 @@ final class TableWriter implements AutoCloseable {
             } else if (value instanceof byte[] bytes) {
                 value = ByteBuffer.wrap(bytes);
             }
-            found.add(value);
+            values.add(value);
         }
-        return found;
+        return values;
     }
 
     @Override
