@@ -272,12 +272,12 @@ def _latencies(
     deadline = time.monotonic() + _DRAIN_S
     while True:
         try:
-            found: list[tuple[Appended, int]] = []
+            pairs: list[tuple[Appended, int]] = []
             for number, target in enumerate(topics.targets):
                 size_ms = program.windows_ms[number] if program.windows_ms else None
                 written = results(target)
-                found += by_id(records, written) if size_ms is None else by_count(records, written, size_ms)
-            return Latencies(tuple(sorted(at_ms - record.at_ms for record, at_ms in found if record.at_ms >= begin_ms)))
+                pairs += by_id(records, written) if size_ms is None else by_count(records, written, size_ms)
+            return Latencies(tuple(sorted(at_ms - record.at_ms for record, at_ms in pairs if record.at_ms >= begin_ms)))
         except BenchFailed:
             if time.monotonic() > deadline:
                 raise

@@ -146,7 +146,7 @@ class _Feed(Background):
             self._is_ended.wait(max(0.0, until - time.monotonic()))
 
 
-def table(found: Sequence[Cost]) -> str:
+def table(costs: Sequence[Cost]) -> str:
     """All runs as a table in Markdown."""
     titles = (
         "program",
@@ -162,7 +162,7 @@ def table(found: Sequence[Cost]) -> str:
     lines += (
         f"| {c.program} | {c.partitions:,} | {c.state_partitions or ''} | {c.batches_per_s:.1f} | {c.batch_ms:,.0f} "
         f"| {c.processor_ms:,.0f} | {c.worker_ms:,.0f} | {c.processor_mib:.0f}, {c.worker_mib:.0f} |"
-        for c in found
+        for c in costs
     )
     return "\n".join(lines)
 

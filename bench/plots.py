@@ -98,7 +98,7 @@ def _workers_plot(runs: Sequence[_Run]) -> dict[str, VegaLite]:
     if not rates:
         return {}
     named = {
-        ("one process" if engine == LSQL_RUNNER.name else engine, ""): found for (engine, _), found in rates.items()
+        ("one process" if engine == LSQL_RUNNER.name else engine, ""): values for (engine, _), values in rates.items()
     }
     return {
         "performance-workers.svg": bar_chart(
@@ -111,8 +111,8 @@ def _warm_rates(runs: Sequence[_Run]) -> Values:
     """Records per second of each engine in each workload. Runs that are too short for a warm rate are left out."""
     rates: Values = defaultdict(list)
     for comparison in comparisons(runs):
-        for engine, found in comparison.runs.items():
-            for run in found:
+        for engine, of_engine in comparison.runs.items():
+            for run in of_engine:
                 if run.warm_per_s is not None:
                     rates[engine, ""].append((comparison.workload, run.warm_per_s))
     return rates
@@ -161,7 +161,8 @@ def _memory_plots(runs: Sequence[_Run]) -> dict[str, VegaLite]:
         if run["outcome"] and not run["outcome"]["lost"] and not run["outcome"]["wrong"] and run["samples"]:
             plotted[run["program"]].append(run)
     return {
-        f"performance-memory-{_file_name(program)}.svg": _memory(program, found) for program, found in plotted.items()
+        f"performance-memory-{_file_name(program)}.svg": _memory(program, of_program)
+        for program, of_program in plotted.items()
     }
 
 

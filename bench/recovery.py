@@ -190,11 +190,11 @@ def _check(broker: Broker, target: str, keys: int, probes: int) -> None:
         )
 
 
-def table(found: Sequence[Kill]) -> str:
+def table(kills: Sequence[Kill]) -> str:
     """Least, median and most seconds of each size, as a table in Markdown."""
     lines = [machine(), "", "| keys | state, MiB | killed | seconds to the next result |", "|---|---|---|---|"]
-    for keys, killed in dict.fromkeys((one.keys, one.killed) for one in found):
-        runs = [one for one in found if (one.keys, one.killed) == (keys, killed)]
+    for keys, killed in dict.fromkeys((one.keys, one.killed) for one in kills):
+        runs = [one for one in kills if (one.keys, one.killed) == (keys, killed)]
         seconds = [one.seconds for one in runs]
         times = f"{min(seconds):.1f} / {median(seconds):.1f} / {max(seconds):.1f}"
         lines.append(f"| {keys:,} | {median(one.state_mib for one in runs):.1f} | {killed} | {times} |")

@@ -88,16 +88,16 @@ class TakeOver:
 
 
 def _lsql(standbys: int) -> Callable[[PodEnvironment], AbstractContextManager[ProcessorInPods]]:
-    return lambda found: lsql_pods(found.helm, found.broker, found.image, standbys)
+    return lambda pods: lsql_pods(pods.helm, pods.broker, pods.image, standbys)
 
 
 def _streams(
     replicas: int, settings: dict[str, str]
 ) -> Callable[[PodEnvironment], AbstractContextManager[ProcessorInPods]]:
-    def start(found: PodEnvironment) -> AbstractContextManager[ProcessorInPods]:
+    def start(pods: PodEnvironment) -> AbstractContextManager[ProcessorInPods]:
         name = f"streams-{uuid.uuid4().hex[:6]}"
         return streams_pods(
-            found.kubectl, found.broker, found.image, found.jars, name, replicas=replicas, settings=settings
+            pods.kubectl, pods.broker, pods.image, pods.jars, name, replicas=replicas, settings=settings
         )
 
     return start
@@ -139,19 +139,19 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _take_overs(rows: Sequence[TakeOverRow], runs: int, image: str) -> Iterator[TakeOver]:
-    with _environment(image) as found:
+    with _environment(image) as pods:
         for row in rows:
             repeated = min(runs, row.runs or runs)
             with (
-                row.start(found) as processor,
+                row.start(pods) as processor,
                 processor.traffic,
-                Follower(found.broker.bootstrap, [processor.target], TARGET_PARTITIONS) as follower,
+                Follower(pods.broker.bootstrap, [processor.target], TARGET_PARTITIONS) as follower,
             ):
                 arrivals = partial(_arrivals_ms, follower, processor.target)
                 for fault in row.faults:
                     for _ in range(repeated):
                         _await_steady(processor, arrivals)
-                        yield TakeOver(row.title, fault, _measure(found, processor, arrivals, fault))
+                        yield TakeOver(row.title, fault, _measure(pods, processor, arrivals, fault))
 
 
 @contextmanager
@@ -189,14 +189,14 @@ def _await_steady(processor: ProcessorInPods, arrivals_ms: Callable[[], list[int
 
 
 def _measure(
-    found: PodEnvironment, processor: ProcessorInPods, arrivals_ms: Callable[[], list[int]], fault: str
+    pods: PodEnvironment, processor: ProcessorInPods, arrivals_ms: Callable[[], list[int]], fault: str
 ) -> float | None:
     leader = processor.leader()
     began_ms = int(time.time() * 1000)
     if fault == KILLED:
-        found.kubectl.delete("pod", leader["metadata"]["name"], "--grace-period=0", "--force", "--wait=false")
+        pods.kubectl.delete("pod", leader["metadata"]["name"], "--grace-period=0", "--force", "--wait=false")
     else:
-        found.cluster.signal_container(leader, signal.SIGSTOP)
+        pods.cluster.signal_container(leader, signal.SIGSTOP)
     try:
         while time.time() * 1000 < began_ms + LONGEST_S * 1000:
             resumed = resumed_ms(arrivals_ms(), began_ms, int(time.time() * 1000))
@@ -207,16 +207,16 @@ def _measure(
     finally:
         if fault == SUSPENDED:
             with suppress(ClusterFailed, OSError):  # the container has ended meanwhile
-                found.cluster.signal_container(leader, signal.SIGCONT)
+                pods.cluster.signal_container(leader, signal.SIGCONT)
 
 
-def table(found: Sequence[TakeOver]) -> str:
+def table(take_overs: Sequence[TakeOver]) -> str:
     """Least, median and most seconds of each row, as a table in Markdown."""
     lines = [machine(), "", f"| | {KILLED} | {SUSPENDED} |", "|---|---|---|"]
-    for title in dict.fromkeys(one.title for one in found):
+    for title in dict.fromkeys(one.title for one in take_overs):
         cells = []
         for fault in (KILLED, SUSPENDED):
-            seconds = [one.seconds for one in found if (one.title, one.fault) == (title, fault)]
+            seconds = [one.seconds for one in take_overs if (one.title, one.fault) == (title, fault)]
             cells.append(_cell(seconds))
         lines.append(f"| {title} | {cells[0]} | {cells[1]} |")
     return "\n".join(lines)

@@ -49,11 +49,11 @@ def _tree(root: int) -> list[int]:
         if name.isdigit():
             fields = _stat(int(name))
             children[int(fields[1])].append(int(name))
-    found, at = [root], 0
-    while at < len(found):
-        found += children[found[at]]
+    tree, at = [root], 0
+    while at < len(tree):
+        tree += children[tree[at]]
         at += 1
-    return found
+    return tree
 
 
 def _stat(pid: int) -> list[str]:

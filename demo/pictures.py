@@ -85,11 +85,11 @@ def take(browser: Browser, url: str, file: Path, dark: bool = False) -> int:
         page.goto(url)
     page.locator("#topology .node").first.wait_for()
     answers: dict[str, Any] = {"stream": stream.value.json(), "metadata": stores.value.json()}
-    found, wanted = shown(page), expected(answers["stream"], answers["metadata"])
+    displayed, wanted = shown(page), expected(answers["stream"], answers["metadata"])
     for name in wanted:
-        if found[name] != wanted[name]:
-            say(f"{name}: the page shows {found[name]!r}, the API has {wanted[name]!r}")
-    if found != wanted:
+        if displayed[name] != wanted[name]:
+            say(f"{name}: the page shows {displayed[name]!r}, the API has {wanted[name]!r}")
+    if displayed != wanted:
         return 1
     file.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=file)

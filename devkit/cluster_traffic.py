@@ -59,10 +59,10 @@ class LongestPause:
     def _watch(self) -> None:
         count, since = -1, time.monotonic()
         while not self._ended.wait(POLL_S):
-            found, now = sum(self._broker.end_offsets(self._topic).values()), time.monotonic()
+            total, now = sum(self._broker.end_offsets(self._topic).values()), time.monotonic()
             self.seconds = max(self.seconds, now - since)
-            if found != count:
-                count, since = found, now
+            if total != count:
+                count, since = total, now
 
 
 class Traffic:

@@ -140,9 +140,9 @@ class FakeCluster:
 
     def workloads(self, namespace: str, kind: Kind) -> Iterator[Mapping[str, Any]]:
         self._allow("workloads", namespace, kind)
-        for (where, what, _), found in list(self._workloads.items()):
+        for (where, what, _), workload in list(self._workloads.items()):
             if (where, what) == (namespace, kind):
-                yield copy.deepcopy(found)
+                yield copy.deepcopy(workload)
 
     def workload(self, namespace: str, kind: Kind, name: str) -> Mapping[str, Any]:
         self._allow("workload", namespace, kind, name)

@@ -99,7 +99,7 @@ def _template_of(file: Path, helm: str) -> str:
 
 def objects_of(manifests: str) -> list[Object]:
     """The objects in a text of YAML documents."""
-    return [found for found in yaml.load_all(manifests, Loader=_Loader) if found]
+    return [manifest for manifest in yaml.load_all(manifests, Loader=_Loader) if manifest]
 
 
 def template(
@@ -137,12 +137,12 @@ def only_object(objects: Sequence[Object], kind: str) -> Object:
 
 def pod_specs(objects: Sequence[Object]) -> Iterator[tuple[str, Object]]:
     """The specs of all pods, each with kind and name of the object that contains it."""
-    for found in objects:
-        name = f"{found['kind']}/{found['metadata']['name']}"
-        if found["kind"] == "Pod":
-            yield name, found["spec"]
-        elif found["kind"] in {"StatefulSet", "Deployment", "Job"}:
-            yield name, found["spec"]["template"]["spec"]
+    for manifest in objects:
+        name = f"{manifest['kind']}/{manifest['metadata']['name']}"
+        if manifest["kind"] == "Pod":
+            yield name, manifest["spec"]
+        elif manifest["kind"] in {"StatefulSet", "Deployment", "Job"}:
+            yield name, manifest["spec"]["template"]["spec"]
 
 
 def environment(container: Object) -> dict[str, str]:

@@ -142,9 +142,9 @@ class Runner(Process):
 
     def jvm_pid(self) -> int:
         """The process id of the JVM, of which there is one."""
-        found = [pid for pid in _processes("java") if self.pid in _ancestors(pid)]
-        assert len(found) == 1, f"{len(found)} JVMs under process {self.pid}"
-        return found[0]
+        pids = [pid for pid in _processes("java") if self.pid in _ancestors(pid)]
+        assert len(pids) == 1, f"{len(pids)} JVMs under process {self.pid}"
+        return pids[0]
 
     def child_pid(self) -> int:
         """The id of the child process, which contains the control loop; it is the parent of the JVM."""

@@ -57,7 +57,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--minutes",
         type=float,
         default=120,
-        help="time of each run (default 120); with less than 10 only losses are found",
+        help="time of each run (default 120); a run of less than 10 finds only losses",
     )
     parser.add_argument(
         "--program", choices=sorted(SOAK_PROGRAMS), action="append", help="may be repeated (default two-windows)"

@@ -57,7 +57,7 @@ def check_ids(
             repeated.append(at_ms)
         else:
             seen[number] += 1
-    missing = [number for number, found in enumerate(seen) if not found and is_expected(number)]
+    missing = [number for number, count in enumerate(seen) if not count and is_expected(number)]
     if missing and not example:
         example = f"record {missing[0]}"
     expected = sum(map(is_expected, range(len(copies))))

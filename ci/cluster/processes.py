@@ -25,7 +25,7 @@ class ClusterFailed(Exception):
 class Executable:
     """A program of the cluster, identified by its name.
 
-    Its process is found by its id and start time, because another process may have got the id since.
+    Its id and start time identify its process, because another process may have got the id since.
     """
 
     name: str

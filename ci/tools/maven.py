@@ -32,8 +32,8 @@ class Output:
 
     def jar(self, pom: Path) -> Path:
         """The jar of a module."""
-        [found] = (self.folder / "target" / artifact(pom)).glob("*.jar")
-        return found
+        [path] = (self.folder / "target" / artifact(pom)).glob("*.jar")
+        return path
 
 
 @dataclass(frozen=True)
