@@ -16,8 +16,8 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 def violations(page: Page) -> list[str]:
     """The violations that axe reports, with their elements."""
     page.evaluate(AXE)
-    found: list[dict[str, Any]] = page.evaluate("axe.run().then((result) => result.violations)")
-    return [f"{v['impact']} {v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in found]
+    breaches: list[dict[str, Any]] = page.evaluate("axe.run().then((result) => result.violations)")
+    return [f"{v['impact']} {v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in breaches]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

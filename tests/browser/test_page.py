@@ -202,9 +202,9 @@ def test_long_names_and_details_stay_within_the_boxes_of_the_topology(visit: Ope
     box = seen.page.locator("#topology .node rect").bounding_box()
     assert box is not None
     for text in seen.page.locator("#topology .node text").all():
-        found = text.bounding_box()
-        assert found is not None
-        assert found["x"] + found["width"] < box["x"] + box["width"]
+        inner = text.bounding_box()
+        assert inner is not None
+        assert inner["x"] + inner["width"] < box["x"] + box["width"]
 
 
 def test_topology_appears_when_the_topics_are_known(visit: Open) -> None:

@@ -160,8 +160,8 @@ def groups() -> list[dict[str, Any]]:
         "persistence": {"accessModes": ["ReadWriteMany"]},
         "standby": {"replicas": 1},
     }
-    found: list[dict[str, Any]] = only_object(render(values), "PrometheusRule")["spec"]["groups"]
-    return found
+    rules: list[dict[str, Any]] = only_object(render(values), "PrometheusRule")["spec"]["groups"]
+    return rules
 
 
 def rules_by_alert(groups: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -20,9 +20,9 @@ def render(*options: str, helm: str = HELMS[-1]) -> list[Object]:
 
 def configured(objects: list[Object], folder: Path) -> ConsoleSettings:
     """The configuration as the job and the console read it."""
-    [found] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
+    [config_map] = [o for o in objects if o["kind"] == "ConfigMap" and "config.yaml" in o.get("data", {})]
     path = folder / "config.yaml"
-    path.write_text(found["data"]["config.yaml"])
+    path.write_text(config_map["data"]["config.yaml"])
     return read_settings(path)
 
 
@@ -37,11 +37,11 @@ def test_both_helms_render_the_same_objects(file: Path) -> None:
 def test_the_configuration_of_every_values_file_is_read(file: Path, tmp_path: Path) -> None:
     values = yaml.safe_load(file.read_text())
 
-    found = configured(render(f"--values={file}"), tmp_path)
+    settings = configured(render(f"--values={file}"), tmp_path)
 
-    assert found.auth.mode == values.get("auth", {}).get("mode", "none")
-    assert {name: on for name, on in found.actions.model_dump().items() if on} == values.get("actions", {})
-    assert (found.document.namespace, found.document.name) == ("home", "watch-processors")
+    assert settings.auth.mode == values.get("auth", {}).get("mode", "none")
+    assert {name: on for name, on in settings.actions.model_dump().items() if on} == values.get("actions", {})
+    assert (settings.document.namespace, settings.document.name) == ("home", "watch-processors")
 
 
 def test_every_value_is_in_the_configuration(tmp_path: Path) -> None:
@@ -58,13 +58,13 @@ def test_every_value_is_in_the_configuration(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(values))
 
-    found = configured(render(f"--values={file}"), tmp_path)
+    settings = configured(render(f"--values={file}"), tmp_path)
 
-    assert (found.namespaces, found.deleted_keep_hours, found.poll_seconds) == (("a", "b"), 5, 7)
-    assert found.runners.model_dump(by_alias=True) == values["runners"]
-    assert found.logs.model_dump() == values["logs"]
-    assert (found.workers.maximum, found.dry_run_events) == (6, True)
-    assert found.log_level == "DEBUG"
+    assert (settings.namespaces, settings.deleted_keep_hours, settings.poll_seconds) == (("a", "b"), 5, 7)
+    assert settings.runners.model_dump(by_alias=True) == values["runners"]
+    assert settings.logs.model_dump() == values["logs"]
+    assert (settings.workers.maximum, settings.dry_run_events) == (6, True)
+    assert settings.log_level == "DEBUG"
 
 
 def test_no_action_is_enabled_by_default(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_pods_satisfy_the_restricted_level() -> None:
 
 
 def test_no_object_is_cluster_wide() -> None:
-    kinds = {found["kind"] for found in render("--set=namespaces={a,b}")}
+    kinds = {manifest["kind"] for manifest in render("--set=namespaces={a,b}")}
 
     assert not [kind for kind in kinds if kind.startswith("Cluster")]
 

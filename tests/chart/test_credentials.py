@@ -85,8 +85,8 @@ def forms(secret: str) -> tuple[str, str]:
 def test_no_object_but_a_secret_has_a_credential(mechanism: str, kind: str) -> None:
     values, planted = with_secrets(mechanism)
     objects: list[Object] = render(values | {"workload": {"kind": kind}})
-    secrets = yaml.safe_dump([found for found in objects if found["kind"] == "Secret"], width=10_000)
-    others = yaml.safe_dump([found for found in objects if found["kind"] != "Secret"], width=10_000)
+    secrets = yaml.safe_dump([manifest for manifest in objects if manifest["kind"] == "Secret"], width=10_000)
+    others = yaml.safe_dump([manifest for manifest in objects if manifest["kind"] != "Secret"], width=10_000)
 
     assert [each for each in planted if any(form in others for form in forms(each))] == []
     assert [each for each in planted if not any(form in secrets for form in forms(each))] == []
@@ -101,7 +101,7 @@ def test_a_credential_that_changes_restarts_processor_and_workers() -> None:
     }
 
     def checksums() -> list[str]:
-        templates = [found["spec"]["template"] for found in render(values) if found["kind"] in POD_OWNERS]
+        templates = [manifest["spec"]["template"] for manifest in render(values) if manifest["kind"] in POD_OWNERS]
         return [each["metadata"]["annotations"]["checksum/credentials"] for each in templates]
 
     before = checksums()

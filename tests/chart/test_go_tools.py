@@ -31,19 +31,19 @@ def test_the_newest_go_that_any_module_requires_is_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("script", "problem"),
     [("echo go1.25.9", "go is 1.25.9"), ("echo broken >&2; exit 1", "go is broken")],
     ids=["old", "broken"],
 )
 def test_an_unusable_go_is_reported_in_one_line(
-    script: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "go").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "go").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(SystemExit) as ended:
         check_go((1, 26, 0))
-    assert str(ended.value).startswith(f"missing: Go 1.26.0 or newer ({found})")
+    assert str(ended.value).startswith(f"missing: Go 1.26.0 or newer ({problem})")
     assert "\n" not in str(ended.value)
 
 

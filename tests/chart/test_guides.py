@@ -90,7 +90,7 @@ def test_an_upgrade_without_hooks_and_one_without_validation_have_no_job(base: d
     """As docs/guides/brokers-down.md says."""
 
     def named(*options: str, **values: object) -> set[tuple[str, str]]:
-        return {(found["kind"], found["metadata"]["name"]) for found in render({**base, **values}, *options)}
+        return {(manifest["kind"], manifest["metadata"]["name"]) for manifest in render({**base, **values}, *options)}
 
     job = {("Job", "fast-vehicles-validate")}
 

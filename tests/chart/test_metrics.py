@@ -41,9 +41,9 @@ def dashboard_queries() -> Iterator[str]:
 
 @pytest.fixture(params=[alerts, dashboard_queries], ids=["alerts", "dashboard"])
 def queries(request: pytest.FixtureRequest) -> list[str]:
-    found = list(request.param())
-    assert found
-    return found
+    expressions = list(request.param())
+    assert expressions
+    return expressions
 
 
 def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
@@ -53,17 +53,17 @@ def test_each_metric_exists_and_has_the_labels(queries: list[str]) -> None:
         series = SERIES.findall(query)
         assert series, query
         for name, matchers in series:
-            found = next((name.removesuffix(part) for part in HISTOGRAM_PARTS if name.endswith(part)), name)
-            assert found in known, name
+            family = next((name.removesuffix(part) for part in HISTOGRAM_PARTS if name.endswith(part)), name)
+            assert family in known, name
             labels = set(re.findall(r"(\w+)=", matchers))
-            assert labels <= known[found] | TARGET_LABELS, query
+            assert labels <= known[family] | TARGET_LABELS, query
 
 
 def adapter_rule() -> dict[str, Any]:
     """The rule for prometheus-adapter in docs/guides/scaling.md."""
     text = (ROOT / "docs/guides/scaling.md").read_text(encoding="utf-8")
     documents = [yaml.safe_load(body) for body in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
-    [rule] = [rule for found in documents for rule in found.get("rules", {}).get("external", [])]
+    [rule] = [rule for document in documents for rule in document.get("rules", {}).get("external", [])]
     return dict(rule)
 
 
@@ -95,8 +95,8 @@ def test_the_labels_that_the_hpa_asks_for_are_those_of_the_samples(monitor: str)
 def test_the_service_monitor_selects_one_service() -> None:
     objects = render({}, f"--values={CHART / 'ci-render/prometheus-operator-values.yaml'}")
     selector = only_object(objects, "ServiceMonitor")["spec"]["selector"]["matchLabels"]
-    services = [found for found in objects if found["kind"] == "Service"]
-    assert sum(selector.items() <= found["metadata"]["labels"].items() for found in services) == 1
+    services = [manifest for manifest in objects if manifest["kind"] == "Service"]
+    assert sum(selector.items() <= manifest["metadata"]["labels"].items() for manifest in services) == 1
 
 
 def test_the_panels_of_the_dashboard_have_different_titles() -> None:

@@ -69,7 +69,7 @@ def test_a_program_of_the_maximum_length_is_accepted(base: dict[str, object]) ->
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
+    ("values", "message"),
     [
         ({"sql": "x" * 128_001}, "The program has 128001 bytes"),
         ({"topics": {"a": {"value": {"schema": "x" * 128_000}}}}, "topics has 1280"),
@@ -77,8 +77,8 @@ def test_a_program_of_the_maximum_length_is_accepted(base: dict[str, object]) ->
     ids=["program", "topics"],
 )
 def test_a_program_that_linux_cannot_pass_is_refused(
-    values: dict[str, object], found: str, base: dict[str, object]
+    values: dict[str, object], message: str, base: dict[str, object]
 ) -> None:
     with pytest.raises(ToolFailed) as refused:
         render({**base, **values})
-    assert found in refused.value.output
+    assert message in refused.value.output

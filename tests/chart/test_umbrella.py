@@ -37,34 +37,36 @@ def vendored(umbrella: Path) -> Path:
 
 def programs(objects: list[Object]) -> dict[str, str]:
     """The program of each processor, by its name."""
-    workloads = [found for found in objects if found["kind"] == "StatefulSet"]
+    workloads = [manifest for manifest in objects if manifest["kind"] == "StatefulSet"]
     return {
-        found["metadata"]["name"]: environment(found["spec"]["template"]["spec"]["containers"][0])["SQL"]
-        for found in workloads
+        manifest["metadata"]["name"]: environment(manifest["spec"]["template"]["spec"]["containers"][0])["SQL"]
+        for manifest in workloads
     }
 
 
 def test_each_alias_is_a_processor(built: Path, helm: str) -> None:
-    found = programs(render({}, helm=helm, chart=built, release="fleet"))
-    assert found.keys() == {"fleet-fast", "fleet-slow"}
-    assert found["fleet-fast"].endswith("plate <> '$(SQL)'\n")
+    sql = programs(render({}, helm=helm, chart=built, release="fleet"))
+    assert sql.keys() == {"fleet-fast", "fleet-slow"}
+    assert sql["fleet-fast"].endswith("plate <> '$(SQL)'\n")
 
 
 def test_the_processors_of_a_release_share_no_object(built: Path, helm: str) -> None:
     objects = render({}, helm=helm, chart=built, release="fleet")
-    keys = [(found["kind"], found["metadata"]["name"]) for found in objects]
+    keys = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in objects]
     assert len(keys) == len(set(keys))
 
 
 def test_a_service_selects_only_its_own_processor(built: Path, helm: str) -> None:
     objects = render({}, helm=helm, chart=built, release="fleet")
     selectors = {
-        found["metadata"]["name"]: found["spec"]["selector"] for found in objects if found["kind"] == "Service"
+        manifest["metadata"]["name"]: manifest["spec"]["selector"]
+        for manifest in objects
+        if manifest["kind"] == "Service"
     }
     pods = {
-        found["metadata"]["name"]: found["spec"]["template"]["metadata"]["labels"]
-        for found in objects
-        if found["kind"] == "StatefulSet"
+        manifest["metadata"]["name"]: manifest["spec"]["template"]["metadata"]["labels"]
+        for manifest in objects
+        if manifest["kind"] == "StatefulSet"
     }
     chosen = [name for name, labels in pods.items() if selectors["fleet-fast"].items() <= labels.items()]
     assert chosen == ["fleet-fast"]

@@ -29,21 +29,21 @@ def objects(values_file: Path) -> list[Object]:
 
 def test_both_helms_render_the_same_objects_apart_from_the_random_token(values_file: Path) -> None:
     first, second = (
-        {_key(found): found for found in render_file(values_file, helm) if not _has_random_token(found)}
+        {_key(manifest): manifest for manifest in render_file(values_file, helm) if not _has_random_token(manifest)}
         for helm in HELMS
     )
     assert first == second
 
 
 def test_objects_have_unique_kinds_and_names(objects: list[Object]) -> None:
-    keys = [_key(found) for found in objects]
+    keys = [_key(manifest) for manifest in objects]
     assert len(keys) == len(set(keys))
 
 
 def test_names_and_label_values_are_valid(objects: list[Object]) -> None:
-    names = [found["metadata"]["name"] for found in objects]
+    names = [manifest["metadata"]["name"] for manifest in objects]
     assert [name for name in names if not NAME.match(name) or len(name) > 63] == []
-    labels = [value for found in objects for value in found["metadata"]["labels"].values()]
+    labels = [value for manifest in objects for value in manifest["metadata"]["labels"].values()]
     assert [value for value in labels if len(value) > 63] == []
 
 
@@ -53,15 +53,19 @@ def test_no_object_has_a_lenses_id(objects: list[Object]) -> None:
 
 def test_selectors_match_only_the_processor(objects: list[Object]) -> None:
     workload = next(
-        found for found in objects if found["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(found)
+        manifest
+        for manifest in objects
+        if manifest["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(manifest)
     )
     own = workload["spec"]["template"]["metadata"]["labels"]
     others = [
-        found["metadata"]["labels"] if found["kind"] == "Pod" else found["spec"]["template"]["metadata"]["labels"]
-        for found in objects
-        if found["kind"] in {"Pod", "Job"} or (found["kind"] == "Deployment" and _is_worker(found))
+        manifest["metadata"]["labels"]
+        if manifest["kind"] == "Pod"
+        else manifest["spec"]["template"]["metadata"]["labels"]
+        for manifest in objects
+        if manifest["kind"] in {"Pod", "Job"} or (manifest["kind"] == "Deployment" and _is_worker(manifest))
     ]
-    services = [found["spec"]["selector"] for found in objects if found["kind"] == "Service"]
+    services = [manifest["spec"]["selector"] for manifest in objects if manifest["kind"] == "Service"]
     for selector in [*services, workload["spec"]["selector"]["matchLabels"]]:
         assert selector.items() <= own.items()
         assert not any(selector.items() <= labels.items() for labels in others)
@@ -69,29 +73,31 @@ def test_selectors_match_only_the_processor(objects: list[Object]) -> None:
 
 
 def test_selectors_of_workers_match_only_workers(objects: list[Object]) -> None:
-    workers = [found for found in objects if found["kind"] == "Deployment" and _is_worker(found)]
+    workers = [manifest for manifest in objects if manifest["kind"] == "Deployment" and _is_worker(manifest)]
     others = [
-        found["spec"]["template"]["metadata"]["labels"]
-        for found in objects
-        if found["kind"] in {"StatefulSet", "Deployment", "Job"} and not _is_worker(found)
+        manifest["spec"]["template"]["metadata"]["labels"]
+        for manifest in objects
+        if manifest["kind"] in {"StatefulSet", "Deployment", "Job"} and not _is_worker(manifest)
     ]
-    for found in workers:
-        selector = found["spec"]["selector"]["matchLabels"]
-        assert selector.items() <= found["spec"]["template"]["metadata"]["labels"].items()
+    for manifest in workers:
+        selector = manifest["spec"]["selector"]["matchLabels"]
+        assert selector.items() <= manifest["spec"]["template"]["metadata"]["labels"].items()
         assert not any(selector.items() <= labels.items() for labels in others)
 
 
 def test_the_console_finds_the_workers_of_a_processor_and_may_scale_them(objects: list[Object]) -> None:
     processors = [
-        found for found in objects if found["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(found)
+        manifest
+        for manifest in objects
+        if manifest["kind"] in {"StatefulSet", "Deployment"} and not _is_worker(manifest)
     ]
-    for found in objects:
-        if found["kind"] == "Deployment" and _is_worker(found):
-            workers = read_workers(found)
+    for manifest in objects:
+        if manifest["kind"] == "Deployment" and _is_worker(manifest):
+            workers = read_workers(manifest)
             assert workers is not None
             assert workers.processor in [without_component(_selector(processor).items()) for processor in processors]
             # The labels that the admission policy of the console requires of a Deployment that it scales.
-            assert {"app", "app.kubernetes.io/instance", "app.kubernetes.io/component"} <= _selector(found).keys()
+            assert {"app", "app.kubernetes.io/instance", "app.kubernetes.io/component"} <= _selector(manifest).keys()
 
 
 def _selector(workload: Object) -> dict[str, str]:
@@ -111,8 +117,8 @@ def test_pods_satisfy_the_restricted_level(objects: list[Object]) -> None:
 
 
 def test_no_permission_is_granted_but_that_for_one_lease_with_a_standby(objects: list[Object]) -> None:
-    granted = {found["kind"]: found for found in objects if "rbac" in found["apiVersion"]}
-    leases = [found["metadata"]["name"] for found in objects if found["kind"] == "Lease"]
+    granted = {manifest["kind"]: manifest for manifest in objects if "rbac" in manifest["apiVersion"]}
+    leases = [manifest["metadata"]["name"] for manifest in objects if manifest["kind"] == "Lease"]
     assert set(granted) == ({"Role", "RoleBinding"} if leases else set())
     if leases:
         rule = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "update"]}
@@ -150,7 +156,7 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
     # Before an install, the Secrets of the chart with the token of the API and with the secret of the workers do not
     # exist. It computes no number of workers either, and does not use the Lease.
     prefixes: tuple[str, ...] = ("LSQL_API_", "LSQL_AUTOSCALING_", "LSQL_LEASE")
-    if any(_has_random_token(found) and found["metadata"]["name"].endswith("-workers") for found in objects):
+    if any(_has_random_token(manifest) and manifest["metadata"]["name"].endswith("-workers") for manifest in objects):
         prefixes += ("LSQL_WORKERS_SECRET_FILE",)
     left_out = [row for row in processor["env"] if row["name"].startswith(prefixes)]
     assert validation["env"] == [row for row in processor["env"] if row not in left_out]
@@ -161,17 +167,17 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
 
 def test_values_files_for_a_cluster_need_no_custom_resources() -> None:
     installed = [path for path in values_files() if path.parent == CHART / "ci"]
-    kinds = {found["apiVersion"] for path in installed for found in render_file(path)}
+    kinds = {manifest["apiVersion"] for path in installed for manifest in render_file(path)}
     assert kinds <= {"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "policy/v1"}
 
 
-def _has_random_token(found: Object) -> bool:
-    return found["kind"] == "Secret" and str(found["metadata"]["name"]).endswith(("-api", "-workers"))
+def _has_random_token(manifest: Object) -> bool:
+    return manifest["kind"] == "Secret" and str(manifest["metadata"]["name"]).endswith(("-api", "-workers"))
 
 
-def _is_worker(found: Object) -> bool:
-    return bool(found["metadata"]["labels"]["app.kubernetes.io/component"] == "worker")
+def _is_worker(manifest: Object) -> bool:
+    return bool(manifest["metadata"]["labels"]["app.kubernetes.io/component"] == "worker")
 
 
-def _key(found: Object) -> tuple[str, str]:
-    return found["kind"], found["metadata"]["name"]
+def _key(manifest: Object) -> tuple[str, str]:
+    return manifest["kind"], manifest["metadata"]["name"]

@@ -64,9 +64,9 @@ def used_paths(text: str) -> Iterator[tuple[ValuePath, bool]]:
         alone = resolve(target, scope) if WORD.fullmatch(target) else None
         step = alone is not None and (assigned is not None or keyword == "with")
         for word in words(target):
-            found = resolve(word, scope)
-            if found:
-                yield found, not step
+            path = resolve(word, scope)
+            if path:
+                yield path, not step
         if assigned:
             scope.variables[f"${assigned[1]}"] = alone
         if keyword in {"with", "range", "if"}:

@@ -29,12 +29,12 @@ def test_the_test_cluster_defines_every_kind_of_the_chart(
     assert undefined == ()
 
 
-def portable(found: Object) -> Object:
+def portable(manifest: Object) -> Object:
     """An object without its namespace and without a pod's priority class, which the test cluster does not have."""
-    metadata = {key: value for key, value in found["metadata"].items() if key != "namespace"}
-    kept = {**found, "metadata": metadata}
-    if found["kind"] == "Pod":
-        kept["spec"] = {key: value for key, value in found["spec"].items() if key != "priorityClassName"}
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "namespace"}
+    kept = {**manifest, "metadata": metadata}
+    if manifest["kind"] == "Pod":
+        kept["spec"] = {key: value for key, value in manifest["spec"].items() if key != "priorityClassName"}
     return kept
 
 
@@ -44,9 +44,11 @@ def test_objects_are_accepted_and_pods_are_restricted(
     shared_namespace: Kubectl, undefined: tuple[str, ...], helm: str, file: Path
 ) -> None:
     objects = render_file(file, helm)
-    accounts = [found for found in objects if found["kind"] == "ServiceAccount"]
+    accounts = [manifest for manifest in objects if manifest["kind"] == "ServiceAccount"]
     others = [
-        portable(found) for found in objects if not found["apiVersion"].startswith(undefined) and found not in accounts
+        portable(manifest)
+        for manifest in objects
+        if not manifest["apiVersion"].startswith(undefined) and manifest not in accounts
     ]
     pods = [
         portable({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"pod-{number}"}, "spec": spec})

@@ -63,21 +63,21 @@ class Story:
         self.steps.append((time.monotonic() - self.began_s, step))
 
     def wanted(self) -> int | None:
-        found: int | None = self.stream["scaling"]["wanted"]
-        return found
+        number: int | None = self.stream["scaling"]["wanted"]
+        return number
 
     def rate(self) -> float | None:
         """The rate of a worker, as the processor has learned it."""
-        found: float | None = self.stream["scaling"]["workerRatePerSecond"]
-        return found
+        rate: float | None = self.stream["scaling"]["workerRatePerSecond"]
+        return rate
 
     def joined(self) -> int:
         return sum(not worker["leaving"] for worker in self.stream["workers"] or ())
 
     def condition(self, kind: str) -> dict[str, Any]:
         """A condition of the HPA of KEDA; empty before it has one."""
-        found = self.kubectl.find("hpa", f"keda-hpa-{self.release.name}-workers") or {}
-        conditions = found.get("status", {}).get("conditions", [])
+        autoscaler = self.kubectl.find("hpa", f"keda-hpa-{self.release.name}-workers") or {}
+        conditions = autoscaler.get("status", {}).get("conditions", [])
         return next((each for each in conditions if each["type"] == kind), {})
 
     def __str__(self) -> str:
@@ -126,8 +126,8 @@ def test_workers_grow_with_a_backlog_and_shrink_after_it(release: ReleaseWithTra
         story.await_step(f"{MOST} workers are wanted", lambda: story.wanted() == MOST)
         story.await_step(f"the Deployment has {MOST} replicas", lambda: story.replicas[-1] == MOST)
         story.await_step(f"{MOST} workers run tasks", lambda: story.joined() == MOST)
-        [found] = console.streams()
-        status, answer = console.request("PUT", f"/api/v1/streams/{found['id']}/scale/1")
+        [processor] = console.streams()
+        status, answer = console.request("PUT", f"/api/v1/streams/{processor['id']}/scale/1")
         assert (status, answer["code"]) == (409, "SCALED_BY_AUTOSCALER")
         story.await_step("the backlog is gone", lambda: story.stream["lag"] < BACKLOG / 100)
         story.await_step("fewer workers are wanted", lambda: (story.wanted() or MOST) < MOST)

@@ -9,8 +9,8 @@ from devkit.kubectl import Kubectl, Resource
 WAIT = "import signal; signal.pause()"
 
 
-def running_since(found: Resource) -> str:
-    return str(found["status"]["containerStatuses"][0]["state"]["running"]["startedAt"])
+def running_since(resource: Resource) -> str:
+    return str(resource["status"]["containerStatuses"][0]["state"]["running"]["startedAt"])
 
 
 @pytest.mark.node

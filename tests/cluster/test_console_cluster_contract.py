@@ -64,8 +64,8 @@ class RealClusterUnderTest:
         self._client.create(HorizontalPodAutoscaler(metadata=metadata, spec=spec))
 
     def events(self) -> list[tuple[str, str, str]]:
-        found = self._client.list(Event, namespace=self.namespace)
-        ours = [event for event in found if event.reportingComponent == MANAGER]
+        events = self._client.list(Event, namespace=self.namespace)
+        ours = [event for event in events if event.reportingComponent == MANAGER]
         return [(event.reason or "", event.involvedObject.name or "", event.message or "") for event in ours]
 
 

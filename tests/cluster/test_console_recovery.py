@@ -88,8 +88,8 @@ def deploy(helm: Helm, action: str, **changes: Any) -> None:
 
 
 def metadata(kubectl: Kubectl, kind: str = "statefulset") -> dict[str, Any]:
-    found: dict[str, Any] = kubectl.get(kind, NAME)["metadata"]
-    return found
+    fields: dict[str, Any] = kubectl.get(kind, NAME)["metadata"]
+    return fields
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])

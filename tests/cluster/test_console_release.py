@@ -27,8 +27,8 @@ def workload(release: ReleaseWithTraffic) -> dict[str, Any]:
 
 def published(kubectl: Kubectl) -> dict[str, Any]:
     """The document in its ConfigMap; empty before the job has run."""
-    found = json.loads(kubectl.run("get", "configmap", "watch-processors", "-o", "json"))
-    packed = found.get("binaryData", {}).get("processors.json.gz")
+    config_map = json.loads(kubectl.run("get", "configmap", "watch-processors", "-o", "json"))
+    packed = config_map.get("binaryData", {}).get("processors.json.gz")
     return json.loads(gzip.decompress(base64.b64decode(packed))) if packed else {}
 
 
@@ -39,12 +39,12 @@ def test_a_processor_is_found_shown_stopped_and_deleted(console: Console) -> Non
         lambda: [s["state"] for s in console.streams()] == ["running"], 60, "the console shows it running"
     )
 
-    found = console.request("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
-    assert (found["name"], found["sql"], found["release"]) == (release.name, release.sql, release.name)
-    assert workload(release)["metadata"]["labels"]["lenses-id"] == found["id"]
+    processor = console.request("GET", f"/api/v1/streams/{console.streams()[0]['id']}")[1]
+    assert (processor["name"], processor["sql"], processor["release"]) == (release.name, release.sql, release.name)
+    assert workload(release)["metadata"]["labels"]["lenses-id"] == processor["id"]
     assert release.processor.uid() == uid, "the pod was not replaced"
 
-    path = f"/api/v1/streams/{found['id']}"
+    path = f"/api/v1/streams/{processor['id']}"
     assert console.request("GET", f"{path}/logs")[0] == 200
     assert console.request("PUT", f"{path}/stop", token="")[0] == 401
     status, answer = console.post_to_processor("stop")

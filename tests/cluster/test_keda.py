@@ -50,8 +50,8 @@ def test_upgrades_change_the_kind_in_two_steps_keep_the_number_and_remove_what_k
 def scaled_object(release: Helm) -> Resource:
     """The ScaledObject of the chart."""
     options = ("--values=-", "--show-only=templates/workers-scaledobject.yaml")
-    [found] = objects_of(release.run("template", NAME, release.chart, *options, stdin=json.dumps(WITH)))
-    return found
+    [manifest] = objects_of(release.run("template", NAME, release.chart, *options, stdin=json.dumps(WITH)))
+    return manifest
 
 
 def lowest(kubectl: Kubectl) -> int:

@@ -48,11 +48,11 @@ print(json.dumps([address for address in sys.argv[1:] if connects(address)]))
 LISTEN = """
 import json, pathlib, socket, sys
 rows = [line.split() for name in ("tcp", "tcp6") for line in pathlib.Path("/proc/net", name).read_text().splitlines()]
-found = {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A"}
+ports = {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A"}
 def is_open(port):
     with socket.socket() as client:
         return client.connect_ex((sys.argv[1], port)) == 0
-print(json.dumps(sorted(filter(is_open, found))))
+print(json.dumps(sorted(filter(is_open, ports))))
 """
 """A Python program that prints the ports on which its pod, whose address is the argument, listens for other pods."""
 
@@ -144,7 +144,7 @@ def story(
             "networkPolicy": {"enabled": True, "ingressFrom": [{"podSelector": {}}]},
         }
         replace(newest_helm(other), chart=CHART).install("watch", values)
-        first, second = (Pod(shared_namespace, found["metadata"]["name"]) for found in worker_pods(release))
+        first, second = (Pod(shared_namespace, worker["metadata"]["name"]) for worker in worker_pods(release))
         processor = Pod(shared_namespace, release.processor.pod()["metadata"]["name"])
         [console] = other.list("pods", "app.kubernetes.io/component=console")
         yield Story(

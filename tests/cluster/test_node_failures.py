@@ -137,7 +137,10 @@ def on(node: str, described: Resource) -> Resource:
 def await_restarted(kubectl: Kubectl, name: str) -> None:
     """Wait until the container of a pod was started again and is ready."""
     kubectl.wait_until(
-        lambda: is_ready(found := kubectl.get("pod", name)) and found["status"]["containerStatuses"][0]["restartCount"],
+        lambda: (
+            is_ready(resource := kubectl.get("pod", name))
+            and resource["status"]["containerStatuses"][0]["restartCount"]
+        ),
         DEADLINE_S,
         f"{name} is ready again",
     )
@@ -263,7 +266,7 @@ def test_tasks_of_a_worker_whose_node_is_lost_run_on_another_worker(
         state={"partitions": PARTITIONS},
     )
     await_workers(release, 2)
-    assert {found["spec"]["nodeName"] for found in worker_pods(release)} == {FIRST, node2}
+    assert {worker["spec"]["nodeName"] for worker in worker_pods(release)} == {FIRST, node2}
     assert release.await_records().duplicates == 0
 
     with release.traffic:

@@ -36,8 +36,8 @@ def state_of(pod: Resource) -> Resource:
 
 def stream_of(kubectl: Kubectl, pod: str) -> dict[str, object]:
     path = f"/api/v1/namespaces/{kubectl.namespace}/pods/{pod}:8083/proxy/stream"
-    found: dict[str, object] = json.loads(kubectl.raw(path))
-    return found
+    stream: dict[str, object] = json.loads(kubectl.raw(path))
+    return stream
 
 
 def test_a_leader_that_is_killed_suspended_or_updated_is_replaced(

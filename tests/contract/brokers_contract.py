@@ -48,10 +48,10 @@ def unused_name(prefix: str) -> str:
 def topics_with(brokers: Brokers, name: str, *, present: bool = True) -> dict[str, int]:
     """All topics, after waiting until a topic exists, or no longer exists: brokers create and delete asynchronously."""
     deadline = time.monotonic() + DEADLINE_S
-    while (name in (found := brokers.topics())) is not present:
-        assert time.monotonic() < deadline, f"{name}: {found}"
+    while (name in (topics := brokers.topics())) is not present:
+        assert time.monotonic() < deadline, f"{name}: {topics}"
         time.sleep(0.05)
-    return found
+    return topics
 
 
 class TopicReaderContract:
@@ -214,9 +214,9 @@ class TopicAdminContract:
         with pytest.raises(LsqlError) as created:
             subject.brokers.create(request)
 
-        for found in (checked.value, created.value):
-            assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "invalid")
-            assert "retention.ms" in str(found.params["reason"])
+        for error in (checked.value, created.value):
+            assert (error.code, error.params["topic"]) == ("TOPIC_REFUSED", "invalid")
+            assert "retention.ms" in str(error.params["reason"])
 
     def test_an_existing_and_a_missing_topic_can_be_deleted(self, subject: BrokersUnderTest) -> None:
         name = unused_name("deleted")
@@ -270,14 +270,14 @@ class AccessChecksContract:
         first, second = limited.topic(), limited.topic()
         needed: dict[str, list[Right]] = {first: ["Read", "Write"], second: ["Write"]}
 
-        def found() -> Mapping[str, object]:
+        def refusal() -> Mapping[str, object]:
             return missing(lambda: limited.brokers.check_topics(needed))
 
-        assert found() == {"rights": "Read, Write", "topic": first}
+        assert refusal() == {"rights": "Read, Write", "topic": first}
         limited.allow_topic(first, "Write")
-        assert found() == {"rights": "Read", "topic": first}
+        assert refusal() == {"rights": "Read", "topic": first}
         limited.allow_topic(first, "Read")
-        assert found() == {"rights": "Write", "topic": second}
+        assert refusal() == {"rights": "Write", "topic": second}
         limited.allow_topic(second, "Write")
         limited.brokers.check_topics(needed)
 

@@ -65,9 +65,9 @@ class WorkloadContract:
             self.create_workload(subject, kind, name)
         self.create_workload(subject, other, "another")
 
-        found = list(subject.cluster.workloads(subject.namespace, kind))
+        workloads = list(subject.cluster.workloads(subject.namespace, kind))
 
-        assert {item["metadata"]["name"] for item in found} == names
+        assert {item["metadata"]["name"] for item in workloads} == names
 
     def test_returns_the_created_workload(self, subject: ClusterUnderTest, kind: Kind) -> None:
         sql = "SELECT '$(HOME) $$ {{ x }} \"`' -- ü €\n\tFROM x"

@@ -54,13 +54,13 @@ def plan_of(suite: Suite) -> Plan:
 def compare(suite: Suite, events: Events, engines: Engines) -> dict[str, list[str]]:
     """The differences by program, one line each. Programs without differences are left out."""
     ours = _ours(suite, events, engines.memory)
-    found = {}
+    by_program = {}
     for program in suite.programs:
         theirs = topology_writes(program, events, engines.streams)
         lines = differences(program.view(_results(ours[program.name])), program.view(_results(theirs)))
         if lines:
-            found[program.name] = lines
-    return found
+            by_program[program.name] = lines
+    return by_program
 
 
 def check(suite: Suite, seed: int, engines: Engines) -> None:
@@ -71,14 +71,14 @@ def check(suite: Suite, seed: int, engines: Engines) -> None:
             of them differs.
     """
     events = generated(suite, seed)
-    found = compare(suite, events, engines)
-    if not found:
+    by_program = compare(suite, events, engines)
+    if not by_program:
         return
-    program = next(program for program in suite.programs if program.name in found)
-    fewest, lines = _smaller(replace(suite, programs=(program,)), events, found[program.name], engines)
+    program = next(program for program in suite.programs if program.name in by_program)
+    fewest, lines = _smaller(replace(suite, programs=(program,)), events, by_program[program.name], engines)
     shown = "\n".join(f"  {event}" for event in fewest)
     described = "\n".join(f"  {line}" for line in lines)
-    names = ", ".join(found)
+    names = ", ".join(by_program)
     raise AssertionError(f"{names}: differs, suite {suite.name}, seed {seed}\n{program.sql}\nfor\n{shown}\n{described}")
 
 
@@ -87,7 +87,7 @@ def _results(written: Sequence[Written]) -> list[Written]:
     return [record for record in written if record.key is None or not record.key.startswith(END.encode())]
 
 
-def _smaller(suite: Suite, events: Events, found: list[str], engines: Engines) -> tuple[Events, list[str]]:
+def _smaller(suite: Suite, events: Events, report: list[str], engines: Engines) -> tuple[Events, list[str]]:
     """Fewer records that still show a difference: records of a single history, then the same without some records."""
     deadline = time.monotonic() + SHRINKING_S
     histories = sorted({event.history for event in events if event.history >= 0})
@@ -97,7 +97,7 @@ def _smaller(suite: Suite, events: Events, found: list[str], engines: Engines) -
         for kept in candidates:
             lines = [] if time.monotonic() > deadline else _lines(suite, kept, engines)
             if lines:
-                events, found = kept, lines
+                events, report = kept, lines
                 break
         else:
             size //= 2
@@ -105,7 +105,7 @@ def _smaller(suite: Suite, events: Events, found: list[str], engines: Engines) -
         if not size:
             break
         candidates = [[*events[:at], *events[at + size :]] for at in range(0, len(events), size)]
-    return events, found
+    return events, report
 
 
 def _lines(suite: Suite, events: Events, engines: Engines) -> list[str]:
@@ -178,13 +178,13 @@ def _in_processing_order(events: Events) -> list[Event]:
     Each topic is in its own order. Of the next records of both topics, the one with the smaller timestamp is first; for
     equal timestamps, the one of the table.
     """
-    found: list[Event] = []
+    ordered: list[Event] = []
     for batch in range(_last_batch(events) + 1):
         batched = [event for event in events if event.batch == batch]
         for key in sorted({_joined_key(event) for event in batched}):
             own = [event for event in batched if _joined_key(event) == key]
-            found += _merged_by_time([e for e in own if e.topic == "r"], [e for e in own if e.topic == "l"])
-    return found
+            ordered += _merged_by_time([e for e in own if e.topic == "r"], [e for e in own if e.topic == "l"])
+    return ordered
 
 
 def _joined_key(event: Event) -> str:

@@ -52,7 +52,7 @@ def table(written: Sequence[Written]) -> Outcome:
 
 
 def _rows(written: Sequence[Written], with_time: bool) -> Outcome:
-    found: dict[Any, Any] = {}
+    outcome: dict[Any, Any] = {}
     rows: dict[bytes | None, Any] = {}
     for batch in range(max((record.batch for record in written), default=-1) + 1):
         for record in (record for record in written if record.batch == batch):
@@ -60,8 +60,8 @@ def _rows(written: Sequence[Written], with_time: bool) -> Outcome:
                 rows.pop(record.key, None)
             else:
                 rows[record.key] = _frozen(record, with_time)
-        found |= {(batch, key): row for key, row in rows.items()}
-    return found
+        outcome |= {(batch, key): row for key, row in rows.items()}
+    return outcome
 
 
 def events(written: Sequence[Written]) -> Outcome:
@@ -98,13 +98,13 @@ def chained_matches(written: Sequence[Written]) -> Outcome:
 
     A record without a match has no `mv`. It is removed if another record with the same `lv` and `rv` has a match.
     """
-    found = Counter((record.key, _frozen(record, True)) for record in written)
+    outcome = Counter((record.key, _frozen(record, True)) for record in written)
     matched = {_left(record) for record in written if _is_matched(record)}
     alone = [record for record in written if not _is_matched(record)]
     for record in alone:
         if _left(record) in matched:
-            del found[record.key, _frozen(record, True)]
-    return found
+            del outcome[record.key, _frozen(record, True)]
+    return outcome
 
 
 def _is_matched(record: Written) -> bool:

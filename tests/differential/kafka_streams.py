@@ -87,10 +87,10 @@ class KafkaStreams:
     def _outputs(self) -> Iterator[OutputRecord]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            found = json.loads(line)
-            if "end" in found:
+            document = json.loads(line)
+            if "end" in document:
                 return
-            key = None if found["key"] is None else base64.b64decode(found["key"])
-            yield OutputRecord(found["after"], key, found["value"], found["timestamp"])
+            key = None if document["key"] is None else base64.b64decode(document["key"])
+            yield OutputRecord(document["after"], key, document["value"], document["timestamp"])
         self._errors.seek(0)
         raise AssertionError(f"the JVM of Kafka Streams ended:\n{self._errors.read()}")

@@ -52,19 +52,19 @@ def with_equal_lateness(events: Events, graces: Sequence[Grace]) -> list[Event]:
     window, and does not advance the time."""
     newest: int | None = None
     by_batch: dict[int, int | None] = {}  # the newest time up to the end of a batch
-    found = []
+    kept = []
     for event in events:
         theirs = event.at_ms if newest is None else max(newest, event.at_ms)
         if event.value is None:
-            found.append(event)
+            kept.append(event)
         elif all(
             grace.over(event.at_ms, theirs) == grace.over(event.at_ms, by_batch.get(event.batch - grace.batches_behind))
             for grace in graces
         ):
-            found.append(event)
+            kept.append(event)
             newest = theirs
         by_batch[event.batch] = newest
-    return found
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ def with_equal_sessions(generate: Generator, gap_ms: int, grace_ms: int, is_fina
         newest: int | None = None
         by_batch: dict[int, int | None] = {}
         groups: dict[str, _Sessions] = {}
-        found = []
+        kept = []
         for event in generate(random):
             if event.value is None:  # in no session
-                found.append(event)
+                kept.append(event)
                 continue
             group = event.value.get("g")
             if group is None:  # of several partitions, so their order is not defined
@@ -131,10 +131,10 @@ def with_equal_sessions(generate: Generator, gap_ms: int, grace_ms: int, is_fina
             limits.append(_Limit(_NEVER if before is None else before - gap_ms - grace_ms))
             sessions = groups.setdefault(group, _Sessions(gap_ms, []))
             if sessions.put(event.at_ms, limits) is not None:
-                found.append(event)
+                kept.append(event)
                 newest = theirs + gap_ms + grace_ms
             by_batch[event.batch] = newest
-        return found
+        return kept
 
     return chosen
 

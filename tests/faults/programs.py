@@ -339,10 +339,10 @@ def _pairs_of_versions(sources: Sources) -> Mapping[str, Group]:
 
 
 def _versions(records: Sequence[Record]) -> Mapping[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    versions: defaultdict[str, list[int]] = defaultdict(list)
     for key, value, _ in _values(records):
-        found[key].append(value["version"])
-    return found
+        versions[key].append(value["version"])
+    return versions
 
 
 TABLE_TABLE = Program(

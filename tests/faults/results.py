@@ -89,7 +89,7 @@ def compare(
 
     A repeated result counts as doubled only, not as disordered.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     first_of: defaultdict[str, dict[Position, Record]] = defaultdict(dict)
     newest: dict[str, Position] = {}
     count = 0
@@ -99,20 +99,20 @@ def compare(
         group = groups.get(name)
         position = None if group is None else group.positions.get(result)
         if group is None or position is None:
-            found.append(Difference(Kind.UNEXPECTED, name, result, record))
+            differences.append(Difference(Kind.UNEXPECTED, name, result, record))
         elif (earlier := first_of[name].get(position)) is not None:
-            found.append(Difference(Kind.DOUBLED, name, f"{result}, first {describe(earlier)}", record))
+            differences.append(Difference(Kind.DOUBLED, name, f"{result}, first {describe(earlier)}", record))
         else:
             first_of[name][position] = record
             before = newest.get(name, position)
             if group.is_ordered and any(now < then for now, then in zip(position, before, strict=True)):
-                found.append(Difference(Kind.DISORDERED, name, f"{result} after position {before}", record))
+                differences.append(Difference(Kind.DISORDERED, name, f"{result} after position {before}", record))
             newest[name] = max(position, before)
     for name, group in groups.items():
         missing = group.required - first_of[name].keys()
         results = [result for result, position in group.positions.items() if position in missing]
-        found += [Difference(Kind.LOST, name, result) for result in results]
-    return Comparison(count, tuple(found), Counter(each.kind for each in found))
+        differences += [Difference(Kind.LOST, name, result) for result in results]
+    return Comparison(count, tuple(differences), Counter(each.kind for each in differences))
 
 
 def describe(record: Record) -> str:

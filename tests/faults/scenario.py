@@ -258,9 +258,9 @@ class Scenario:
                 topic = self.topic(program, name)
                 for reader in READERS:
                     records = [record for record in self.broker.consume_all(topic, isolation=reader) if is_own(record)]
-                    found = compare(records, target.model(sources), target.group_of, target.result_of)
-                    doubled[f"{program.name}/{name}/{reader}"] = found.counts.get(Kind.DOUBLED, 0)
-                    wrong = [each for each in found.differences if each.kind not in accepted]
+                    comparison = compare(records, target.model(sources), target.group_of, target.result_of)
+                    doubled[f"{program.name}/{name}/{reader}"] = comparison.counts.get(Kind.DOUBLED, 0)
+                    wrong = [each for each in comparison.differences if each.kind not in accepted]
                     forbidden += [(f"{program.name}/{name}/{reader}", each) for each in wrong]
         if forbidden:
             shown = "\n".join(f"{place}: {each}" for place, each in forbidden[:SHOWN])
@@ -280,10 +280,10 @@ class Scenario:
 
     def _open(self, topics: list[str]) -> dict[str, tuple[dict[int, int], dict[int, int]]]:
         """The partitions' ends for readers of committed records and for others, of topics where they differ."""
-        found = {}
+        by_topic = {}
         for topic in topics:
             ends = self.broker.end_offsets(topic)
             stable = self.broker.end_offsets(topic, isolation="read_committed")
             if ends != stable:
-                found[topic] = stable, ends
-        return found
+                by_topic[topic] = stable, ends
+        return by_topic

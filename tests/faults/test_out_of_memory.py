@@ -90,11 +90,11 @@ class WithLargeRecord:
     def is_refused(self) -> Stream:
         """A process that does not read; the JVM still runs when its state is reported."""
         with self.runner() as runner:
-            found = runner.reach("failed")
+            stream = runner.reach("failed")
             assert runner.health() == (503, ["failed"])
             assert runner.running
             assert runner.jvm_pid()
-        return found
+        return stream
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ class Load:
             "counts": self.counted(self.counts),
             "overlapping": self.counted(self.overlapping),
         }
-        twice = {name: {each: n for each, n in found.items() if n > 1} for name, found in results.items()}
+        twice = {name: {each: n for each, n in counts.items() if n > 1} for name, counts in results.items()}
         assert not any(twice.values()), twice
 
 

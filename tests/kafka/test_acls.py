@@ -101,15 +101,15 @@ def await_valid(environment: dict[str, str]) -> None:
 
 def refusals(broker: Broker, needed: Iterable[Acl], environment: dict[str, str]) -> dict[str, str]:
     """By right: the message of `lsql validate` if only this right is missing."""
-    found = {}
+    messages = {}
     for right in needed:
         revoke(broker, right)
         error = refusal(environment)
         assert error.code in ("BROKER_REFUSED", "TOPIC_REFUSED", "TOPIC_UNKNOWN"), error
-        found[f"{right.operations[0]} {right.name}"] = error.message
+        messages[f"{right.operations[0]} {right.name}"] = error.message
         grant(broker, right)
         await_valid(environment)
-    return found
+    return messages
 
 
 def run(broker: Broker, engine: SparkEngine, environment: dict[str, str], folder: Path) -> None:

@@ -30,8 +30,8 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture(scope="module")
 def brokers(broker: Broker, client: ClientFactory) -> Iterator[Brokers]:
-    with closing(client(KafkaConnection(broker.bootstrap))) as found:
-        yield found
+    with closing(client(KafkaConnection(broker.bootstrap))) as opened:
+        yield opened
 
 
 class RealBrokersUnderTest:

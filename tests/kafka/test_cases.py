@@ -56,7 +56,7 @@ class Shown:
 
 def shown_by(case: Case) -> Shown:
     if case.error is not None:
-        # Errors of programs are found without brokers.
+        # Errors of programs need no brokers.
         return Shown(frozenset({case.error.code} if case.error.code.startswith("RECORD_") else ()), 1)
     kinds: set[str] = set()
     queries = prepare_case(case).plan.queries

@@ -90,14 +90,14 @@ def response_of(seen: str, path: str) -> dict[str, Any]:
     address = re.search(r"http://127\.0\.0\.1:\d+/", seen)
     assert address is not None
     with urllib.request.urlopen(address[0] + path, timeout=20) as response:
-        found: dict[str, Any] = json.load(response)
-    return found
+        document: dict[str, Any] = json.load(response)
+    return document
 
 
 def stream_in_picture() -> dict[str, Any]:
     """The response of /stream at the time when the picture of the docs was taken."""
-    found: dict[str, Any] = json.loads((ROOT / "docs/images/processor-page.json").read_text(encoding="utf-8"))
-    return found["stream"]  # type: ignore[no-any-return]
+    responses: dict[str, Any] = json.loads((ROOT / "docs/images/processor-page.json").read_text(encoding="utf-8"))
+    return responses["stream"]  # type: ignore[no-any-return]
 
 
 @pytest.fixture

@@ -47,8 +47,8 @@ print(process.pid, flush=True)
 
 @pytest.fixture
 def brokers(broker: Broker) -> Iterator[JavaBrokers]:
-    with closing(java_brokers(KafkaConnection(broker.bootstrap))) as found:
-        yield found
+    with closing(java_brokers(KafkaConnection(broker.bootstrap))) as opened:
+        yield opened
 
 
 def pid_of(brokers: JavaBrokers) -> int:

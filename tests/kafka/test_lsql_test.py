@@ -95,9 +95,9 @@ def write_case(tmp_path: Path) -> WriteCase:
 
     def write(text: str = CASE, twice: int = 40) -> CaseFile:
         mark = uuid.uuid4().hex[:8]
-        found = CaseFile(tmp_path / f"{mark}.case.yaml", f"in-{mark}", f"out-{mark}")
-        found.path.write_text(text.format(source=found.source, out=found.out, twice=twice), encoding="utf-8")
-        return found
+        file = CaseFile(tmp_path / f"{mark}.case.yaml", f"in-{mark}", f"out-{mark}")
+        file.path.write_text(text.format(source=file.source, out=file.out, twice=twice), encoding="utf-8")
+        return file
 
     return write
 
@@ -337,10 +337,10 @@ def test_only_subjects_remain_if_the_registry_becomes_unavailable(
         is_taken = registry.is_taken
 
         def request_and_stop(subject: str) -> bool:
-            found = is_taken(subject)
+            taken = is_taken(subject)
             if subject.startswith("out"):
                 own.stop()
-            return found
+            return taken
 
         registry.is_taken = request_and_stop  # type: ignore[method-assign]
         error = refusal(file := write_case(), cases)

@@ -41,10 +41,10 @@ def runner(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_only_the_port_of_the_api_can_be_reached_from_other_machines(runner: Runner) -> None:
-    found = listening(runner.pid)
+    ports = listening(runner.pid)
 
-    assert {port for port in found if not port.is_loopback} == {Listening("::", runner.port)}
-    assert any(port.is_loopback for port in found)  # Spark and py4j listen
+    assert {port for port in ports if not port.is_loopback} == {Listening("::", runner.port)}
+    assert any(port.is_loopback for port in ports)  # Spark and py4j listen
 
 
 @pytest.mark.parametrize(

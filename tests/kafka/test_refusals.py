@@ -76,8 +76,8 @@ def test_a_topic_without_create_permission_is_refused(secured: Broker, client: C
     with closing(client(connection(secured, PASSWORD), REQUEST_S)) as brokers, pytest.raises(LsqlError) as checked:
         brokers.check_create(TopicRequest("not-allowed"))
 
-    for found in (caught.value, checked.value):
-        assert (found.code, found.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
+    for error in (caught.value, checked.value):
+        assert (error.code, error.params["topic"]) == ("TOPIC_REFUSED", "not-allowed")
 
 
 def test_a_deletion_without_permission_is_refused(secured: Broker, client: ClientFactory) -> None:

@@ -92,19 +92,19 @@ def test_the_latest_version_comes_with_its_number_and_id(schemas: SchemaRegistry
     schemas.register(subject, "AVRO", AVRO)
     second = schemas.register(subject, "AVRO", WIDER)
 
-    found = schemas.latest(subject)
+    latest = schemas.latest(subject)
 
-    assert found is not None
-    assert (found.subject, found.version, found.schema) == (subject, 2, RegisteredSchema(second, "AVRO", WIDER))
+    assert latest is not None
+    assert (latest.subject, latest.version, latest.schema) == (subject, 2, RegisteredSchema(second, "AVRO", WIDER))
 
 
 def test_the_latest_version_has_its_kind(schemas: SchemaRegistry, subject: str) -> None:
     schemas.register(subject, "PROTOBUF", PROTOBUF)
 
-    found = schemas.latest(subject)
+    latest = schemas.latest(subject)
 
-    assert found is not None
-    assert found.schema.kind == "PROTOBUF"
+    assert latest is not None
+    assert latest.schema.kind == "PROTOBUF"
 
 
 def test_a_subject_that_does_not_exist_has_no_latest_version(schemas: SchemaRegistry, subject: str) -> None:
@@ -240,9 +240,9 @@ def test_a_deleted_subject_starts_again_at_version_1(schemas: SchemaRegistry, su
 
     made = schemas.register(subject, "AVRO", INCOMPATIBLE)
 
-    found = schemas.latest(subject)
-    assert found is not None
-    assert (found.version, found.schema) == (1, RegisteredSchema(made, "AVRO", INCOMPATIBLE))
+    latest = schemas.latest(subject)
+    assert latest is not None
+    assert (latest.version, latest.schema) == (1, RegisteredSchema(made, "AVRO", INCOMPATIBLE))
 
 
 def test_a_subject_that_does_not_exist_may_be_deleted(schemas: SchemaRegistry, subject: str) -> None:

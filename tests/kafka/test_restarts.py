@@ -69,6 +69,6 @@ def test_plans_that_were_stopped_leave_no_queries_and_no_threads(
     assert not threads() - first
     assert threading.active_count() <= first_of_python
     deadline = time.monotonic() + RELEASED_S
-    while found := referred():
-        assert time.monotonic() < deadline, found
+    while names := referred():
+        assert time.monotonic() < deadline, names
         time.sleep(0.5)

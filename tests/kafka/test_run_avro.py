@@ -80,9 +80,9 @@ def test_records_of_two_schemas_are_filtered_and_written_with_a_new_one(
 
     records = run_to(sql, target, 3)
 
-    found = [decoded(registry, record.value) for record in records]
-    assert [(one["plate"], one["twice"]) for one in found] == [("b", 100.0), ("c", 140.0)]
-    assert [int(one["at"].timestamp() * 1000) for one in found] == [0, 1_700_000_000_123]
+    values = [decoded(registry, record.value) for record in records]
+    assert [(one["plate"], one["twice"]) for one in values] == [("b", 100.0), ("c", 140.0)]
+    assert [int(one["at"].timestamp() * 1000) for one in values] == [0, 1_700_000_000_123]
     schema = json.loads(registry.schema(int.from_bytes((records[0].value or b"")[1:5], "big")))
     assert (schema["namespace"], schema["name"]) == ("com.example.fast", "Fast")
     assert registry.versions(f"{target}-value") == [1]

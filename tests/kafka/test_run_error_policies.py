@@ -54,16 +54,16 @@ OF_A_PROCESSOR = ("lsql.batch", "lsql.id")
 
 def poison(count: int) -> list[bytes]:
     """The same bad records in each run."""
-    found: list[bytes] = [*DEEP]
+    values: list[bytes] = [*DEEP]
 
     @seed(7)
     @settings(max_examples=count, database=None, suppress_health_check=list(HealthCheck))
     @given(POISON)
     def collect(value: bytes) -> None:
-        found.append(value)
+        values.append(value)
 
     collect()
-    return found
+    return values
 
 
 def good(number: int) -> bytes:

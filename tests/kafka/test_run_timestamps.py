@@ -46,7 +46,7 @@ def test_a_program_that_does_not_compute_with_the_time_copies_it(
     with in_process(engine, broker.bootstrap, sql, f"copy-{source}", tmp_path) as running:
         running.read_to(len(times))
 
-    assert [found.timestamp_ms for found in broker.consume_all(target)] == times
+    assert [written.timestamp_ms for written in broker.consume_all(target)] == times
 
 
 @MODES

@@ -99,8 +99,8 @@ class Vehicles:
 
 @pytest.fixture(params=KINDS, ids=lambda schemas: schemas.type)
 def schemas(request: pytest.FixtureRequest) -> Schemas:
-    found: Schemas = request.param
-    return found
+    parameter: Schemas = request.param
+    return parameter
 
 
 @pytest.fixture

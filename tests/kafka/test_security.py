@@ -49,10 +49,10 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
 def variables_for(secured: SecuredBroker, listener: str, *variables: dict[str, str]) -> dict[str, str]:
     """The environment variables of a processor that connects to a listener of the broker."""
     protocol = "SASL_SSL" if listener == "login" else "SSL"
-    found = {"SQL_BOOTSTRAP_SERVERS": secured.broker.addresses[listener], "SECURITY_PROTOCOL": protocol}
+    environment = {"SQL_BOOTSTRAP_SERVERS": secured.broker.addresses[listener], "SECURITY_PROTOCOL": protocol}
     for more in variables:
-        found |= more
-    return found
+        environment |= more
+    return environment
 
 
 def connection(variables: dict[str, str]) -> KafkaConnection:
@@ -99,32 +99,32 @@ AUTHENTICATIONS: dict[str, Authentication] = {
 
 @pytest.mark.parametrize("name", AUTHENTICATIONS)
 def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
-    found = connection(AUTHENTICATIONS[name](secured, Credentials(tmp_path)))
+    secure = connection(AUTHENTICATIONS[name](secured, Credentials(tmp_path)))
     source, target = f"{name}-in", f"{name}-out"
     secured.broker.create_topic(source)
     secured.broker.create_topic(target)
     secured.broker.produce(source, [Record(b"k", name.encode())])
 
-    brokers = LibrdkafkaBrokers(found)
+    brokers = LibrdkafkaBrokers(secure)
     assert brokers.topics()[source] == 1
     assert brokers.ends([Partition(source, 0)]) == {Partition(source, 0): 1}
     assert [record.value for record in brokers.sample(source, 1)] == [name.encode()]
 
-    rows = engine.session.read.format("kafka").options(**found.spark(), subscribe=source).load()
-    rows.select("value").write.format("kafka").options(**found.spark(), topic=target).save()
+    rows = engine.session.read.format("kafka").options(**secure.spark(), subscribe=source).load()
+    rows.select("value").write.format("kafka").options(**secure.spark(), topic=target).save()
     assert [record.value for record in secured.broker.consume_all(target)] == [name.encode()]
 
 
 def test_both_clients_request_the_scope(secured: SecuredBroker, engine: SparkEngine, tmp_path: Path) -> None:
     secured.broker.create_topic("scoped")
     scope = "kafka.read kafka.write"
-    found = connection(client(scope=scope)(secured, Credentials(tmp_path)))
+    secure = connection(client(scope=scope)(secured, Credentials(tmp_path)))
     secured.tokens.granted.clear()
 
-    LibrdkafkaBrokers(found).topics()
+    LibrdkafkaBrokers(secure).topics()
     assert secured.tokens.granted == [(CLIENT, scope)]
 
-    engine.session.read.format("kafka").options(**found.spark(), subscribe="scoped").load().collect()
+    engine.session.read.format("kafka").options(**secure.spark(), subscribe="scoped").load().collect()
     assert len(secured.tokens.granted) > 1
     assert {*secured.tokens.granted} == {(CLIENT, scope)}
 
@@ -191,8 +191,8 @@ def test_the_engine_reports_the_reason_of_a_refusal(
     name: str, secured: SecuredBroker, engine: SparkEngine, tmp_path: Path
 ) -> None:
     authentication, _, reason = REFUSED[name]
-    found = connection(authentication(secured, Credentials(tmp_path)))
-    reader = engine.session.read.format("kafka").options(**found.spark(), **ONE_ATTEMPT, subscribe="nothing")
+    secure = connection(authentication(secured, Credentials(tmp_path)))
+    reader = engine.session.read.format("kafka").options(**secure.spark(), **ONE_ATTEMPT, subscribe="nothing")
 
     with pytest.raises(Py4JJavaError, match=reason):
         reader.load().collect()

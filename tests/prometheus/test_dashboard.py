@@ -45,14 +45,14 @@ TOPICS = json.dumps({"numbers": {"value": {"format": "JSON", "schema": {"n": "st
 def panel_queries() -> dict[str, str]:
     """The queries of the dashboard by panel and target, with values for the variables."""
     dashboard = json.loads((CHART / "files/dashboard.json").read_text(encoding="utf-8"))
-    found = {}
+    queries = {}
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
             query = target["expr"]
             for name, value in VARIABLES.items():
                 query = query.replace(name, value)
-            found[f"{panel['title']} {target['refId']}"] = query
-    return found
+            queries[f"{panel['title']} {target['refId']}"] = query
+    return queries
 
 
 def records() -> Iterator[Record]:

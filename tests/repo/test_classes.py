@@ -22,9 +22,9 @@ def modules(package: str) -> Iterator[str]:
 def classes(package: str) -> Iterator[type]:
     """The classes that the modules of a package define."""
     for name in modules(package):
-        for found in vars(importlib.import_module(name)).values():
-            if inspect.isclass(found) and found.__module__ == name:
-                yield found
+        for member in vars(importlib.import_module(name)).values():
+            if inspect.isclass(member) and member.__module__ == name:
+                yield member
 
 
 def positional(cls: type) -> int:

@@ -17,12 +17,12 @@ def test_the_training_script_finds_its_modules_in_the_image() -> None:
     assert [path for path in required if not any(path.is_relative_to(source) for source in copied)] == []
 
 
-def modules_of(script: Path, found: set[Path]) -> set[Path]:
+def modules_of(script: Path, files: set[Path]) -> set[Path]:
     """The files of devkit and ci that a script imports, directly or not."""
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             path = ROOT / f"{node.module.replace('.', '/')}.py"
-            if node.module.split(".")[0] in ("devkit", "ci") and path not in found and path.exists():
-                found.add(path)
-                modules_of(path, found)
-    return found
+            if node.module.split(".")[0] in ("devkit", "ci") and path not in files and path.exists():
+                files.add(path)
+                modules_of(path, files)
+    return files

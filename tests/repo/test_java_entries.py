@@ -16,8 +16,8 @@ def text_of(class_name: str) -> str:
 
 def marked() -> set[str]:
     """The classes with `@PythonEntry`."""
-    found = [path for path in MAIN.rglob("*.java") if re.search(r"^@PythonEntry$", path.read_text(), re.MULTILINE)]
-    return {".".join(path.relative_to(MAIN).with_suffix("").parts) for path in found}
+    paths = [path for path in MAIN.rglob("*.java") if re.search(r"^@PythonEntry$", path.read_text(), re.MULTILINE)]
+    return {".".join(path.relative_to(MAIN).with_suffix("").parts) for path in paths}
 
 
 def test_the_classes_are_those_that_java_marks() -> None:

@@ -11,8 +11,8 @@ PICTURE = ROOT / "docs/images/processor-page.png"
 
 def responses() -> dict[str, Any]:
     """The responses of the API when the picture was taken."""
-    found: dict[str, Any] = json.loads(PICTURE.with_suffix(".json").read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads(PICTURE.with_suffix(".json").read_text(encoding="utf-8"))
+    return document
 
 
 def test_the_picture_shows_the_program_of_the_demo() -> None:

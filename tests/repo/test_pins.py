@@ -126,7 +126,7 @@ def test_the_java_module_is_built_with_the_jars_of_the_installed_spark(name: str
 
 def test_the_pom_of_the_runner_lists_all_its_jars() -> None:
     poms = [ET.parse(ROOT / name).getroot() for name in ("image/pom.xml", "image/sinks-pom.xml")]
-    dependencies = [found for pom in poms for found in pom.findall("m:dependencies/m:dependency", MAVEN)]
+    dependencies = [dependency for pom in poms for dependency in pom.findall("m:dependencies/m:dependency", MAVEN)]
     excluded = [
         [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
         for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)

@@ -38,9 +38,9 @@ def of_numbers(offset: int, value: bytes) -> TopicRecord:
 
 
 def refusal(sink: RealSink, sql: str, records: list[TopicRecord]) -> LsqlError:
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         sink.write(sql, 0, records)
-    return found.value
+    return caught.value
 
 
 # --- inserts without a key ---
@@ -101,10 +101,10 @@ def test_an_insert_with_a_key_refuses_a_second_row_with_the_key(sink: PostgresSi
     sql = "INSERT INTO db.log SELECT _key AS id, name FROM people PK id AUTOCREATE"
     sink.write(sql, 0, batch(1))
 
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         sink.write(sql, 1, batch(3, 1, start=1))
 
-    assert (found.value.code, found.value.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
+    assert (caught.value.code, caught.value.params["offset"]) == ("SINK_RECORD_REFUSED", 2)
     assert [row["id"] for row in postgres.rows("log")] == [1]
 
 
@@ -302,11 +302,11 @@ def test_a_table_of_batches_of_another_user_is_a_refusal(
     postgres.sql("GRANT USAGE ON SCHEMA public TO other; GRANT INSERT, SELECT ON log TO other")
     connection = SinkConnection(name="db", kind="postgresql", url=postgres.url, user="other", password=PASSWORD)
 
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         RealSink(engine, connection).is_ahead(INSERT, checkpoint)
 
-    assert found.value.code == "SINK_REFUSED"
-    assert "lsql_batches" in str(found.value.params["reason"])
+    assert caught.value.code == "SINK_REFUSED"
+    assert "lsql_batches" in str(caught.value.params["reason"])
 
 
 def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None:

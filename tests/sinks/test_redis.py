@@ -40,29 +40,29 @@ def test_different_composite_keys_never_collide(sink: RedisSink, redis: Redis) -
 
 
 def test_a_null_in_the_key_is_refused_with_its_record(sink: RedisSink) -> None:
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         sink.write(HASH, 0, [person(0, 1, {}), person(1, None, {})])
 
-    assert (found.value.code, found.value.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
+    assert (caught.value.code, caught.value.params["offset"]) == ("SINK_RECORD_REFUSED", 1)
 
 
 def test_an_unreachable_server_is_not_a_bad_record(engine: MemoryEngine) -> None:
     away = RealSink(engine, SinkConnection(name="db", kind="redis", url=f"redis://127.0.0.1:{free_port()}"))
 
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         away.write(HASH, 0, [person(0, 1, {})])
 
-    assert found.value.code == "SINK_UNREACHABLE"
+    assert caught.value.code == "SINK_UNREACHABLE"
 
 
 @pytest.mark.parametrize("password", ["", "wrong-one"], ids=["none", "wrong"])
 def test_refused_credentials_are_not_a_bad_record(engine: MemoryEngine, redis: Redis, password: str) -> None:
     stranger = RealSink(engine, SinkConnection(name="db", kind="redis", url=redis.url, user="", password=password))
 
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         stranger.write(HASH, 0, [person(0, 1, {})])
 
-    assert found.value.code == "SINK_REFUSED"
+    assert caught.value.code == "SINK_REFUSED"
 
 
 def test_a_server_that_was_restarted_is_used_again(engine: MemoryEngine) -> None:

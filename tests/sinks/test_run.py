@@ -27,14 +27,14 @@ DEADLINE_S = 240
 
 
 def variables(postgres: Postgres, redis: Redis | None = None) -> dict[str, str]:
-    found = {
+    environment = {
         "LSQL_SINK_SHOP_URL": postgres.url,
         "LSQL_SINK_SHOP_USER": pg.USER,
         "LSQL_SINK_SHOP_PASSWORD": pg.PASSWORD,
     }
     if redis is not None:
-        found |= {"LSQL_SINK_CACHE_URL": redis.url, "LSQL_SINK_CACHE_PASSWORD": rd.PASSWORD}
-    return found
+        environment |= {"LSQL_SINK_CACHE_URL": redis.url, "LSQL_SINK_CACHE_PASSWORD": rd.PASSWORD}
+    return environment
 
 
 class NumberedSource:

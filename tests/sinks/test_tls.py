@@ -93,25 +93,25 @@ def test_one_of_several_authorities_is_enough(servers: Servers, kind: str) -> No
 
 
 def test_a_server_with_a_certificate_of_another_authority_is_refused(servers: Servers, kind: str) -> None:
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         servers.write(kind, ADDRESS, OTHER.certificate)
 
-    assert found.value.code == "SINK_CERTIFICATE_UNTRUSTED"
-    assert "unable to find valid certification path" in str(found.value.params["reason"])
+    assert caught.value.code == "SINK_CERTIFICATE_UNTRUSTED"
+    assert "unable to find valid certification path" in str(caught.value.params["reason"])
 
 
 def test_a_server_with_a_certificate_for_another_host_is_refused(servers: Servers, kind: str) -> None:
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         servers.write(kind, OTHER_NAME, AUTHORITY.certificate)
 
-    assert found.value.code == "SINK_CERTIFICATE_UNTRUSTED"
-    assert OTHER_NAME in str(found.value.params["reason"])
+    assert caught.value.code == "SINK_CERTIFICATE_UNTRUSTED"
+    assert OTHER_NAME in str(caught.value.params["reason"])
 
 
 def test_a_server_without_tls_is_refused_if_a_ca_is_set(engine: MemoryEngine, postgres: Postgres) -> None:
     connection = SinkConnection(name="db", kind="postgresql", url=postgres.url, ca=AUTHORITY.certificate)
 
-    with pytest.raises(LsqlError) as found:
+    with pytest.raises(LsqlError) as caught:
         RealSink(engine, connection).write("INSERT INTO db SELECT name FROM people", 0, [person(0, 7, {"name": "Ada"})])
 
-    assert (found.value.code, "SSL" in str(found.value.params["reason"])) == ("SINK_UNREACHABLE", True)
+    assert (caught.value.code, "SSL" in str(caught.value.params["reason"])) == ("SINK_UNREACHABLE", True)

@@ -72,24 +72,24 @@ def changelogs(engine: MemoryEngine, batches: Batches, restarts: set[int]) -> di
     ]
     run = engine.run(PLAN, records, restarts=restarts)
     assert run.error is None
-    found: dict[str, dict[WindowKey, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
+    by_target: dict[str, dict[WindowKey, list[Any]]] = {"always": {}, "tumbled": {}, "hopped": {}}
     for record in run.records:
         assert record.key is not None
         assert record.value is not None
         window = 0 if record.topic == "always" else int.from_bytes(record.key[-8:], "big", signed=True)
         name = record.key if record.topic == "always" else record.key[:-8]
-        found[record.topic].setdefault((name.decode(), window), []).append(json.loads(record.value))
-    return found
+        by_target[record.topic].setdefault((name.decode(), window), []).append(json.loads(record.value))
+    return by_target
 
 
 def always(batches: Batches) -> dict[WindowKey, list[Any]]:
     """The changelog of each key without a window."""
-    found: dict[WindowKey, list[Any]] = {}
+    changelog: dict[WindowKey, list[Any]] = {}
     for number, batch in enumerate(batches):
         for key in {row.key for row in batch}:
             seen = [row for earlier in batches[: number + 1] for row in earlier if row.key == key]
-            found.setdefault((key, 0), []).append(aggregates_of(seen))
-    return found
+            changelog.setdefault((key, 0), []).append(aggregates_of(seen))
+    return changelog
 
 
 @given(arrived=arrivals, size=st.integers(2, 8), restarts=st.sets(st.integers(0, 3), max_size=2))
@@ -105,7 +105,7 @@ def test_aggregates_have_the_values_of_the_model(
     engine: MemoryEngine, arrived: list[Row], size: int, restarts: set[int]
 ) -> None:
     batches = divided(arrived, size)
-    found = changelogs(engine, batches, restarts)
-    assert found["always"] == always(batches)
-    assert found["tumbled"] == model_output_with(batches, TUMBLE, aggregates_of).changelogs
-    assert found["hopped"] == model_output_with(batches, HOP, aggregates_of).changelogs
+    by_target = changelogs(engine, batches, restarts)
+    assert by_target["always"] == always(batches)
+    assert by_target["tumbled"] == model_output_with(batches, TUMBLE, aggregates_of).changelogs
+    assert by_target["hopped"] == model_output_with(batches, HOP, aggregates_of).changelogs

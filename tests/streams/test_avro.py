@@ -109,8 +109,8 @@ class RegistryHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         schema = IDS.get(int(self.path.rsplit("/", 1)[1]))
-        found = {"error_code": 40403} if schema is None else {"schema": json.dumps(schema)}
-        body = json.dumps(found).encode()
+        answer = {"error_code": 40403} if schema is None else {"schema": json.dumps(schema)}
+        body = json.dumps(answer).encode()
         self.send_response(404 if schema is None else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -166,8 +166,8 @@ def avro_value(record: bytes) -> object:
 
 
 def decoded(session: SparkSession, schema: object, *raw: bytes | None) -> list[Any]:
-    found = records(session, *raw).select(decode_avro(F.col("raw"), json.dumps(schema), REGISTRY).alias("v"))
-    return [row["v"] for row in found.collect()]
+    frame = records(session, *raw).select(decode_avro(F.col("raw"), json.dumps(schema), REGISTRY).alias("v"))
+    return [row["v"] for row in frame.collect()]
 
 
 def plain(value: Any) -> Any:
@@ -175,28 +175,28 @@ def plain(value: Any) -> Any:
 
 
 def test_a_record_of_fastavro_is_decoded(session: SparkSession) -> None:
-    [found] = decoded(session, EVERYTHING, avro_record(1, VALUE))
+    [value] = decoded(session, EVERYTHING, avro_record(1, VALUE))
 
     expected = VALUE | {name: VALUE[name].astimezone().replace(tzinfo=None) for name in ("ms", "us")}
-    assert plain(found) == expected
+    assert plain(value) == expected
 
 
 def test_an_encoded_record_is_read_by_fastavro(session: SparkSession) -> None:
     value = decode_avro(F.col("raw"), json.dumps(EVERYTHING), REGISTRY)
     again = encode_avro(value, json.dumps(EVERYTHING), 1)
 
-    [[found]] = records(session, avro_record(1, VALUE)).select(again).collect()
+    [[encoded]] = records(session, avro_record(1, VALUE)).select(again).collect()
 
-    assert avro_value(bytes(found)) == VALUE
-    assert bytes(found) == avro_record(1, VALUE)
+    assert avro_value(bytes(encoded)) == VALUE
+    assert bytes(encoded) == avro_record(1, VALUE)
 
 
 def test_each_record_is_read_with_its_own_schema(session: SparkSession) -> None:
     raw = [avro_record(2, {"id": 1}), avro_record(3, {"who": "a", "id": 2}), None, avro_record(2, {"id": 3})]
 
-    found = decoded(session, ORDER, *raw)
+    values = decoded(session, ORDER, *raw)
 
-    assert found == [Row(id=1, who="?"), Row(id=2, who="a"), None, Row(id=3, who="?")]
+    assert values == [Row(id=1, who="?"), Row(id=2, who="a"), None, Row(id=3, who="?")]
 
 
 @pytest.mark.parametrize(("schema_id", "value"), [(4, "key"), (5, 1 << 40)])
@@ -305,8 +305,8 @@ def test_a_recursive_type_is_refused_at_planning_time(engine: MemoryEngine) -> N
     with pytest.raises(FAILURES) as error:
         rows.select(decode_avro(F.col("raw"), json.dumps(recursive), REGISTRY))
 
-    found = classify(error.value).error
-    assert (found.condition, found.reason) == ("LSQL_SCHEMA_UNUSABLE", "the type L contains itself: field next")
+    refusal = classify(error.value).error
+    assert (refusal.condition, refusal.reason) == ("LSQL_SCHEMA_UNUSABLE", "the type L contains itself: field next")
 
 
 def test_avro_type_is_the_type_of_decoded_values(engine: MemoryEngine) -> None:

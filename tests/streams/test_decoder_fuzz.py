@@ -58,9 +58,9 @@ MESSAGE = proto_schema(PROTO).encode(
 
 
 def serde(form: str, kind: Any, **rest: Any) -> Serde:
-    found = parse_format(form)
-    assert found is not None
-    return Serde(found, kind, **rest)
+    parsed = parse_format(form)
+    assert parsed is not None
+    return Serde(parsed, kind, **rest)
 
 
 @pytest.mark.parametrize(

@@ -63,29 +63,29 @@ QUEUE = "SET dead.letter.queue='dead';"
 def test_a_record_that_does_not_fit_its_schema_follows_the_write_policy(
     engine: MemoryEngine, policies: str, written: list[str]
 ) -> None:
-    found = run(engine, plan(policies), '{"a":1}', '{"a":null}', '{"a":2}')
+    output = run(engine, plan(policies), '{"a":1}', '{"a":null}', '{"a":2}')
 
-    assert found.error is None
-    assert [record.topic for record in found.records] == written
-    dead_letters = [record for record in found.records if record.topic == "dead"]
+    assert output.error is None
+    assert [record.topic for record in output.records] == written
+    dead_letters = [record for record in output.records if record.topic == "dead"]
     assert all((r.key, r.value, r.timestamp_ms) == (b"k", b'{"a":null}', 7) for r in dead_letters)
     assert all(dict(r.headers)["lsql.error.code"] == b"RECORD_REFUSED" for r in dead_letters)
 
 
 def test_a_read_policy_does_not_apply_to_write_errors(engine: MemoryEngine) -> None:
-    found = run(engine, plan("SET error.policy.read='continue';"), "no JSON", '{"a":null}')
+    output = run(engine, plan("SET error.policy.read='continue';"), "no JSON", '{"a":null}')
 
-    assert found.error is not None
-    assert (found.error.code, found.error.params["offset"]) == ("RECORD_REFUSED", 1)
+    assert output.error is not None
+    assert (output.error.code, output.error.params["offset"]) == ("RECORD_REFUSED", 1)
 
 
 def test_a_group_that_does_not_fit_is_a_dead_letter_with_its_key_and_its_row(engine: MemoryEngine) -> None:
     program = plan(f"SET error.policy='dlq'; {QUEUE}", "SELECT STREAM CAST(SUM(a) AS int) AS a FROM t GROUP BY g")
 
-    found = run(engine, program, '{"g":"x","a":1}', '{"g":"y"}')
+    output = run(engine, program, '{"g":"x","a":1}', '{"g":"y"}')
 
-    assert found.error is None
-    records = {(r.topic, r.key): r for r in found.records}
+    assert output.error is None
+    records = {(r.topic, r.key): r for r in output.records}
     assert records.keys() == {("o", b"x"), ("dead", b"y")}
     dead_letter = records["dead", b"y"]
     assert dead_letter.value == b'{"a":null}'
@@ -120,10 +120,10 @@ def test_after_an_error_later_attempts_are_not_computed(session: SparkSession) -
     first = session.range(1).select(attempt(F.raise_error(F.lit("one")), None, error_rules).alias("a"))
     second = attempt(F.raise_error(F.lit("two")), F.col("a.error"), error_rules)
 
-    [[found]] = first.select(second.alias("b")).collect()
+    [[outcome]] = first.select(second.alias("b")).collect()
 
-    assert found.value is None
-    assert found.error.message == "USER_RAISED_EXCEPTION: one"
+    assert outcome.value is None
+    assert outcome.error.message == "USER_RAISED_EXCEPTION: one"
 
 
 def test_an_attempt_that_is_used_several_times_is_computed_once_for_each_row(session: SparkSession) -> None:
@@ -141,9 +141,9 @@ def test_an_attempt_that_is_used_several_times_is_computed_once_for_each_row(ses
 def test_only_the_first_of_adjacent_equal_rows_is_first(session: SparkSession) -> None:
     rows = session.createDataFrame([("a",), ("a",), ("b",), ("a",)], "x string").coalesce(1)
 
-    found = rows.select(is_first(F.encode("x", "UTF-8")).alias("first")).collect()
+    flags = rows.select(is_first(F.encode("x", "UTF-8")).alias("first")).collect()
 
-    assert [row["first"] for row in found] == [True, False, True, True]
+    assert [row["first"] for row in flags] == [True, False, True, True]
 
 
 RANDOM_BYTES = random.Random(1).randbytes(512)
@@ -168,12 +168,12 @@ def test_a_record_is_too_large_for_the_limit_of_the_topic_or_of_the_producer(
     rows = session.createDataFrame([(b"k", value)], "key binary, value binary")
     record = F.struct("key", "value", F.lit(None).cast(HEADERS).alias("headers"))
 
-    [[found]] = rows.select(attempt(limit_size(record, LIMITS), None, rules(read=False, write=True))).collect()
+    [[outcome]] = rows.select(attempt(limit_size(record, LIMITS), None, rules(read=False, write=True))).collect()
 
     if fits:
-        assert found.value.value == value
+        assert outcome.value.value == value
     else:
-        assert (found.error.phase, found.error.code) == ("write", "RECORD_TOO_LARGE")
+        assert (outcome.error.phase, outcome.error.code) == ("write", "RECORD_TOO_LARGE")
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_a_dead_letter_that_is_too_large_is_written_without_its_large_parts(
         "key binary, value binary, headers array<struct<key: string, value: binary>>",
     )
 
-    [[found]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shorten=True)).collect()
+    [[shortened]] = rows.select(limit_size(F.struct("key", "value", "headers"), LIMITS, shorten=True)).collect()
 
-    *before, last = found.headers
-    assert (found.key, [h.key for h in before]) == kept
-    assert found.value is None
+    *before, last = shortened.headers
+    assert (shortened.key, [h.key for h in before]) == kept
+    assert shortened.value is None
     assert (last.key, bytes(last.value)) == ("lsql.error.omitted", omitted)

@@ -1,7 +1,7 @@
 """Every function in a program: the examples of the function table are planned, run, and written.
 
-The tests of single expressions do not show that a program can contain them: that names are found, and that the columns
-that they read exist.
+The tests of single expressions do not show that a program can contain them: that it finds the names, and that the
+columns that they read exist.
 """
 
 from __future__ import annotations

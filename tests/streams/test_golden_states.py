@@ -19,10 +19,10 @@ pytestmark = pytest.mark.timeout(180)
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 def test_a_golden_state_is_continued(state: GoldenState, engine: MemoryEngine, tmp_path: Path) -> None:
     unpack(state, tmp_path)
-    found = continue_from(state.plan, Fingerprint.from_json(json.loads((tmp_path / "program.json").read_text())))
-    assert found.changes == ()
+    continuation = continue_from(state.plan, Fingerprint.from_json(json.loads((tmp_path / "program.json").read_text())))
+    assert continuation.changes == ()
 
-    continued = engine.run(found.plan, state.after, checkpoints=tmp_path, already_read=state.before)
+    continued = engine.run(continuation.plan, state.after, checkpoints=tmp_path, already_read=state.before)
 
     uninterrupted = engine.run(state.plan, (*state.before, *state.after))
     assert (continued.error, uninterrupted.error) == (None, None)
@@ -32,9 +32,9 @@ def test_a_golden_state_is_continued(state: GoldenState, engine: MemoryEngine, t
 
 
 def test_every_layout_of_an_operator_has_a_golden_state() -> None:
-    found = {name for state in STATES for query in fingerprint(state.plan).queries for name in operators(query.state)}
+    known = {name for state in STATES for query in fingerprint(state.plan).queries for name in operators(query.state)}
 
-    assert found == set(LAYOUTS)
+    assert known == set(LAYOUTS)
 
 
 def test_every_golden_state_has_a_program() -> None:

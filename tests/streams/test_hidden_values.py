@@ -57,12 +57,12 @@ def failure(session: SparkSession, value: str, expression: str) -> Failure:
     ],
 )
 def test_the_error_of_an_expression_has_types_and_no_value(session: SparkSession, expression: str, reason: str) -> None:
-    found = failure(session, SECRET, expression)
+    error = failure(session, SECRET, expression)
 
-    assert found.kind == "refused"
-    assert found.reason.startswith(reason)
-    assert SECRET not in repr(found)
-    assert str(NUMBER) not in repr(found)
+    assert error.kind == "refused"
+    assert error.reason.startswith(reason)
+    assert SECRET not in repr(error)
+    assert str(NUMBER) not in repr(error)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_the_error_of_a_json_record_has_the_field_and_no_value(
     with hidden_values(), pytest.raises((PySparkException, Py4JError)) as error:
         rows.collect()
     with hidden_values():
-        found = classify(error.value)
+        classified = classify(error.value)
 
-    assert found.kind == "malformed"
-    assert found.reason.startswith(reason)
-    assert SECRET not in repr(found)
-    assert str(NUMBER) not in repr(found)
+    assert classified.kind == "malformed"
+    assert classified.reason.startswith(reason)
+    assert SECRET not in repr(classified)
+    assert str(NUMBER) not in repr(classified)
 
 
 @pytest.mark.parametrize("name", PLACES)

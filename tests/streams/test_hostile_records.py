@@ -46,9 +46,9 @@ class Case:
 
 
 def _named(name: str) -> Format:
-    found = parse_format(name)
-    assert found is not None
-    return found
+    parsed = parse_format(name)
+    assert parsed is not None
+    return parsed
 
 
 CASES = {
@@ -102,27 +102,27 @@ def run(engine: MemoryEngine, case: Case, settings: str) -> MemoryRun:
 
 @pytest.fixture(params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest) -> Case:
-    found: Case = request.param
-    return found
+    parameter: Case = request.param
+    return parameter
 
 
 def test_a_hostile_record_stops_the_program_and_is_named_by_its_offset(engine: MemoryEngine, case: Case) -> None:
-    found = run(engine, case, "")
+    output = run(engine, case, "")
 
-    assert found.error is not None
-    assert (found.error.code, found.error.params["topic"], found.error.params["partition"]) == (
+    assert output.error is not None
+    assert (output.error.code, output.error.params["topic"], output.error.params["partition"]) == (
         "RECORD_MALFORMED",
         "t",
         0,
     )
-    assert found.error.params["offset"] == 1
+    assert output.error.params["offset"] == 1
 
 
 def test_a_hostile_record_is_a_dead_letter(engine: MemoryEngine, case: Case) -> None:
-    found = run(engine, case, "SET error.policy='dlq'; SET dead.letter.queue='dead';")
+    output = run(engine, case, "SET error.policy='dlq'; SET dead.letter.queue='dead';")
 
-    assert found.error is None
-    assert [record.topic for record in found.records] == ["o", "dead", "o"]
-    dead_letter = found.records[1]
+    assert output.error is None
+    assert [record.topic for record in output.records] == ["o", "dead", "o"]
+    dead_letter = output.records[1]
     assert dead_letter.value == case.hostile
     assert dict(dead_letter.headers)["lsql.error.code"] == b"RECORD_MALFORMED"

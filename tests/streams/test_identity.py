@@ -37,10 +37,10 @@ def unnested(rows: DataFrame, identity: RowIdentity, name: str, elements: int) -
 
 
 def test_a_source_record_has_one_identity_with_its_place(places: DataFrame) -> None:
-    found = identities(places, place())
+    ids = identities(places, place())
 
-    assert len(set(found)) == len(found) == 150
-    assert [(high & 0xFFFFFFFF, low) for high, low in found] == [tuple(row) for row in places.collect()]
+    assert len(set(ids)) == len(ids) == 150
+    assert [(high & 0xFFFFFFFF, low) for high, low in ids] == [tuple(row) for row in places.collect()]
 
 
 @pytest.mark.parametrize("insert", ["t#0/s", "t#1/s", "u#0/s", "t#0/r"])
@@ -54,18 +54,18 @@ def test_inserts_have_different_identities_of_a_record(places: DataFrame, insert
 def test_the_elements_of_an_array_have_different_identities(places: DataFrame) -> None:
     rows, identity = unnested(places.where("offset < 3"), place(), "pos", 3_000)
 
-    found = identities(rows, identity)
+    ids = identities(rows, identity)
 
-    assert len(set(found)) == len(found) == 9 * 3_000
+    assert len(set(ids)) == len(ids) == 9 * 3_000
 
 
 def test_the_elements_of_nested_arrays_have_different_identities(places: DataFrame) -> None:
     outer, outer_identity = unnested(places.where("offset < 3"), place(), "pos", 40)
     rows, identity = unnested(outer, outer_identity, "inner", 50)
 
-    found = identities(rows, identity)
+    ids = identities(rows, identity)
 
-    assert len(set(found)) == len(found) == 9 * 40 * 50
+    assert len(set(ids)) == len(ids) == 9 * 40 * 50
 
 
 def test_an_element_keeps_the_place_of_its_record(places: DataFrame) -> None:
@@ -80,11 +80,11 @@ def test_a_group_has_one_identity_for_each_insert(engine: MemoryEngine) -> None:
     rows = engine.session.range(10_000).select((F.col("id") % 5_000).cast("string").cast("binary").alias("id"))
     group = RowIdentity((F.col("id"),))
 
-    found = identities(rows, group, "t#0/s")
+    ids = identities(rows, group, "t#0/s")
 
-    assert len(set(found)) == 5_000
-    assert found[:5_000] == found[5_000:]
-    assert set(found).isdisjoint(identities(rows, group, "t#1/s"))
+    assert len(set(ids)) == 5_000
+    assert ids[:5_000] == ids[5_000:]
+    assert set(ids).isdisjoint(identities(rows, group, "t#1/s"))
 
 
 def test_a_row_of_the_left_side_without_a_right_one_is_not_the_reverse(engine: MemoryEngine) -> None:

@@ -48,7 +48,7 @@ def test_the_state_has_the_rows_of_one_window_while_the_other_topic_is_empty(
     reset()
     queries = MemoryQueries(engine.session, OutputContext(), None)
     queries.start(plan, tmp_path)
-    found = []
+    sizes = []
     try:
         for batch in range(BATCHES):
             records = [
@@ -62,9 +62,9 @@ def test_the_state_has_the_rows_of_one_window_while_the_other_topic_is_empty(
                 for number in range(RECORDS)
             ]
             assert queries.read(batch, records) is None
-            found.append(rows_of_state(engine.session))
+            sizes.append(rows_of_state(engine.session))
     finally:
         queries.stop()
 
-    assert found[0] >= RECORDS
-    assert max(found) <= 2 * found[0], found
+    assert sizes[0] >= RECORDS
+    assert max(sizes) <= 2 * sizes[0], sizes

@@ -69,16 +69,16 @@ def test_all_uuids_differ_and_are_of_version_4(engine: MemoryEngine) -> None:
         "INSERT INTO p SELECT STREAM UUID() AS u, UUID() AS v FROM t"
     )
 
-    found = [uuid.UUID(text) for _, value in values(engine, sql) for text in (value["u"], value["v"])]
+    uuids = [uuid.UUID(text) for _, value in values(engine, sql) for text in (value["u"], value["v"])]
 
-    assert len(set(found)) == len(found) == 3 * 2 * COUNT
-    assert {(each.version, each.variant) for each in found} == {(4, uuid.RFC_4122)}
+    assert len(set(uuids)) == len(uuids) == 3 * 2 * COUNT
+    assert {(each.version, each.variant) for each in uuids} == {(4, uuid.RFC_4122)}
 
 
 def test_each_bit_is_set_in_half_of_the_values(engine: MemoryEngine) -> None:
-    found = [value for _, value in values(engine, BOTH)]
-    numbers = [value["r"] & 0xFFFFFFFF for value in found]
-    uuids = [uuid.UUID(value["u"]).int for value in found]
+    rows = [value for _, value in values(engine, BOTH)]
+    numbers = [value["r"] & 0xFFFFFFFF for value in rows]
+    uuids = [uuid.UUID(value["u"]).int for value in rows]
     fixed = {76, 77, 78, 79, 62, 63}  # version and variant
 
     for drawn, bits in ((numbers, set(range(32))), (uuids, set(range(128)) - fixed)):
@@ -94,14 +94,14 @@ def test_a_condition_and_a_projection_have_the_same_value(engine: MemoryEngine) 
         "INSERT INTO o SELECT STREAM r, r AS again FROM v WHERE r > 1000000000"
     )
 
-    found = [value for _, value in values(engine, sql)]
+    rows = [value for _, value in values(engine, sql)]
 
-    assert 0 < len(found) < COUNT
-    assert all(value["r"] == value["again"] > 1_000_000_000 for value in found)
+    assert 0 < len(rows) < COUNT
+    assert all(value["r"] == value["again"] > 1_000_000_000 for value in rows)
 
 
 def test_elements_of_an_array_are_drawn_one_by_one(engine: MemoryEngine) -> None:
-    found = values(engine, "INSERT INTO o SELECT STREAM x FROM t LATERAL xs AS x WHERE RANDINT() > 0")
+    rows = values(engine, "INSERT INTO o SELECT STREAM x FROM t LATERAL xs AS x WHERE RANDINT() > 0")
 
-    assert 0.43 < len(found) / (2 * COUNT) < 0.57
-    assert values(engine, "INSERT INTO o SELECT STREAM x FROM t LATERAL xs AS x WHERE RANDINT() > 0") == found
+    assert 0.43 < len(rows) / (2 * COUNT) < 0.57
+    assert values(engine, "INSERT INTO o SELECT STREAM x FROM t LATERAL xs AS x WHERE RANDINT() > 0") == rows

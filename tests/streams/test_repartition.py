@@ -67,8 +67,8 @@ def state(root: Path, plan_fingerprint: Fingerprint, partitions: int) -> Iterato
 
 
 def written(records: Sequence[OutputRecord]) -> list[tuple[str, bytes | None, bytes | None, int]]:
-    found = [(record.topic, record.key, record.value, record.timestamp_ms) for record in records]
-    return sorted(found, key=repr)
+    rows = [(record.topic, record.key, record.value, record.timestamp_ms) for record in records]
+    return sorted(rows, key=repr)
 
 
 def random_batches(numbers: int, rows: int = 40) -> list[list[TopicRecord]]:
@@ -105,9 +105,9 @@ def test_two_four_one_partitions_have_the_results_of_one_run(name: str, engine: 
         with conf(session, "spark.sql.shuffle.partitions", str(partitions)):
             folder = tmp_path / "app" / str(generation)
             now = batches[begin : begin + 2]
-            found = engine.run(plan, now, checkpoints=folder, already_read=batches[:begin])
-        assert found.error is None
-        records.extend(found.records)
+            output = engine.run(plan, now, checkpoints=folder, already_read=batches[:begin])
+        assert output.error is None
+        records.extend(output.records)
 
     with state(tmp_path, fingerprint(plan), 2) as opened:
         run(2, 1, 0)

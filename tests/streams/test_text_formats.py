@@ -42,10 +42,10 @@ def test_a_line_of_csv_is_decoded_to_a_struct(session: SparkSession) -> None:
 
 
 def test_an_xml_document_is_decoded_to_a_struct(session: SparkSession) -> None:
-    [found, nothing] = decoded(session, XML, DOCUMENT, None)
+    [document, nothing] = decoded(session, XML, DOCUMENT, None)
 
-    assert found is not None
-    assert found.asDict(recursive=True) == VALUE.asDict() | {"tags": ["a", "b"], "at": {"lat": 7.0}}
+    assert document is not None
+    assert document.asDict(recursive=True) == VALUE.asDict() | {"tags": ["a", "b"], "at": {"lat": 7.0}}
     assert nothing is None
 
 

@@ -62,7 +62,7 @@ def output(engine: MemoryEngine, plan: Plan, batches: Batches) -> tuple[OutputRe
 
 def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey, list[Value]]]:
     """By target: the changelog of each window."""
-    found: dict[str, dict[WindowKey, list[Value]]] = {"tumbled": {}, "hopped": {}}
+    by_target: dict[str, dict[WindowKey, list[Value]]] = {"tumbled": {}, "hopped": {}}
     for record in output(engine, PLAN, batches):
         assert record.key is not None
         assert record.value is not None
@@ -76,8 +76,8 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey,
             mean=row["m"],
             timestamp_ms=record.timestamp_ms,
         )
-        found[record.topic].setdefault(place, []).append(value)
-    return found
+        by_target[record.topic].setdefault(place, []).append(value)
+    return by_target
 
 
 @given(batches=several_batches)
@@ -91,9 +91,9 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_windows_have_the_values_of_the_model(engine: MemoryEngine, batches: Batches) -> None:
-    found = results(engine, batches)
-    assert found["tumbled"] == model_output(batches, TUMBLE).changelogs
-    assert found["hopped"] == model_output(batches, HOP).changelogs
+    by_target = results(engine, batches)
+    assert by_target["tumbled"] == model_output(batches, TUMBLE).changelogs
+    assert by_target["hopped"] == model_output(batches, HOP).changelogs
 
 
 @given(batches=several_batches)

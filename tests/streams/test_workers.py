@@ -86,10 +86,10 @@ def cluster() -> Iterator[Cluster]:
 
 
 def test_the_driver_listens_at_its_three_ports_and_serves_no_page(cluster: Cluster) -> None:
-    found = {place.port for place in listening(cluster.driver.jvm)}
+    ports = {place.port for place in listening(cluster.driver.jvm)}
 
-    assert set(range(cluster.port, cluster.port + 3)) <= found
-    assert len(found) == 4  # and the port of py4j
+    assert set(range(cluster.port, cluster.port + 3)) <= ports
+    assert len(ports) == 4  # and the port of py4j
 
 
 def test_a_worker_that_joins_is_used_and_one_that_ends_fails_no_task(cluster: Cluster) -> None:

@@ -30,13 +30,13 @@ def job(session: SparkSession) -> dict[str, object]:
     session.sparkContext.setJobGroup(group, group)
     place = "java_method('java.lang.System', 'getProperty', 'java.io.tmpdir')"
     rows = session.range(0, 1000, 1, TASKS).selectExpr("id", f"{place} AS place").repartition(TASKS, "place")
-    found = rows.selectExpr("place", "id").groupBy("place").sum("id").collect()
+    sums = rows.selectExpr("place", "id").groupBy("place").sum("id").collect()
     tracker = session.sparkContext._jsc.statusTracker()
     failed = 0
     for number in tracker.getJobIdsForGroup(group):
         for stage in tracker.getJobInfo(number).stageIds():
             failed += tracker.getStageInfo(stage).numFailedTasks()
-    return {"places": [row[0] for row in found], "sum": sum(row[1] for row in found), "failed": failed}
+    return {"places": [row[0] for row in sums], "sum": sum(row[1] for row in sums), "failed": failed}
 
 
 def main(port: int) -> None:

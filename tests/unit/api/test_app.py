@@ -255,9 +255,9 @@ class TestHealth:
     def test_status_of_each_probe(self, scenario: str, health: int, live: int, ready: int, startup: int) -> None:
         client = client_in(scenario)
 
-        found = [client.get(f"/health{probe}").status_code for probe in ("", "/live", "/ready", "/startup")]
+        statuses = [client.get(f"/health{probe}").status_code for probe in ("", "/live", "/ready", "/startup")]
 
-        assert found == [health, live, ready, startup]
+        assert statuses == [health, live, ready, startup]
 
     def test_an_unhealthy_processor_gives_a_code_and_a_sentence(self) -> None:
         body = body_of(client_in("jvm-gone").get("/health"))

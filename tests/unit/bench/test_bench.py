@@ -19,10 +19,10 @@ def test_the_warm_rate_excludes_start_up_and_the_first_third() -> None:
         ProgressSample(10, 600, 8),
         ProgressSample(12, 900, 9),
     ]
-    found = measures_of(samples, 900, private_mib=300.0)
-    assert found.warm_per_s == 600 / 4
-    assert found.total_per_s == 900 / 12
-    assert found.first_commit_s == 5
+    measures = measures_of(samples, 900, private_mib=300.0)
+    assert measures.warm_per_s == 600 / 4
+    assert measures.total_per_s == 900 / 12
+    assert measures.first_commit_s == 5
 
 
 def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
@@ -31,9 +31,9 @@ def test_processor_time_is_measured_over_the_same_part_of_the_run() -> None:
 
 
 def test_a_run_with_one_commit_has_no_warm_rate() -> None:
-    found = measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 900, 2)], 900, private_mib=300.0)
-    assert (found.warm_per_s, found.warm_cpu_us) == (None, None)
-    assert found.total_per_s == 225
+    measures = measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 900, 2)], 900, private_mib=300.0)
+    assert (measures.warm_per_s, measures.warm_cpu_us) == (None, None)
+    assert measures.total_per_s == 225
 
 
 def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:

@@ -53,27 +53,27 @@ def test_a_join_reads_the_records_of_both_topics() -> None:
 
 
 def test_the_filter_keeps_the_fast_reports() -> None:
-    found = fast_reports(REPORTS, COUNT)
+    expected = fast_reports(REPORTS, COUNT)
     fast = [report for report in REPORTS if report.speed > FAST]
-    assert 0 < found.count == len(fast) < COUNT
-    assert sum(map(len, found.sample.values())) == sum(report.key in SAMPLED for report in fast)
-    assert all(rows[0][0] == int(key) for key, rows in found.sample.items())
+    assert 0 < expected.count == len(fast) < COUNT
+    assert sum(map(len, expected.sample.values())) == sum(report.key in SAMPLED for report in fast)
+    assert all(rows[0][0] == int(key) for key, rows in expected.sample.items())
 
 
 def test_each_report_has_the_name_of_its_vessel() -> None:
-    found = named_reports(REPORTS, COUNT)
-    assert found.count == COUNT
+    expected = named_reports(REPORTS, COUNT)
+    assert expected.count == COUNT
     first = next(report for report in REPORTS if report.vessel == 100)
-    assert found.sample[first.key][0] == (230_000_100, first.speed, "Vessel 100")
+    assert expected.sample[first.key][0] == (230_000_100, first.speed, "Vessel 100")
 
 
 def test_a_report_is_joined_with_each_call_within_ten_seconds() -> None:
-    found = reports_with_calls(REPORTS, COUNT)
+    expected = reports_with_calls(REPORTS, COUNT)
     times: dict[bytes, list[int]] = {}
     for key, _, at_ms in calls(COUNT, START_MS):
         times.setdefault(key, []).append(at_ms)
     near = sum(abs(at_ms - report.at_ms) <= 10_000 for report in REPORTS for at_ms in times[report.key])
-    assert found.count == near > 0
+    assert expected.count == near > 0
 
 
 def test_windows_count_each_report_once_and_hopping_windows_five_times() -> None:
@@ -85,10 +85,10 @@ def test_windows_count_each_report_once_and_hopping_windows_five_times() -> None
 
 
 def test_a_session_ends_with_a_pause() -> None:
-    found = counts_by_session(REPORTS, COUNT).counts
-    assert sum(found.values()) == COUNT
-    assert max(found.values()) == CYCLE - SILENT
-    assert len(found) > 3 * VESSELS
+    counts = counts_by_session(REPORTS, COUNT).counts
+    assert sum(counts.values()) == COUNT
+    assert max(counts.values()) == CYCLE - SILENT
+    assert len(counts) > 3 * VESSELS
 
 
 RECORDS = Records(3, {b"1": [(1,), (2,)]}, is_ordered=True)

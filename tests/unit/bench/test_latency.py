@@ -30,9 +30,9 @@ def test_the_result_of_a_record_is_the_first_count_that_includes_it() -> None:
     records = [record(1, 1), record(2, 2), record(3, 3), record(4, 1001)]
     results = [count(1, 50), count(3, 60), count(1, 70, window_ms=1000)]
 
-    found = by_count(records, results, size_ms=1000)
+    pairs = by_count(records, results, size_ms=1000)
 
-    assert [(each.value["id"], at_ms) for each, at_ms in found] == [(1, 50), (2, 60), (3, 60), (4, 70)]
+    assert [(each.value["id"], at_ms) for each, at_ms in pairs] == [(1, 50), (2, 60), (3, 60), (4, 70)]
 
 
 @pytest.mark.parametrize("results", [[count(1, 50)], [count(3, 50)]], ids=["too few", "too many"])

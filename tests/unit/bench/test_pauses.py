@@ -27,9 +27,9 @@ def test_results_go_on_after_the_longest_pause(
     arrivals_s: Sequence[float], now_s: float, expected_s: float | None
 ) -> None:
     arrivals_ms = [FAULT_MS + int(at * 1000) for at in arrivals_s]
-    found = resumed_ms(arrivals_ms, FAULT_MS, FAULT_MS + int(now_s * 1000))
+    pause_ms = resumed_ms(arrivals_ms, FAULT_MS, FAULT_MS + int(now_s * 1000))
 
-    assert found == (None if expected_s is None else int(expected_s * 1000))
+    assert pause_ms == (None if expected_s is None else int(expected_s * 1000))
 
 
 def test_the_longest_pause_is_between_two_results() -> None:

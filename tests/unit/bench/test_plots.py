@@ -63,8 +63,8 @@ def throughput(engine: str, warm: float | None, title: str = "filter") -> dict[s
 def document(kind: str, *runs: dict[str, Any] | LoadResult | SoakResult, conditions: str = "Idle.") -> dict[str, Any]:
     documents = [run if isinstance(run, dict) else run.document() for run in runs]
     # As if it had been written to a file.
-    found: dict[str, Any] = json.loads(json.dumps({"kind": kind, "conditions": conditions, "runs": documents}))
-    return found
+    parsed: dict[str, Any] = json.loads(json.dumps({"kind": kind, "conditions": conditions, "runs": documents}))
+    return parsed
 
 
 ALL = [
@@ -208,10 +208,10 @@ def test_the_command_writes_the_same_plots_in_another_process(tmp_path: Path, al
 
     printed = subprocess.check_output(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "7"}, text=True)
 
-    found = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
-    assert sorted(printed.split()) == sorted(str(out / name) for name in found)
-    assert len(found) == 2
-    assert found.items() <= all_plots.items()
+    files = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
+    assert sorted(printed.split()) == sorted(str(out / name) for name in files)
+    assert len(files) == 2
+    assert files.items() <= all_plots.items()
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "no json", '{"kind": "other"}', '{"kind": "load"}'])

@@ -22,8 +22,8 @@ def positions(*values: int) -> Iterator[int]:
 
 
 def test_each_change_of_the_position_is_a_sample() -> None:
-    found = positions(0, 5, 5, 10)
-    samples = watch(process(), lambda: next(found), start=0, count=10, deadline_s=float("inf"))
+    committed = positions(0, 5, 5, 10)
+    samples = watch(process(), lambda: next(committed), start=0, count=10, deadline_s=float("inf"))
     assert [sample.committed for sample in samples] == [0, 5, 10]
     assert all(sample.cpu_s > 0 for sample in samples[1:])
 
@@ -55,8 +55,8 @@ def test_descriptors_and_threads_are_those_of_the_processes() -> None:
     thread = threading.Thread(target=is_ended.wait)
     thread.start()
     with open(os.devnull, encoding="utf-8"):
-        found = descriptors(own), threads(own)
+        during = descriptors(own), threads(own)
     is_ended.set()
     thread.join()
 
-    assert found == (before[0] + 1, before[1] + 1)
+    assert during == (before[0] + 1, before[1] + 1)

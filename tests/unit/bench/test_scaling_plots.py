@@ -26,10 +26,10 @@ def test_a_plot_has_workers_and_lag_of_both_policies_and_what_the_load_needs() -
     numbers, lags = plot(Load("step", [(60, 5.0), (300, 35.0)]), 10.0)["vconcat"]
 
     def series(part: dict[str, dict[str, list[dict[str, object]]]]) -> dict[object, set[object]]:
-        found: dict[object, set[object]] = {}
+        points: dict[object, set[object]] = {}
         for row in part["data"]["values"]:
-            found.setdefault(row["series"], set()).add(row["y"])
-        return found
+            points.setdefault(row["series"], set()).add(row["y"])
+        return points
 
     assert list(series(numbers)) == [*series(lags), "needed for arriving records"]
     assert len(series(lags)) == 2

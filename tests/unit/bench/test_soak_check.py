@@ -29,9 +29,9 @@ def test_a_record_that_the_source_has_twice_has_two_results() -> None:
 
 
 def test_a_result_without_a_record_is_wrong() -> None:
-    found = check_ids([1] * 2, lambda _: True, [(0, 10), (1, 11), (2, 12), (None, 13)])
+    outcome = check_ids([1] * 2, lambda _: True, [(0, 10), (1, 11), (2, 12), (None, 13)])
 
-    assert (found.lost, found.wrong) == (0, 2)
+    assert (outcome.lost, outcome.wrong) == (0, 2)
 
 
 def test_records_that_have_their_result_elsewhere_are_not_expected() -> None:
@@ -40,9 +40,9 @@ def test_records_that_have_their_result_elsewhere_are_not_expected() -> None:
 
 
 def test_records_are_counted_in_each_window() -> None:
-    found = windows_of([(A, 5), (A, 15), (b"b", 15)], [10, 20])
+    windows = windows_of([(A, 5), (A, 15), (b"b", 15)], [10, 20])
 
-    assert found == {10: Counter({(A, 0): 1, (A, 10): 1, (b"b", 10): 1}), 20: Counter({(A, 0): 2, (b"b", 0): 1})}
+    assert windows == {10: Counter({(A, 0): 1, (A, 10): 1, (b"b", 10): 1}), 20: Counter({(A, 0): 2, (b"b", 0): 1})}
 
 
 def test_a_window_is_complete_when_a_result_counts_all_its_records() -> None:
@@ -50,9 +50,9 @@ def test_a_window_is_complete_when_a_result_counts_all_its_records() -> None:
 
 
 def test_records_that_no_count_includes_are_lost() -> None:
-    found = check_counts(Counter({(A, 0): 3, (b"b", 10): 2}), [(window(0), 1, 10)])
+    outcome = check_counts(Counter({(A, 0): 3, (b"b", 10): 2}), [(window(0), 1, 10)])
 
-    assert (found.expected, found.lost) == (5, 4)
+    assert (outcome.expected, outcome.lost) == (5, 4)
 
 
 def test_a_count_that_does_not_increase_is_repeated() -> None:

@@ -64,10 +64,10 @@ def test_parts_that_are_not_measured_yet_are_missing() -> None:
     ],
 )
 def test_a_mapping_has_a_kind(mapping: str, kind: str) -> None:
-    found = mapped_mib([mapping, "Rss:                4096 kB", "Anonymous:          2048 kB"])
+    mib = mapped_mib([mapping, "Rss:                4096 kB", "Anonymous:          2048 kB"])
 
-    assert found[kind] == 2
-    assert sum(found.values()) == 2
+    assert mib[kind] == 2
+    assert sum(mib.values()) == 2
 
 
 def test_a_stack_is_above_a_guard_and_not_above_a_reserved_area() -> None:
@@ -75,9 +75,9 @@ def test_a_stack_is_above_a_guard_and_not_above_a_reserved_area() -> None:
     reserved, code = "7f2a40a00000-7f2a41a00000 ---p 0 00:00 0 ", "7f2a41a00000-7f2a41b00000 rwxp 0 00:00 0 "
     none, two_mib = "Anonymous:             0 kB", "Anonymous:          2048 kB"
 
-    found = mapped_mib([guard, none, stack, two_mib, reserved, none, code, two_mib])
+    mib = mapped_mib([guard, none, stack, two_mib, reserved, none, code, two_mib])
 
-    assert (found["JVM, stacks"], found["JVM, other"]) == (2, 2)
+    assert (mib["JVM, stacks"], mib["JVM, other"]) == (2, 2)
 
 
 def test_all_parts_of_the_kernel_have_a_row() -> None:
@@ -101,12 +101,12 @@ def test_the_change_of_a_part_is_that_of_the_process_that_lived_longest() -> Non
         for at_s in range(0, 4200, 5)
     ]
 
-    [found] = part_changes(samples, phases)
+    [change] = part_changes(samples, phases)
 
-    assert found.title == "Python"
-    assert found.first == pytest.approx(71.38, abs=0.1)
-    assert found.last == pytest.approx(73.62, abs=0.1)
-    assert found.most == 74.17
+    assert change.title == "Python"
+    assert change.first == pytest.approx(71.38, abs=0.1)
+    assert change.last == pytest.approx(73.62, abs=0.1)
+    assert change.most == 74.17
 
 
 def test_without_parts_there_is_no_change() -> None:

@@ -7,18 +7,18 @@ from bench.soak.plan import Fault, Slot, phase, phase_at, slots
 
 @pytest.mark.parametrize(("minutes", "rounds"), [(3, 1), (10, 1), (40, 1), (120, 3)])
 def test_a_run_begins_without_a_fault_and_then_has_rounds_of_all_faults(minutes: int, rounds: int) -> None:
-    found = slots(minutes)
+    plan = slots(minutes)
 
-    assert [each.fault for each in found] == [None, *(list(Fault) * rounds)]
-    assert found[0].begin_s == 0
-    assert found[-1].end_s == pytest.approx(minutes * 60)
-    assert [each.begin_s for each in found[1:]] == [each.end_s for each in found[:-1]]
+    assert [each.fault for each in plan] == [None, *(list(Fault) * rounds)]
+    assert plan[0].begin_s == 0
+    assert plan[-1].end_s == pytest.approx(minutes * 60)
+    assert [each.begin_s for each in plan[1:]] == [each.end_s for each in plan[:-1]]
 
 
 def test_a_round_may_have_some_of_the_faults() -> None:
-    found = slots(80, [Fault.BURST, Fault.STOP])
+    plan = slots(80, [Fault.BURST, Fault.STOP])
 
-    assert [each.fault for each in found] == [None, Fault.BURST, Fault.STOP, Fault.BURST, Fault.STOP]
+    assert [each.fault for each in plan] == [None, Fault.BURST, Fault.STOP, Fault.BURST, Fault.STOP]
 
 
 @pytest.mark.parametrize("minutes", [3, 10, 20, 120])

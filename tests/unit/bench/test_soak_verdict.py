@@ -39,9 +39,9 @@ def phase(begin_s: float, end_s: float, *, level: int = 0, settle_s: float = 0) 
 
 
 def judged(private_mib: Callable[[float], float], *phases: Phase) -> Trend:
-    found = trend(MEMORY, samples(private_mib, phases[-1].end_s), phases)
-    assert found is not None
-    return found
+    verdict = trend(MEMORY, samples(private_mib, phases[-1].end_s), phases)
+    assert verdict is not None
+    return verdict
 
 
 def saw_tooth(at_s: float) -> float:
@@ -50,20 +50,20 @@ def saw_tooth(at_s: float) -> float:
 
 
 def test_a_leak_is_found_with_its_slope() -> None:
-    found = judged(lambda at_s: 400 + 40 * at_s / HOUR_S, phase(0, 2 * HOUR_S))
+    verdict = judged(lambda at_s: 400 + 40 * at_s / HOUR_S, phase(0, 2 * HOUR_S))
 
-    assert found.slope_per_h == pytest.approx(40)
-    assert not found.is_flat
+    assert verdict.slope_per_h == pytest.approx(40)
+    assert not verdict.is_flat
 
 
 def test_a_leak_under_a_saw_tooth_and_noise_is_found() -> None:
     noise = random.Random(1)
-    found = judged(
+    verdict = judged(
         lambda at_s: saw_tooth(at_s) + 40 * at_s / HOUR_S + noise.uniform(-20, 20), phase(0, 2 * HOUR_S, settle_s=180)
     )
 
-    assert found.slope_per_h == pytest.approx(40, rel=0.2)
-    assert not found.is_flat
+    assert verdict.slope_per_h == pytest.approx(40, rel=0.2)
+    assert not verdict.is_flat
 
 
 @pytest.mark.parametrize("minutes", [4, 5, 7, 10, 120])
@@ -74,27 +74,27 @@ def test_the_saw_tooth_of_a_garbage_collector_is_flat(minutes: int) -> None:
 @pytest.mark.parametrize(("bound", "is_flat"), [(480, True), (470, False)])
 def test_growth_within_the_bound_of_the_processor_is_flat(bound: float, is_flat: bool) -> None:
     phases = [phase(0, 2 * HOUR_S)]
-    found = trend(
+    verdict = trend(
         replace(MEMORY, bound=bound), samples(lambda at_s: 400 + 40 * at_s / HOUR_S, phases[-1].end_s), phases
     )
 
-    assert found is not None
-    assert found.is_flat is is_flat
+    assert verdict is not None
+    assert verdict.is_flat is is_flat
 
 
 def test_outliers_do_not_change_the_slope() -> None:
-    found = judged(lambda at_s: 600 if at_s % 100 == 0 else 400, phase(0, HOUR_S))
+    verdict = judged(lambda at_s: 600 if at_s % 100 == 0 else 400, phase(0, HOUR_S))
 
-    assert found.slope_per_h == 0
-    assert found.most == 600
+    assert verdict.slope_per_h == 0
+    assert verdict.most == 600
 
 
 def test_growth_that_a_short_run_cannot_tell_from_noise_is_flat() -> None:
-    found = judged(lambda at_s: 400 + 60 * at_s / HOUR_S, phase(0, 600))
+    verdict = judged(lambda at_s: 400 + 60 * at_s / HOUR_S, phase(0, 600))
 
-    assert found.slope_per_h == pytest.approx(60)
-    assert found.growth == pytest.approx(10, rel=0.05)
-    assert found.is_flat
+    assert verdict.slope_per_h == pytest.approx(60)
+    assert verdict.growth == pytest.approx(10, rel=0.05)
+    assert verdict.is_flat
 
 
 def test_a_large_leak_is_found_in_a_short_run() -> None:
@@ -104,55 +104,55 @@ def test_a_large_leak_is_found_in_a_short_run() -> None:
 def test_samples_of_faults_and_of_the_warm_up_are_not_judged() -> None:
     phases = phase(0, 1800, settle_s=600), phase(1800, 3600, settle_s=600)
 
-    found = judged(lambda at_s: 400 if at_s % 1800 >= 600 else at_s, *phases)
+    verdict = judged(lambda at_s: 400 if at_s % 1800 >= 600 else at_s, *phases)
 
-    assert (found.slope_per_h, found.first, found.last) == (0, 400, 400)
+    assert (verdict.slope_per_h, verdict.first, verdict.last) == (0, 400, 400)
 
 
 def test_a_step_with_each_fault_of_a_level_is_growth() -> None:
     phases = [phase(900 * number, 900 * (number + 1)) for number in range(8)]
 
-    found = judged(lambda at_s: 400 + 10 * (at_s // 900), *phases)
+    verdict = judged(lambda at_s: 400 + 10 * (at_s // 900), *phases)
 
-    assert found.slope_per_h == pytest.approx(40, rel=0.2)
-    assert not found.is_flat
+    assert verdict.slope_per_h == pytest.approx(40, rel=0.2)
+    assert not verdict.is_flat
 
 
 def test_a_step_of_files_after_a_new_process_is_growth() -> None:
     before, after = phase(0, 600), phase(600, 3600, level=1)
 
-    found = trend(FILES, samples(lambda at_s: 10 if at_s < 1500 else 24, 3600), (before, after))
+    verdict = trend(FILES, samples(lambda at_s: 10 if at_s < 1500 else 24, 3600), (before, after))
 
-    assert found is not None
-    assert (found.first, found.last) == (10, 24)
-    assert found.slope_per_h == pytest.approx(14 / (2 / 3), rel=0.01)
-    assert not found.is_flat
+    assert verdict is not None
+    assert (verdict.first, verdict.last) == (10, 24)
+    assert verdict.slope_per_h == pytest.approx(14 / (2 / 3), rel=0.01)
+    assert not verdict.is_flat
 
 
 def test_the_checkpoint_is_judged_when_it_has_filled() -> None:
     files = replace(FILES, from_s=600)
 
-    found = trend(files, samples(lambda at_s: min(at_s, 600), 3600), [phase(0, 3600)])
+    verdict = trend(files, samples(lambda at_s: min(at_s, 600), 3600), [phase(0, 3600)])
 
-    assert found is not None
-    assert (found.slope_per_h, found.first, found.most) == (0, 600, 600)
+    assert verdict is not None
+    assert (verdict.slope_per_h, verdict.first, verdict.most) == (0, 600, 600)
 
 
 def test_what_a_collection_removes_is_not_judged() -> None:
     phases = [phase(100 * number, 100 * number + 100, settle_s=55) for number in range(6)]
     measured = samples(lambda at_s: 400 + 100 * (at_s % 100) / 100, 600)
 
-    found = trend(COLLECTED, measured, phases)
+    verdict = trend(COLLECTED, measured, phases)
 
-    assert found is not None
-    assert found.slope_per_h == 0
+    assert verdict is not None
+    assert verdict.slope_per_h == 0
 
 
 def test_a_leak_raises_what_remains_after_collections() -> None:
-    found = trend(
+    verdict = trend(
         COLLECTED, samples(lambda at_s: saw_tooth(at_s) + 40 * at_s / HOUR_S, 2 * HOUR_S), [phase(0, 2 * HOUR_S)]
     )
 
-    assert found is not None
-    assert found.slope_per_h == pytest.approx(40, rel=0.05)
-    assert not found.is_flat
+    assert verdict is not None
+    assert verdict.slope_per_h == pytest.approx(40, rel=0.05)
+    assert not verdict.is_flat

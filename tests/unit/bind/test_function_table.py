@@ -306,15 +306,15 @@ def test_an_unsupported_date_pattern_is_invalid(pattern: str) -> None:
 
 
 def matched(text: str, *types: DataType) -> Match:
-    found = match(signature(text), types)
-    assert isinstance(found, Match), found
-    return found
+    outcome = match(signature(text), types)
+    assert isinstance(outcome, Match), outcome
+    return outcome
 
 
 def mismatch(text: str, *types: DataType) -> Mismatch:
-    found = match(signature(text), types)
-    assert isinstance(found, Mismatch), found
-    return found
+    outcome = match(signature(text), types)
+    assert isinstance(outcome, Mismatch), outcome
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -373,8 +373,8 @@ def test_a_mismatch_has_the_position_of_the_argument(kind: str, argument: DataTy
 
 
 def test_numbers_of_one_type_variable_are_converted_to_the_widest_type() -> None:
-    found = matched("F(a: N, b: N...) -> N", INT, LONG, DOUBLE)
-    assert found == Match((DOUBLE, DOUBLE, DOUBLE), DOUBLE)
+    outcome = matched("F(a: N, b: N...) -> N", INT, LONG, DOUBLE)
+    assert outcome == Match((DOUBLE, DOUBLE, DOUBLE), DOUBLE)
 
 
 def test_null_has_the_type_of_the_other_arguments_of_its_type_variable() -> None:
@@ -393,8 +393,8 @@ def test_a_result_can_be_an_array_of_a_type_variable() -> None:
 
 
 def test_arguments_of_one_type_variable_must_have_a_common_type() -> None:
-    found = mismatch("F(a: A...) -> A", STRING, INT)
-    assert found == Mismatch(1, "string", (STRING,))
+    outcome = mismatch("F(a: A...) -> A", STRING, INT)
+    assert outcome == Mismatch(1, "string", (STRING,))
 
 
 def test_an_int_must_be_cast_to_a_long_to_be_an_instant() -> None:
@@ -420,15 +420,15 @@ def test_parameters_that_repeat_together_are_given_together(count: int) -> None:
 
 
 def test_the_fields_of_a_struct_have_the_names_after_their_arrays() -> None:
-    found = match(signature(PAIRS), [Array(INT), STRING, Array(DATE), STRING], [None, "x", None, "y"])
-    assert isinstance(found, Match)
-    assert found.result == Array(Struct((Field("x", INT), Field("y", DATE))))
+    outcome = match(signature(PAIRS), [Array(INT), STRING, Array(DATE), STRING], [None, "x", None, "y"])
+    assert isinstance(outcome, Match)
+    assert outcome.result == Array(Struct((Field("x", INT), Field("y", DATE))))
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_an_optional_argument_can_be_absent(count: int) -> None:
-    found = matched("F(a: int, b: int, c: int = 0) -> int", *[INT] * count)
-    assert found.arguments == (INT,) * count
+    outcome = matched("F(a: int, b: int, c: int = 0) -> int", *[INT] * count)
+    assert outcome.arguments == (INT,) * count
 
 
 @pytest.mark.parametrize(

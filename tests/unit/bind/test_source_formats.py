@@ -37,10 +37,10 @@ def test_a_with_query_has_no_formats() -> None:
 
 @pytest.mark.parametrize("named", ["t._vtype=STRING", "p._vtype='string'", "u._ktype=BYTES AND p._vtype=STRING"])
 def test_a_format_in_where_can_name_its_source(named: str) -> None:
-    found = formats_of(f"INSERT INTO a SELECT * FROM u JOIN t AS p ON u._key = p._key WHERE {named}")
+    formats = formats_of(f"INSERT INTO a SELECT * FROM u JOIN t AS p ON u._key = p._key WHERE {named}")
 
-    assert found["t"] == SourceFormats(value=STRING_FORMAT)
-    assert found["u"] == SourceFormats(BYTES_FORMAT if "BYTES" in named else None)
+    assert formats["t"] == SourceFormats(value=STRING_FORMAT)
+    assert formats["u"] == SourceFormats(BYTES_FORMAT if "BYTES" in named else None)
 
 
 def test_a_condition_without_a_source_names_the_format_of_the_from() -> None:

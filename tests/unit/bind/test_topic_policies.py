@@ -23,15 +23,15 @@ def policies(
     )
 
 
-def check(sql: str, found: TopicPolicies, sinks: dict[str, str] | None = None) -> None:
+def check(sql: str, allowed: TopicPolicies, sinks: dict[str, str] | None = None) -> None:
     program = parse(sql)
-    check_policies(program, bind_settings(program.settings), found, sinks or {})
+    check_policies(program, bind_settings(program.settings), allowed, sinks or {})
 
 
-def refused(sql: str, found: TopicPolicies, sinks: dict[str, str] | None = None) -> tuple[str, str, str, str]:
+def refused(sql: str, allowed: TopicPolicies, sinks: dict[str, str] | None = None) -> tuple[str, str, str, str]:
     """The use, the topic and the rule of the error, and the marked text of the program."""
     with pytest.raises(LsqlError) as caught:
-        check(sql, found, sinks)
+        check(sql, allowed, sinks)
     error = caught.value
     assert error.code == "TOPIC_NOT_ALLOWED"
     assert error.span is not None

@@ -237,11 +237,11 @@ def nested(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tuple
 @example(("float", 2.802596928649634e-44))  # subnormal
 def test_an_encoded_value_decodes_to_an_equal_value(pair: tuple[Any, Any]) -> None:
     schema, value = pair
-    found = avro(schema).decode(avro(schema).encode(value))
-    assert same_value(value, found)
+    decoded = avro(schema).decode(avro(schema).encode(value))
+    assert same_value(value, decoded)
     # The notation of the value is an equal value in a case.
-    assert same_value(yaml_value(found), found)
-    assert in_notation_of(value, found) == value
+    assert same_value(yaml_value(decoded), decoded)
+    assert in_notation_of(value, decoded) == value
 
 
 # --- comparing ---

@@ -35,9 +35,9 @@ def case(text: str, base: str = BASE) -> Case:
 
 
 def form(name: str) -> Format:
-    found = parse_format(name)
-    assert found is not None
-    return found
+    parsed = parse_format(name)
+    assert parsed is not None
+    return parsed
 
 
 # --- YAML ---
@@ -203,8 +203,8 @@ def test_the_program_may_be_in_a_separate_file(tmp_path: Path) -> None:
     with pytest.raises(LsqlError, match="FILE_UNREADABLE"):
         load_case(folder / "case.yaml")
     (folder / "query.sql").write_text("INSERT ...", encoding="utf-8")
-    found = load_case(folder / "case.yaml")
-    assert (found.name, found.sql) == ("my-case", "INSERT ...")
+    loaded = load_case(folder / "case.yaml")
+    assert (loaded.name, loaded.sql) == ("my-case", "INSERT ...")
 
 
 # --- preparing ---
@@ -215,7 +215,7 @@ def prepared(text: str, base: str = BASE) -> PreparedCase:
 
 
 def test_batch_marks_split_the_input_and_offsets_continue() -> None:
-    found = prepared(
+    batches = prepared(
         """
 input:
   - {topic: t, key: k, timestamp: 1970-01-01T00:00:01.5Z, value: {a: 1}}
@@ -224,27 +224,27 @@ input:
   - {topic: t, value: null, headers: [{h: x}, {h: {hex: ff}}, {n: null}]}
 """
     ).batches
-    assert [[(r.partition, r.offset, r.timestamp_ms) for r in batch] for batch in found] == [
+    assert [[(r.partition, r.offset, r.timestamp_ms) for r in batch] for batch in batches] == [
         [(0, 0, 1500), (1, 0, 1500)],
         [(0, 1, 1500)],
     ]
-    assert (found[0][0].key, found[0][0].value) == (b"k", b'{"a":1}')
-    assert (found[1][0].value, found[1][0].headers) == (None, (("h", b"x"), ("h", b"\xff"), ("n", None)))
+    assert (batches[0][0].key, batches[0][0].value) == (b"k", b'{"a":1}')
+    assert (batches[1][0].value, batches[1][0].headers) == (None, (("h", b"x"), ("h", b"\xff"), ("n", None)))
 
 
 def test_the_schema_of_an_undeclared_topic_comes_from_the_records() -> None:
-    found = prepared(
+    ready = prepared(
         'input: [{topic: t, key: "1", value: {a: 1, c: x}}]',
         base="sql: SET autocreate=true; INSERT INTO o SELECT STREAM a AS b FROM t\n",
     )
-    source = found.planned.plan.sources[0]
+    source = ready.planned.plan.sources[0]
     assert (source.origin, str(source.key.format), str(source.value.format)) == ("sampled", "STRING", "JSON")
 
 
 def test_the_program_may_name_the_format() -> None:
     sql = "sql: SET autocreate=true; INSERT INTO o SELECT * FROM t WHERE _ktype=LONG AND _vtype=INT\n"
-    found = prepared("input: [{topic: t, key: 1, value: 2}]", base=sql)
-    assert (found.batches[0][0].key, found.batches[0][0].value) == (b"\0" * 7 + b"\x01", b"\0\0\0\x02")
+    ready = prepared("input: [{topic: t, key: 1, value: 2}]", base=sql)
+    assert (ready.batches[0][0].key, ready.batches[0][0].value) == (b"\0" * 7 + b"\x01", b"\0\0\0\x02")
 
 
 def test_a_number_in_an_unknown_format_is_refused() -> None:
@@ -339,8 +339,8 @@ def test_the_cases_of_a_folder_are_ordered_by_path(tmp_path: Path) -> None:
     for name in ("b/case.yaml", "a/case.yaml", "a/x.case.yaml", "a/values.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = find_cases([tmp_path, tmp_path / "b" / "case.yaml"])
-    assert [str(path.relative_to(tmp_path)) for path in found] == ["a/case.yaml", "a/x.case.yaml", "b/case.yaml"]
+    paths = find_cases([tmp_path, tmp_path / "b" / "case.yaml"])
+    assert [str(path.relative_to(tmp_path)) for path in paths] == ["a/case.yaml", "a/x.case.yaml", "b/case.yaml"]
 
 
 def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:

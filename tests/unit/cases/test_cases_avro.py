@@ -34,7 +34,7 @@ def prepared(text: str, base: str = BASE) -> PreparedCase:
 
 
 def test_records_have_the_ids_of_their_schemas() -> None:
-    found = prepared(
+    ready = prepared(
         """
 input:
   - {topic: t, key: {key: k, window_start: 1}, value: {a: 1, b: 2}}
@@ -42,9 +42,9 @@ input:
   - {topic: t, value: null}
 """
     )
-    key, old, own = (found.registry.latest("t-key"), *found.registry.ids("t-value"))
+    key, old, own = (ready.registry.latest("t-key"), *ready.registry.ids("t-value"))
     assert key is not None
-    assert [(record.key, record.value) for record in found.batches[0]] == [
+    assert [(record.key, record.value) for record in ready.batches[0]] == [
         (b"\0\0\0\0%c\x02k" % key.schema.id + b"\0" * 7 + b"\x01", b"\0\0\0\0%c\x02\x04" % own),
         (None, b"\0\0\0\0%c\x02" % old),
         (None, None),
@@ -52,9 +52,9 @@ input:
 
 
 def test_output_schemas_are_registered_as_in_production() -> None:
-    found = prepared("")
-    [write] = found.plan.topic_writes
-    version = found.registry.latest("o-value")
+    ready = prepared("")
+    [write] = ready.plan.topic_writes
+    version = ready.registry.latest("o-value")
     assert version is not None
     assert (write.value_id, write.value_schema) == (version.schema.id, version.schema.text)
 
@@ -121,13 +121,13 @@ input:
 def compared(expect: str) -> list[str]:
     """The differences of a case whose program copies its input."""
     checked = case(f"expect: {expect}", KEYED)
-    found = prepare_case(checked)
+    ready = prepare_case(checked)
     actual = [
         ActualRecord(topic="o", key=r.key, value=r.value, timestamp_ms=r.timestamp_ms)
-        for batch in found.batches
+        for batch in ready.batches
         for r in batch
     ]
-    return differences(checked, found.plan, actual, found.registry.texts())
+    return differences(checked, ready.plan, actual, ready.registry.texts())
 
 
 def test_avro_is_compared_by_value_in_any_notation() -> None:

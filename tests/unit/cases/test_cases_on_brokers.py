@@ -114,9 +114,9 @@ class DeletingBrokers:
 
 
 def cleanup(brokers: DeletingBrokers, registry: MemoryRegistry | None = None) -> Cleanup:
-    found = Cleanup(path=Path("x"), brokers=cast(ports.Brokers, brokers), registry=registry)
-    found.groups, found.topics, found.subjects = ["g"], ["t", "u"], ["t-value"]
-    return found
+    made = Cleanup(path=Path("x"), brokers=cast(ports.Brokers, brokers), registry=registry)
+    made.groups, made.topics, made.subjects = ["g"], ["t", "u"], ["t-value"]
+    return made
 
 
 def test_everything_that_a_case_created_is_deleted() -> None:

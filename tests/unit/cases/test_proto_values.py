@@ -118,8 +118,8 @@ def test_an_invalid_value_is_refused_with_its_place(value: Any, path: str) -> No
 
 
 def test_packed_and_unpacked_values_are_equal_and_the_last_field_of_a_oneof_is_used() -> None:
-    found = proto_schema(TEXT).decode(bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"))
-    assert (found["ri"], found["x"], found["z"]) == ([1, 2, 3], None, {"k": 0})
+    message = proto_schema(TEXT).decode(bytes.fromhex("00" + "6a020102" + "6803" + "900105" + "9a0100"))
+    assert (message["ri"], message["x"], message["z"]) == ([1, 2, 3], None, {"k": 0})
 
 
 def test_times_are_instants() -> None:
@@ -129,10 +129,10 @@ def test_times_are_instants() -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
-        found = proto_schema(TEXT).decode(data)
+        message = proto_schema(TEXT).decode(data)
     except InvalidValue:
         return
-    assert isinstance(found, dict)
+    assert isinstance(message, dict)
 
 
 PROTO2 = """
@@ -157,8 +157,8 @@ def test_proto2_has_no_zeros_and_no_defaults() -> None:
 
 def test_a_type_name_is_resolved_in_the_innermost_scope() -> None:
     value = {"ins": {"k": {"outer": True}}, "own": {"inner": True}}
-    found = proto_schema(PROTO2).decode(proto_schema(PROTO2).encode(value, "M"))
-    assert (found["ins"], found["own"]) == ({"k": {"outer": True}}, {"inner": True})
+    message = proto_schema(PROTO2).decode(proto_schema(PROTO2).encode(value, "M"))
+    assert (message["ins"], message["own"]) == ({"k": {"outer": True}}, {"inner": True})
 
 
 @pytest.mark.parametrize("text", ["message {", 'syntax = "proto3"; message M { Nobody n = 1; }'])

@@ -33,8 +33,8 @@ except LsqlError as error:
 def started(sql: str, state: Path) -> dict[str, object]:
     """The modules that are imported when the JVM starts, or the error before it starts."""
     command = [sys.executable, "-c", _SOURCE, sql, str(state)]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
-    document: dict[str, object] = json.loads(found.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    document: dict[str, object] = json.loads(process.stdout)
     return document
 
 
@@ -63,7 +63,7 @@ def test_a_file_in_place_of_the_state_directory_starts_no_jvm(tmp_path: Path) ->
 
 def test_the_commands_import_neither_the_binder_nor_the_simulation() -> None:
     code = "import json, sys, lsql_runner.cli.lsql; print(json.dumps(sorted(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=True)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=True)
 
-    modules = set(json.loads(found.stdout))
+    modules = set(json.loads(process.stdout))
     assert not {"lsql_runner.bind.settings", "lsql_runner.cli.autoscale", "lsql_runner.sql.parser"} & modules

@@ -82,9 +82,9 @@ def test_a_token_may_be_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("0123456789abcdef\n")
 
-    found = settings(LSQL_API_TOKEN_FILE=str(file))
+    configuration = settings(LSQL_API_TOKEN_FILE=str(file))
 
-    assert (found.api_token, found.files) == ("0123456789abcdef", (file,))
+    assert (configuration.api_token, configuration.files) == ("0123456789abcdef", (file,))
 
 
 @pytest.mark.parametrize("token", ["short-token-123", "0123456789 abcdef", "0123456789abcdéf"])

@@ -16,9 +16,9 @@ def test_brokers_are_required() -> None:
 
 
 def test_client_keys_have_the_names_of_kafka() -> None:
-    found = settings(SASL_MECHANISM="PLAIN", SSL_TRUSTSTORE_LOCATION="/trust.jks", SECURITY_PROTOCOL="SASL_SSL")
+    configuration = settings(SASL_MECHANISM="PLAIN", SSL_TRUSTSTORE_LOCATION="/trust.jks", SECURITY_PROTOCOL="SASL_SSL")
 
-    assert dict(found.connection.security) == {
+    assert dict(configuration.connection.security) == {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "PLAIN",
         "ssl.truststore.location": "/trust.jks",
@@ -42,9 +42,9 @@ def test_variables_of_openssl_are_not_client_keys(name: str) -> None:
     ],
 )
 def test_addresses_can_have_the_protocol(servers: str, addresses: str, protocol: str) -> None:
-    found = settings(SQL_BOOTSTRAP_SERVERS=servers).connection
+    connection = settings(SQL_BOOTSTRAP_SERVERS=servers).connection
 
-    assert found == KafkaConnection(addresses, (("security.protocol", protocol),))
+    assert connection == KafkaConnection(addresses, (("security.protocol", protocol),))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_addresses_credentials_and_certificates_of_the_registry_are_values_or_fi
     password.write_text("s3cret\n")
     key.write_text("KEY\n")
 
-    found = settings(
+    configuration = settings(
         SQL_SCHEMA_REGISTRY_URL="https://a:8081/apis/ccompat/v7/, https://b",
         LSQL_SCHEMA_REGISTRY_USER="app",
         LSQL_SCHEMA_REGISTRY_PASSWORD_FILE=str(password),
@@ -86,7 +86,7 @@ def test_addresses_credentials_and_certificates_of_the_registry_are_values_or_fi
         LSQL_SCHEMA_REGISTRY_KEY_PASSWORD="k3y",
     )
 
-    assert found.registry == RegistryConnection(
+    assert configuration.registry == RegistryConnection(
         ("https://a:8081/apis/ccompat/v7", "https://b"), "app", "s3cret", RegistryTls("CA", "CHAIN", "KEY", "k3y")
     )
-    assert found.files == (password, key)
+    assert configuration.files == (password, key)

@@ -14,10 +14,10 @@ def test_without_a_name_there_is_no_lease() -> None:
 
 
 def test_the_lease_is_on_the_api_server_of_the_pod() -> None:
-    found = settings(LSQL_LEASE="fleet/fast-vehicles")
+    configuration = settings(LSQL_LEASE="fleet/fast-vehicles")
 
-    assert found.lease == LeaseConnection(namespace="fleet", name="fast-vehicles", credentials=SERVICE_ACCOUNT)
-    assert (found.lease_seconds, found.lease_renew_seconds) == (3, 1.0)
+    assert configuration.lease == LeaseConnection(namespace="fleet", name="fast-vehicles", credentials=SERVICE_ACCOUNT)
+    assert (configuration.lease_seconds, configuration.lease_renew_seconds) == (3, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_a_lease_is_refused_with_workers() -> None:
 
 
 def test_the_state_of_processes_with_a_lease_may_be_at_a_uri() -> None:
-    found = settings(LSQL_LEASE="fleet/fast-vehicles", LSQL_STATE_URI="s3a://states/fleet")
+    configuration = settings(LSQL_LEASE="fleet/fast-vehicles", LSQL_STATE_URI="s3a://states/fleet")
 
-    assert found.lease is not None
-    assert found.state_store is not None
+    assert configuration.lease is not None
+    assert configuration.state_store is not None
 
 
 def refused_lease(**values: str) -> object:
     """The name of the setting because of which there is no Lease."""
-    found = settings(**values)
+    configuration = settings(**values)
     with pytest.raises(LsqlError) as caught:
-        found.lease  # noqa: B018
+        configuration.lease  # noqa: B018
     assert caught.value.code == "ENV_INVALID"
     return caught.value.params["name"]

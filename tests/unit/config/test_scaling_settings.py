@@ -19,9 +19,9 @@ ENABLED = {**WORKERS, "LSQL_AUTOSCALING_ENABLED": "true"}
 
 
 def policy(**environment: str) -> Policy:
-    found = settings(**ENABLED, **environment).autoscaling
-    assert found is not None
-    return found.policy
+    autoscaling = settings(**ENABLED, **environment).autoscaling
+    assert autoscaling is not None
+    return autoscaling.policy
 
 
 def refusal(**environment: str) -> LsqlError:
@@ -48,7 +48,7 @@ def test_the_defaults_are_those_of_the_policy() -> None:
 
 
 def test_every_value_reaches_the_policy() -> None:
-    found = policy(
+    configured = policy(
         LSQL_AUTOSCALING_CATCH_UP_S="90",
         LSQL_AUTOSCALING_MIN="2",
         LSQL_AUTOSCALING_MAX="6",
@@ -58,7 +58,7 @@ def test_every_value_reaches_the_policy() -> None:
         LSQL_AUTOSCALING_COOLDOWN_S="45",
     )
 
-    assert found == Policy(
+    assert configured == Policy(
         target=CatchUp(90),
         limits=WorkerLimits(minimum=2, maximum=6),
         windows=Windows(up_s=15, down_s=600),
@@ -69,11 +69,11 @@ def test_every_value_reaches_the_policy() -> None:
 
 
 def test_a_dry_run_has_the_same_policy() -> None:
-    found = settings(**ENABLED, LSQL_AUTOSCALING_DRY_RUN="true").autoscaling
+    autoscaling = settings(**ENABLED, LSQL_AUTOSCALING_DRY_RUN="true").autoscaling
 
-    assert found is not None
-    assert found.dry_run
-    assert replace(found, dry_run=False) == settings(**ENABLED).autoscaling
+    assert autoscaling is not None
+    assert autoscaling.dry_run
+    assert replace(autoscaling, dry_run=False) == settings(**ENABLED).autoscaling
 
 
 def test_scaling_requires_workers() -> None:
@@ -130,6 +130,8 @@ def test_each_setting_has_the_name_of_an_option_of_the_simulation() -> None:
     names = [str(info.alias) for info in ScalingSettings.model_fields.values()]
     settings_of_policy = {name.removeprefix("LSQL_AUTOSCALING_") for name in names if "AUTOSCALING" in name}
 
-    found = {name.removesuffix("_S").lower().replace("_", "-") for name in settings_of_policy - {"ENABLED", "DRY_RUN"}}
-    assert len(found) == 8
-    assert found <= options
+    of_policy = {
+        name.removesuffix("_S").lower().replace("_", "-") for name in settings_of_policy - {"ENABLED", "DRY_RUN"}
+    }
+    assert len(of_policy) == 8
+    assert of_policy <= options

@@ -13,9 +13,15 @@ from tests.unit.config.environment import SQL, refused, settings
 
 
 def test_settings_have_the_documented_defaults() -> None:
-    found = settings()
+    configuration = settings()
 
-    assert (found.port, found.state_on_loss, found.state_on_change, found.on_data_loss, found.guarantee) == (
+    assert (
+        configuration.port,
+        configuration.state_on_loss,
+        configuration.state_on_change,
+        configuration.on_data_loss,
+        configuration.guarantee,
+    ) == (
         8083,
         "fail",
         "fail",
@@ -63,10 +69,10 @@ def test_a_value_can_be_read_from_a_file(tmp_path: Path) -> None:
     program.write_text(SQL + "\n")
     password.write_text("s3cret\n")
 
-    found = read_settings({"SQL_FILE": str(program), "SSL_KEY_PASSWORD_FILE": str(password)})
+    configuration = read_settings({"SQL_FILE": str(program), "SSL_KEY_PASSWORD_FILE": str(password)})
 
-    assert found.sql == SQL
-    assert dict(found.client_keys) == {"ssl.key.password": "s3cret"}
+    assert configuration.sql == SQL
+    assert dict(configuration.client_keys) == {"ssl.key.password": "s3cret"}
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -179,10 +185,10 @@ def test_an_object_within_a_schema_is_a_struct() -> None:
 def test_topics_are_declared_as_json() -> None:
     topics = {"orders": {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"id": "long"}}}}
 
-    found = settings(LSQL_TOPICS=json.dumps(topics)).declared
+    declared = settings(LSQL_TOPICS=json.dumps(topics)).declared
 
-    assert str(found["orders"].key.format) == "STRING"
-    assert found["orders"].origin == "declared"
+    assert str(declared["orders"].key.format) == "STRING"
+    assert declared["orders"].origin == "declared"
 
 
 def test_the_heap_is_zero_or_at_least_the_minimum_of_spark() -> None:
@@ -215,7 +221,7 @@ def test_the_files_with_values_are_listed(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("s3cret\n")
 
-    found = settings(SASL_PASSWORD_FILE=str(secret), SASL_USERNAME="app")
+    configuration = settings(SASL_PASSWORD_FILE=str(secret), SASL_USERNAME="app")
 
-    assert found.files == (secret,)
-    assert dict(found.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}
+    assert configuration.files == (secret,)
+    assert dict(configuration.client_keys) == {"sasl.password": "s3cret", "sasl.username": "app"}

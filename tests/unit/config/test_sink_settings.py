@@ -15,14 +15,14 @@ def test_the_variables_of_a_sink_give_its_connection(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("s3cret\n")
 
-    found = settings(
+    configuration = settings(
         LSQL_SINK_ORDER_CACHE_URL="rediss://cache/2",
         LSQL_SINK_SHOP_URL=" jdbc:postgresql://db:5432/shop?sslmode=verify-full ",
         LSQL_SINK_SHOP_USER="runner",
         LSQL_SINK_SHOP_PASSWORD_FILE=str(secret),
     )
 
-    assert found.sinks == (
+    assert configuration.sinks == (
         SinkConnection(name="order_cache", kind="redis", url="rediss://cache/2"),
         SinkConnection(
             name="shop",
@@ -32,8 +32,8 @@ def test_the_variables_of_a_sink_give_its_connection(tmp_path: Path) -> None:
             password="s3cret",
         ),
     )
-    assert found.files == (secret,)
-    assert "s3cret" not in repr(found)
+    assert configuration.files == (secret,)
+    assert "s3cret" not in repr(configuration)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_a_sink_may_have_certificates_with_which_its_server_is_verified(tmp_path
     ca = tmp_path / "ca.crt"
     ca.write_text(AUTHORITY.certificate)
 
-    found = settings(
+    configuration = settings(
         LSQL_SINK_SHOP_URL="jdbc:postgresql://db/shop?sslmode=verify-full&ssl=true", LSQL_SINK_SHOP_CA_FILE=str(ca)
     )
 
-    assert (found.sinks[0].ca, found.files) == (AUTHORITY.certificate.rstrip("\n"), (ca,))
+    assert (configuration.sinks[0].ca, configuration.files) == (AUTHORITY.certificate.rstrip("\n"), (ca,))
 
 
 @pytest.mark.parametrize(

@@ -68,25 +68,25 @@ def test_other_uris_are_refused(uri: str, code: str) -> None:
 
 
 def test_options_are_settings_of_hadoop() -> None:
-    found = settings(
+    store = settings(
         LSQL_STATE_URI="s3a://b/p",
         LSQL_STATE_OPTION_FS_S3A_ENDPOINT="http://store:9000",
         LSQL_STATE_OPTION_FS_S3A_PATH_STYLE_ACCESS="true",
     ).state_store
 
-    assert found is not None
-    assert found.options == (("fs.s3a.endpoint", "http://store:9000"), ("fs.s3a.path.style.access", "true"))
+    assert store is not None
+    assert store.options == (("fs.s3a.endpoint", "http://store:9000"), ("fs.s3a.path.style.access", "true"))
 
 
 def test_a_secret_option_is_read_from_a_file_and_not_shown(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("do-not-show\n")
 
-    found = settings(LSQL_STATE_URI="s3a://b/p", LSQL_STATE_OPTION_FS_S3A_SECRET_KEY_FILE=str(tmp_path / "key"))
+    configuration = settings(LSQL_STATE_URI="s3a://b/p", LSQL_STATE_OPTION_FS_S3A_SECRET_KEY_FILE=str(tmp_path / "key"))
 
-    assert found.state_store is not None
-    assert found.state_store.options == (("fs.s3a.secret.key", "do-not-show"),)
-    assert "do-not-show" not in repr(found.state_store)
-    assert tmp_path / "key" in found.files
+    assert configuration.state_store is not None
+    assert configuration.state_store.options == (("fs.s3a.secret.key", "do-not-show"),)
+    assert "do-not-show" not in repr(configuration.state_store)
+    assert tmp_path / "key" in configuration.files
 
 
 def test_a_site_file_has_options_which_variables_replace(tmp_path: Path) -> None:
@@ -98,12 +98,12 @@ def test_a_site_file_has_options_which_variables_replace(tmp_path: Path) -> None
         "</configuration>"
     )
 
-    found = settings(
+    store = settings(
         LSQL_STATE_URI="s3a://b/p", LSQL_STATE_SITE=str(site), LSQL_STATE_OPTION_FS_S3A_ENDPOINT="http://two"
     ).state_store
 
-    assert found is not None
-    assert dict(found.options) == {"fs.s3a.endpoint": "http://two", "fs.s3a.bucket.my-bucket.endpoint.region": "eu"}
+    assert store is not None
+    assert dict(store.options) == {"fs.s3a.endpoint": "http://two", "fs.s3a.bucket.my-bucket.endpoint.region": "eu"}
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_options_without_a_uri_are_refused() -> None:
     ],
 )
 def test_a_connector_is_part_of_the_memory_budget(variables: dict[str, str], expected: int) -> None:
-    found = settings(**variables)
+    configuration = settings(**variables)
     without = settings()
 
-    assert connector_mib(found) == expected
-    assert memory_budget(without).heap_mib - memory_budget(found).heap_mib == expected
+    assert connector_mib(configuration) == expected
+    assert memory_budget(without).heap_mib - memory_budget(configuration).heap_mib == expected

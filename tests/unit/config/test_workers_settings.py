@@ -17,18 +17,18 @@ def test_without_a_secret_there_are_no_workers() -> None:
 
 
 def test_with_a_secret_workers_register_at_the_host() -> None:
-    found = settings(LSQL_WORKERS_SECRET=SECRET, LSQL_WORKERS_HOST="processor")
+    configuration = settings(LSQL_WORKERS_SECRET=SECRET, LSQL_WORKERS_HOST="processor")
 
-    assert found.workers == Workers(host="processor", port=7077, secret=SECRET, encryption=True)
+    assert configuration.workers == Workers(host="processor", port=7077, secret=SECRET, encryption=True)
 
 
 def test_a_host_requires_a_secret_but_says_that_there_are_workers() -> None:
-    found = settings(LSQL_WORKERS_HOST="processor")
+    configuration = settings(LSQL_WORKERS_HOST="processor")
 
-    assert found.has_workers
-    found.check_workers()
+    assert configuration.has_workers
+    configuration.check_workers()
     with pytest.raises(LsqlError) as caught:
-        found.workers  # noqa: B018
+        configuration.workers  # noqa: B018
     assert (caught.value.code, caught.value.params["name"]) == ("ENV_MISSING", "LSQL_WORKERS_SECRET")
 
 
@@ -45,15 +45,15 @@ def test_the_memory_of_tasks_is_that_of_the_smallest_worker_if_it_is_known() -> 
 
 
 def test_port_and_encryption_can_be_set() -> None:
-    found = settings(
+    workers = settings(
         LSQL_WORKERS_SECRET=SECRET,
         LSQL_WORKERS_HOST="processor",
         LSQL_WORKERS_PORT="9000",
         LSQL_WORKERS_ENCRYPTION="false",
     ).workers
 
-    assert found is not None
-    assert (found.port, found.encryption) == (9000, False)
+    assert workers is not None
+    assert (workers.port, workers.encryption) == (9000, False)
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def refreshed(console: FakeConsole, caplog: pytest.LogCaptureFixture) -> Lines:
     caplog.clear()
     with caplog.at_level(logging.INFO, "lsql_runner.audit"):
         console.refresh()
-    found: list[Any] = [record for record in caplog.records if record.name == "lsql_runner.audit"]
-    return [(r.action, r.processor, r.user, r.before, r.after) for r in found]
+    records: list[Any] = [record for record in caplog.records if record.name == "lsql_runner.audit"]
+    return [(r.action, r.processor, r.user, r.before, r.after) for r in records]
 
 
 def managed(manifest: dict[str, Any], *managers: tuple[str, str, str]) -> dict[str, Any]:

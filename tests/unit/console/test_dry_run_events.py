@@ -47,9 +47,9 @@ def test_a_number_that_differs_from_the_replicas_is_an_event_on_their_deployment
 
 
 def test_there_is_one_event_for_each_change_of_the_number(console: FakeConsole) -> None:
-    found = texts(console, wanted(4), wanted(4), wanted(5), wanted(None), None, wanted(5), wanted(2), wanted(5))
+    messages = texts(console, wanted(4), wanted(4), wanted(5), wanted(None), None, wanted(5), wanted(2), wanted(5))
 
-    assert [text.partition(" ")[0] for text in found] == ["4", "5", "5"]
+    assert [text.partition(" ")[0] for text in messages] == ["4", "5", "5"]
 
 
 @pytest.mark.parametrize("report", [wanted(2), wanted(4, dry_run=False), wanted(None), None])

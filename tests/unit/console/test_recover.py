@@ -150,8 +150,8 @@ class TestIds:
         outcome = run_job(cluster)
 
         assert (outcome.adopted, outcome.unassigned, outcome.complete) == (1, 1, False)
-        found = {entry.name: [v.code for v in entry.violations] for entry in outcome.document.processors}
-        assert found == {"a": ["id-unassigned"], "b": []}
+        codes = {entry.name: [v.code for v in entry.violations] for entry in outcome.document.processors}
+        assert codes == {"a": ["id-unassigned"], "b": []}
 
     def test_a_workload_deleted_during_the_run_is_left_out(self) -> None:
         def uninstall(cluster: FakeCluster, call: int) -> None:

@@ -25,7 +25,7 @@ PROJECTED = {
 }
 
 
-def found(env: list[Any], mounts: list[Any] | None = None, volumes: list[Any] | None = None) -> SecretKey | None:
+def token_in(env: list[Any], mounts: list[Any] | None = None, volumes: list[Any] | None = None) -> SecretKey | None:
     container = {"env": env, "volumeMounts": mounts or []}
     return token_secret(container, {"volumes": volumes or []}, ContainerEnvironment(env))
 
@@ -37,11 +37,11 @@ def in_file(path: str = FILE) -> list[Any]:
 def test_a_variable_from_a_secret() -> None:
     source = {"secretKeyRef": {"name": "fast-api", "key": "token"}}
 
-    assert found([{"name": "LSQL_API_TOKEN", "valueFrom": source}]) == SecretKey("fast-api", "token")
+    assert token_in([{"name": "LSQL_API_TOKEN", "valueFrom": source}]) == SecretKey("fast-api", "token")
 
 
 def test_a_file_of_a_projected_volume_as_the_chart_renders_it() -> None:
-    assert found(in_file(), [STATE, MOUNT], [{"name": "state"}, PROJECTED]) == SecretKey("api", "word")
+    assert token_in(in_file(), [STATE, MOUNT], [{"name": "state"}, PROJECTED]) == SecretKey("api", "word")
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_a_file_of_a_projected_volume_as_the_chart_renders_it() -> None:
 def test_a_file_of_a_secret_volume(volume: dict[str, Any], path: str, secret: SecretKey | None) -> None:
     mounts = [{"name": "api", "mountPath": "/run/api"}]
 
-    assert found(in_file(path), mounts, [{"name": "api", "secret": volume}]) == secret
+    assert token_in(in_file(path), mounts, [{"name": "api", "secret": volume}]) == secret
 
 
 def test_a_single_mounted_file() -> None:
     mounts = [{"name": "credentials", "mountPath": "/run/token", "subPath": "api/token"}]
 
-    assert found(in_file("/run/token"), mounts, [PROJECTED]) == SecretKey("api", "word")
+    assert token_in(in_file("/run/token"), mounts, [PROJECTED]) == SecretKey("api", "word")
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_a_single_mounted_file() -> None:
     ],
 )
 def test_no_secret(env: list[Any], mounts: list[Any], volumes: list[Any]) -> None:
-    assert found(env, mounts, volumes) is None
+    assert token_in(env, mounts, volumes) is None

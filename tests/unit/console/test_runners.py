@@ -47,12 +47,12 @@ def test_the_address_of_a_runner_is_that_of_its_service() -> None:
 
 
 def test_the_report_has_state_lag_rates_and_topics() -> None:
-    found = fetched(Answers())
+    report = fetched(Answers())
 
-    assert (found.state, found.healthy, found.lag, found.unreachable) == ("running", True, 7, None)
-    assert (found.records_in_per_second, found.records_out_per_second) == (12.5, 2.5)
-    assert (found.topics_in, found.topics_out) == (("vehicles",), ("fast",))
-    assert found.runner_version == "0.1.0"
+    assert (report.state, report.healthy, report.lag, report.unreachable) == ("running", True, 7, None)
+    assert (report.records_in_per_second, report.records_out_per_second) == (12.5, 2.5)
+    assert (report.topics_in, report.topics_out) == (("vehicles",), ("fast",))
+    assert report.runner_version == "0.1.0"
 
 
 def test_the_report_of_a_failing_runner_has_the_reason() -> None:
@@ -64,22 +64,22 @@ def test_the_report_of_a_failing_runner_has_the_reason() -> None:
         }
     )
 
-    found = fetched(answers)
+    report = fetched(answers)
 
-    assert (found.state, found.healthy, found.health_reasons) == ("failed", False, ("It is stuck.",))
-    assert found.reason is not None
-    assert (found.reason.code, found.reason.message) == ("QUERY_FAILED", "The query stopped.")
+    assert (report.state, report.healthy, report.health_reasons) == ("failed", False, ("It is stuck.",))
+    assert report.reason is not None
+    assert (report.reason.code, report.reason.message) == ("QUERY_FAILED", "The query stopped.")
 
 
 def test_long_texts_are_cut() -> None:
     error = {"code": "X" * 100, "message": "m" * 100_000, "wayOut": ""}
     topics = [{"topic": f"{number:0300}", "role": "source"} for number in range(500)]
 
-    found = read_report(stream(lastError=error, topics=topics), HEALTHY)
+    report = read_report(stream(lastError=error, topics=topics), HEALTHY)
 
-    assert found.last_error is not None
-    assert (len(found.last_error.code), len(found.last_error.message)) == (64, 500)
-    assert len(found.topics_in) == 100
+    assert report.last_error is not None
+    assert (len(report.last_error.code), len(report.last_error.message)) == (64, 500)
+    assert len(report.topics_in) == 100
 
 
 def test_a_workload_without_replicas_gets_no_request() -> None:
@@ -105,9 +105,9 @@ def test_a_workload_without_replicas_gets_no_request() -> None:
     ],
 )
 def test_a_runner_with_an_invalid_response_is_unreachable(path: str, status: int, body: Any, why: str) -> None:
-    found = fetched(Answers({f"/fast-vehicles/{path}": (status, body)}))
+    report = fetched(Answers({f"/fast-vehicles/{path}": (status, body)}))
 
-    assert (found.state, found.unreachable) == ("unreachable", why)
+    assert (report.state, report.unreachable) == ("unreachable", why)
 
 
 def test_a_packed_response_is_not_unpacked() -> None:
@@ -117,13 +117,13 @@ def test_a_packed_response_is_not_unpacked() -> None:
         asking = Runners(Limits(), lambda p: server.url)
         tracemalloc.start()
         try:
-            found = asking.fetch_report(processor())
+            report = asking.fetch_report(processor())
             _, peak_bytes = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
             asking.close()
 
-    assert found.unreachable == "GET /stream did not return JSON"
+    assert report.unreachable == "GET /stream did not return JSON"
     assert peak_bytes < 4 * 2**20
 
 
@@ -131,9 +131,9 @@ def test_a_silent_runner_costs_one_timeout() -> None:
     answers = Answers(silent=lambda name: True)
     begun = time.monotonic()
 
-    found = fetched(answers, Limits(timeout_s=0.3))
+    report = fetched(answers, Limits(timeout_s=0.3))
 
-    assert found.unreachable == "GET /stream had no response within 0.3 s"
+    assert report.unreachable == "GET /stream had no response within 0.3 s"
     assert time.monotonic() - begun < 5
     assert [path for _, path, _ in answers.requests] == ["/fast-vehicles/stream"]
 
@@ -142,11 +142,11 @@ def test_a_runner_that_does_not_exist_is_unreachable() -> None:
     port = free_port()
     asking = Runners(Limits(), lambda p: f"http://127.0.0.1:{port}")
 
-    found = asking.fetch_report(processor())
+    report = asking.fetch_report(processor())
     asking.close()
 
-    assert found.state == "unreachable"
-    assert "refused" in (found.unreachable or "")
+    assert report.state == "unreachable"
+    assert "refused" in (report.unreachable or "")
 
 
 class TestMany:
@@ -156,13 +156,13 @@ class TestMany:
         begun = time.monotonic()
 
         with client(answers, Limits(timeout_s=4, parallel=32, pass_s=50)) as asking:
-            found = asking.fetch_reports(known)
+            reports = asking.fetch_reports(known)
 
         # One after the other the silent runners would take 200 s; 32 at once take 8.
         assert time.monotonic() - begun < 40
-        assert len(found) == 1000
+        assert len(reports) == 1000
         silent = {p.key for p in known if answers.silent(p.name)}
-        assert {key for key, live in found.items() if live.state == "unreachable"} == silent
+        assert {key for key, live in reports.items() if live.state == "unreachable"} == silent
         assert 1 < answers.max_concurrent <= 32
 
     def test_runners_without_a_report_at_the_time_limit_are_unreachable(self) -> None:
@@ -171,11 +171,11 @@ class TestMany:
         begun = time.monotonic()
 
         with client(answers, Limits(timeout_s=0.5, parallel=2, pass_s=0.7)) as asking:
-            found = asking.fetch_reports(known)
+            reports = asking.fetch_reports(known)
 
         assert time.monotonic() - begun < 5
-        assert found[known[-1].key].unreachable == "no report within 0.7 s, the time limit for all processors"
-        assert len(found) == 50
+        assert reports[known[-1].key].unreachable == "no report within 0.7 s, the time limit for all processors"
+        assert len(reports) == 50
 
 
 class TestPost:

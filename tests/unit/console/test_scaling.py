@@ -195,7 +195,7 @@ class TestAudit:
         console.cluster.add(workers(NAME, replicas=3))
         console.refresh()
         with caplog.at_level(logging.INFO, "lsql_runner.audit"):
-            caplog.clear()  # the new number of the release was found in the cluster, and is in the log as well
+            caplog.clear()  # the log also has the new number of the release, from the cluster
             scaled(console, 4)
             scaled(console, 10)
             scaled(console, 1, "eve")

@@ -26,12 +26,12 @@ def refused(folder: Path, text: str) -> LsqlError:
 
 
 def test_the_minimal_configuration_allows_no_action(tmp_path: Path) -> None:
-    found = read_settings(written(tmp_path, MINIMAL))
+    settings = read_settings(written(tmp_path, MINIMAL))
 
-    assert found.namespaces == ("streams",)
-    assert (found.document.name, found.port, found.auth.mode) == ("lsql-processors", 8084, "none")
-    assert found.actions.model_dump() == {"stop": False, "start": False, "scale": False, "delete": False}
-    assert found.logs.enabled is False
+    assert settings.namespaces == ("streams",)
+    assert (settings.document.name, settings.port, settings.auth.mode) == ("lsql-processors", 8084, "none")
+    assert settings.actions.model_dump() == {"stop": False, "start": False, "scale": False, "delete": False}
+    assert settings.logs.enabled is False
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,10 @@ def test_a_missing_processor_is_shown_as_deleted(console: FakeConsole) -> None:
         console.clock.forward(minutes=1)
         console.refresh()
 
-    found = console.watch.entry(identifier)
-    assert found.state == "deleted"
-    assert found.deleted_at is not None
-    assert (found.deleted_at - BEGIN).total_seconds() == 60
+    processor = console.watch.entry(identifier)
+    assert processor.state == "deleted"
+    assert processor.deleted_at is not None
+    assert (processor.deleted_at - BEGIN).total_seconds() == 60
     with pytest.raises(LsqlError) as caught:
         console.watch.processor(identifier)
     assert caught.value.code == "PROCESSOR_DELETED"

@@ -22,8 +22,8 @@ def codes(manifest: dict[str, Any]) -> list[str]:
 
 
 def container(manifest: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = manifest["spec"]["template"]["spec"]["containers"][0]
-    return found
+    runner: dict[str, Any] = manifest["spec"]["template"]["spec"]["containers"][0]
+    return runner
 
 
 def with_env(name: str, entry: dict[str, Any] | None) -> dict[str, Any]:
@@ -34,15 +34,15 @@ def with_env(name: str, entry: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def test_a_workload_of_the_chart_has_no_violations() -> None:
-    found = read(workload("fast-vehicles", env={"SQL_PORT": "8083"}))
+    processor = read(workload("fast-vehicles", env={"SQL_PORT": "8083"}))
 
-    assert found.violations == ()
-    assert (found.name, found.namespace, found.kind) == ("fast-vehicles", "streams", "Deployment")
-    assert (found.user, found.pipeline, found.release) == ("ada", "traffic", "fast-vehicles")
-    assert (found.chart, found.chart_version, found.image_version) == ("lsql-runner", "0.1.0", "0.1.0")
-    assert (found.sql, found.app_id, found.bootstrap_servers) == (SQL, "fast-vehicles", "kafka:9092")
-    assert (found.created, found.created_by, found.legacy) == ("inside", "lsql-runner", False)
-    assert (found.runners, found.port, found.container) == (1, 8083, "runner")
+    assert processor.violations == ()
+    assert (processor.name, processor.namespace, processor.kind) == ("fast-vehicles", "streams", "Deployment")
+    assert (processor.user, processor.pipeline, processor.release) == ("ada", "traffic", "fast-vehicles")
+    assert (processor.chart, processor.chart_version, processor.image_version) == ("lsql-runner", "0.1.0", "0.1.0")
+    assert (processor.sql, processor.app_id, processor.bootstrap_servers) == (SQL, "fast-vehicles", "kafka:9092")
+    assert (processor.created, processor.created_by, processor.legacy) == ("inside", "lsql-runner", False)
+    assert (processor.runners, processor.port, processor.container) == (1, 8083, "runner")
 
 
 @given(st.text())
@@ -79,10 +79,10 @@ def test_a_processor_is_known_by_its_label(labels: dict[str, str], expected: boo
 
 
 def test_an_empty_workload_has_violations() -> None:
-    found = read_processor({"metadata": {"labels": {"lenses": "lenses-processor"}}}, "StatefulSet")
+    processor = read_processor({"metadata": {"labels": {"lenses": "lenses-processor"}}}, "StatefulSet")
 
-    assert [violation.code for violation in found.violations] == ["name", "container"]
-    assert found.sql is None
+    assert [violation.code for violation in processor.violations] == ["name", "container"]
+    assert processor.sql is None
 
 
 def test_values_of_wrong_types_raise_no_exception() -> None:
@@ -146,9 +146,9 @@ class TestViolations:
         manifest = workload("a", labels={"lenses": "lenses-processor", "app": "a"})
         manifest["spec"]["template"]["metadata"]["labels"] = {}
 
-        found = read(manifest)
+        processor = read(manifest)
 
-        assert (found.user, found.pipeline, found.violations) == ("", "", ())
+        assert (processor.user, processor.pipeline, processor.violations) == ("", "", ())
 
     def test_more_than_one_replica(self) -> None:
         assert codes(workload("fast-vehicles", replicas=2)) == ["replicas"]
@@ -168,9 +168,9 @@ class TestCreation:
         manifest = workload("x")
         manifest["metadata"]["labels"]["helm.sh/chart"] = "our-streams-2.3.4"
 
-        found = read(manifest)
+        processor = read(manifest)
 
-        assert (found.created, found.created_by, found.chart, found.chart_version) == (
+        assert (processor.created, processor.created_by, processor.chart, processor.chart_version) == (
             "outside",
             "helm",
             "our-streams",
@@ -196,14 +196,14 @@ class TestCreation:
         assert read(manifest).created_by == "kubectl"
 
     def test_by_an_unknown_tool(self) -> None:
-        found = read(workload("x", labels={"lenses": "lenses-processor"}, annotations={}))
+        processor = read(workload("x", labels={"lenses": "lenses-processor"}, annotations={}))
 
-        assert (found.created, found.created_by) == ("outside", "unknown")
+        assert (processor.created, processor.created_by) == ("outside", "unknown")
 
     def test_the_old_public_chart_is_legacy_and_its_labels_are_no_violation(self) -> None:
-        found = read(workload("x", labels={"lenses.io/app.type": "sql", "lenses.io/lenses-user": "eve"}))
+        processor = read(workload("x", labels={"lenses.io/app.type": "sql", "lenses.io/lenses-user": "eve"}))
 
-        assert (found.legacy, found.user, found.violations) == (True, "eve", ())
+        assert (processor.legacy, processor.user, processor.violations) == (True, "eve", ())
 
 
 class TestImage:
@@ -236,19 +236,19 @@ class TestCompare:
         for manifest in (first, copy):
             manifest["metadata"]["labels"]["lenses-id"] = "a-1"
 
-        found = compare([read(first), read(copy)])
+        processors = compare([read(first), read(copy)])
 
-        assert [[violation.code for violation in p.violations] for p in found] == [["id-shared"], ["id-shared"]]
-        assert "streams/second" in found[0].violations[0].text
+        assert [[violation.code for violation in p.violations] for p in processors] == [["id-shared"], ["id-shared"]]
+        assert "streams/second" in processors[0].violations[0].text
 
     def test_workloads_with_one_app_id_on_the_same_brokers_share_a_group(self) -> None:
         same = {"SQL_APP_ID": "group"}
         other = {**same, "SQL_BOOTSTRAP_SERVERS": "elsewhere:9092"}
         manifests = [workload("a", env=same), workload("b", env=same), workload("c", env=other)]
 
-        found = compare(map(read, manifests))
+        processors = compare(map(read, manifests))
 
-        assert [[violation.code for violation in p.violations] for p in found] == [
+        assert [[violation.code for violation in p.violations] for p in processors] == [
             ["app-id-shared"],
             ["app-id-shared"],
             [],
@@ -257,6 +257,6 @@ class TestCompare:
     def test_a_workload_without_replicas_shares_no_group(self) -> None:
         same = {"SQL_APP_ID": "group"}
 
-        found = compare([read(workload("a", env=same)), read(workload("b", env=same, replicas=0))])
+        processors = compare([read(workload("a", env=same)), read(workload("b", env=same, replicas=0))])
 
-        assert [p.violations for p in found] == [(), ()]
+        assert [p.violations for p in processors] == [(), ()]

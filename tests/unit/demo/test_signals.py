@@ -19,6 +19,6 @@ def test_ignored_signals_stay_ignored(ignored: str, ends: str) -> None:
     trap = f"trap '' {ignored}; " if ignored else ""
     command = ["sh", "-c", f'{trap}exec "$0" -c "$1"', sys.executable, SOURCE]
 
-    found = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
 
-    assert found.stdout.split() == ends.split()
+    assert process.stdout.split() == ends.split()

@@ -204,12 +204,12 @@ def start_and_end(tmp_path: Path, argv: list[str], end: signal.Signals | None) -
 
 def processes_with(folder: Path) -> list[str]:
     """The process ids of the programs with temporary files in `folder`."""
-    found = []
+    pids = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
             if f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0"):
-                found.append(environment.parent.name)
-    return found
+                pids.append(environment.parent.name)
+    return pids
 
 
 def test_free_ports_are_below_those_of_outgoing_connections() -> None:

@@ -42,8 +42,8 @@ def joins() -> Iterator[Join]:
 
 def calls(groups: Iterable[Aggregate]) -> set[str]:
     """The functions that are computed, including COUNT(*)."""
-    found = [call for node in groups for _, call in node.calls]
-    return {call.function if call.arg is not None else f"{call.function}(*)" for call in found}
+    computed = [call for node in groups for _, call in node.calls]
+    return {call.function if call.arg is not None else f"{call.function}(*)" for call in computed}
 
 
 def kinds_of_sources(join: Join) -> str:

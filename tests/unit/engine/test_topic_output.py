@@ -23,8 +23,8 @@ CATALOG = Catalog(
 
 def positions_of(sql: str, positions: dict[Partition, int], query: int = 0) -> list[dict[str, object]]:
     plan = plan_text(f"SET defaults.topic.autocreate=true; {sql}", CATALOG).plan
-    found: list[dict[str, object]] = json.loads(insert_positions(plan.queries[query], positions))
-    return found
+    document: list[dict[str, object]] = json.loads(insert_positions(plan.queries[query], positions))
+    return document
 
 
 def test_each_insert_has_the_positions_of_its_own_topic() -> None:

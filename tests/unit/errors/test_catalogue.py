@@ -40,13 +40,13 @@ def test_every_raise_gives_the_parameters_of_its_code() -> None:
 
 def test_no_parameter_is_an_english_sentence() -> None:
     """Sentences are in the catalogue, or in a DetailTable with a code each."""
-    found = [
+    sentences = [
         f"{error.path}:{error.line} {error.code or error.name} {name}={text!r}"
         for error in error_calls()
         for name, text in error.prose()
         if row_of(error) not in PROSE_ALLOWED
     ]
-    assert found == []
+    assert sentences == []
 
 
 def test_every_row_of_prose_allowed_is_needed() -> None:

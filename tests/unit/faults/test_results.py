@@ -75,17 +75,19 @@ def test_a_record_of_an_unknown_group_is_unexpected() -> None:
 def test_a_difference_shows_the_record_with_its_headers() -> None:
     record = Record(b"k", b"x", headers=(("lsql.batch", b"app/q/3"), ("lsql.id", b"\x00\xff")), partition=1, offset=2)
 
-    [found] = compared(every(""), [record]).differences
+    [difference] = compared(every(""), [record]).differences
 
-    assert str(found).endswith("partition 1 offset 2 key b'k' value b'x' headers [lsql.batch=app/q/3, lsql.id=00ff]")
+    assert str(difference).endswith(
+        "partition 1 offset 2 key b'k' value b'x' headers [lsql.batch=app/q/3, lsql.id=00ff]"
+    )
 
 
 def sources_of(program: Program, count: int) -> Sources:
     """The first records of a program, as the sources have them."""
-    found: dict[str, list[Record]] = {name: [] for name in program.sources}
+    by_topic: dict[str, list[Record]] = {name: [] for name in program.sources}
     for name, record in [*program.first(), *(sent for number in range(count) for sent in program.records(number))]:
-        found[name].append(record)
-    return found
+        by_topic[name].append(record)
+    return by_topic
 
 
 @pytest.mark.parametrize(
@@ -129,9 +131,9 @@ def test_the_versions_of_joined_tables_never_decrease() -> None:
     records = [Record(b"key-0", value.encode()) for value in values]
     target = TABLE_TABLE.targets["out"]
 
-    found = compare(records, {"key-0": groups["key-0"]}, target.group_of, target.result_of)
+    comparison = compare(records, {"key-0": groups["key-0"]}, target.group_of, target.result_of)
 
-    assert found.counts == {Kind.DISORDERED: 1}
+    assert comparison.counts == {Kind.DISORDERED: 1}
 
 
 def test_the_model_of_joined_streams_has_the_payments_in_time() -> None:

@@ -42,11 +42,11 @@ def test_each_schema_has_a_type(schema: Any, kind: str) -> None:
 
 
 def test_a_field_is_nullable_where_its_schema_allows_null() -> None:
-    found, nullable = read_avro(
+    kind, nullable = read_avro(
         json.dumps(record({"name": "a", "type": "int"}, {"name": "b", "type": ["null", "int"], "default": None}))
     )
 
-    assert (found, nullable) == (Struct((Field("a", INT, False), Field("b", INT, True))), False)
+    assert (kind, nullable) == (Struct((Field("a", INT, False), Field("b", INT, True))), False)
     assert read_avro('["null", "int"]') == (INT, True)
 
 
@@ -54,9 +54,9 @@ def test_a_field_is_nullable_where_its_schema_allows_null() -> None:
 def test_a_schema_can_refer_to_a_named_type(name: str) -> None:
     inner = record({"name": "x", "type": "long"}, name="inner")
 
-    found = kind_of(record({"name": "a", "type": inner}, {"name": "b", "type": name}, namespace="outer.space"))
+    kind = kind_of(record({"name": "a", "type": inner}, {"name": "b", "type": name}, namespace="outer.space"))
 
-    assert found == "struct<a: struct<x: long not null> not null, b: struct<x: long not null> not null>"
+    assert kind == "struct<a: struct<x: long not null> not null, b: struct<x: long not null> not null>"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
 
 def structs(kinds: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
     fields = st.lists(st.builds(Field, NAMES, kinds, st.booleans()), min_size=1, max_size=4, unique_by=lambda f: f.name)
-    return fields.map(lambda found: Struct(tuple(found)))
+    return fields.map(lambda members: Struct(tuple(members)))
 
 
 KINDS = st.recursive(

@@ -75,19 +75,19 @@ def test_fields_are_in_the_order_of_their_first_occurrence() -> None:
 def test_a_record_with_too_many_values_is_left_out_of_the_sample() -> None:
     hostile = b'{"b": [' + b"[]," * MAX_VALUES + b"[]]}"
 
-    found = infer_serde([hostile, b'{"a": 1}', b"[" * 100_000], JSON_FORMAT)
+    serde = infer_serde([hostile, b'{"a": 1}', b"[" * 100_000], JSON_FORMAT)
 
-    assert found is not None
-    assert describe(found.type) == "struct<a: numeric>"
+    assert serde is not None
+    assert describe(serde.type) == "struct<a: numeric>"
 
 
 def test_a_type_does_not_grow_without_limit() -> None:
     records = [json.dumps({f"f{n}_{i}": 1 for i in range(1_000)}).encode() for n in range(20)]
 
-    found = infer_serde(records, JSON_FORMAT)
+    serde = infer_serde(records, JSON_FORMAT)
 
-    assert found is not None
-    assert field_count(found.type) == MAX_FIELDS
+    assert serde is not None
+    assert field_count(serde.type) == MAX_FIELDS
 
 
 def test_fields_are_counted_at_all_levels() -> None:
@@ -187,10 +187,10 @@ def test_pinned_fields_keep_their_types_and_only_new_fields_are_added(values: li
 def test_a_sample_of_objects_is_json(values: list[Any]) -> None:
     samples = [json.dumps(value).encode() for value in values]
 
-    found = infer_serde(samples, None)
+    serde = infer_serde(samples, None)
 
-    assert found is not None
-    assert found.format == JSON_FORMAT
+    assert serde is not None
+    assert serde.format == JSON_FORMAT
 
 
 @pytest.mark.parametrize("kind", [NULL, LONG, DOUBLE, BOOLEAN, STRING, Array(LONG)])

@@ -18,8 +18,8 @@ from lsql_runner.types import describe, parse_type
 
 
 def read(schema: Any, **references: Any) -> str | None:
-    found = read_json_schema(json.dumps(schema), {name: json.dumps(one) for name, one in references.items()})
-    return None if found is None else describe(found)
+    kind = read_json_schema(json.dumps(schema), {name: json.dumps(one) for name, one in references.items()})
+    return None if kind is None else describe(kind)
 
 
 def objects(**properties: Any) -> dict[str, Any]:
@@ -221,8 +221,8 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_is_a_type_or_an_error_with_a_reason(schema: Any) -> None:
     with suppress(FormatError):
-        found = read_json_schema(json.dumps(schema))
-        assert found is None or parse_type(describe(found)) == found
+        kind = read_json_schema(json.dumps(schema))
+        assert kind is None or parse_type(describe(kind)) == kind
 
 
 SCALARS = "id: long, ratio: double, name: string, ok: boolean"

@@ -41,9 +41,9 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
 def test_the_innermost_condition_determines_the_failure(condition: str, kind: str) -> None:
     cause = JavaError(condition, {"reason": "x"}, "a reason", "SomeException")
 
-    found = classify_errors((STREAM, WRITER, JOB, cause))
+    failure = classify_errors((STREAM, WRITER, JOB, cause))
 
-    assert (found.kind, found.reason, found.error) == (kind, "a reason", cause)
+    assert (failure.kind, failure.reason, failure.error) == (kind, "a reason", cause)
 
 
 def test_a_malformed_record_takes_precedence_over_the_cast_inside_it() -> None:
@@ -120,9 +120,9 @@ def test_an_unreachable_registry_takes_precedence_over_a_malformed_record() -> N
 def test_offsets_that_the_broker_has_deleted_are_lost_data() -> None:
     gone = JavaError("", {}, "", "OffsetOutOfRangeException")
 
-    found = classify_errors((STREAM, gone))
+    failure = classify_errors((STREAM, gone))
 
-    assert (found.kind, found.reason) == ("data-loss", "the next offsets no longer exist")
+    assert (failure.kind, failure.reason) == ("data-loss", "the next offsets no longer exist")
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_without_a_known_condition_the_innermost_reason_is_reported(errors: tupl
     ],
 )
 def test_a_python_exception_is_temporary_and_has_one_short_line(text: str, reason: str) -> None:
-    found = classify(ValueError(text))
+    failure = classify(ValueError(text))
 
-    assert (found.kind, found.reason) == ("temporary", reason)
+    assert (failure.kind, failure.reason) == ("temporary", reason)
 
 
 def test_a_chain_of_errors_is_parsed_from_json() -> None:
@@ -174,7 +174,7 @@ def test_a_chain_of_errors_is_parsed_from_json() -> None:
 def test_rules_give_each_condition_a_phase_and_an_error_code(
     read: bool, write: bool, only_phase: str | None, phase_and_code: dict[str, list[str] | None]
 ) -> None:
-    found = json.loads(rules(read, write, only_phase))
+    document = json.loads(rules(read, write, only_phase))
 
-    assert {name: found["conditions"].get(name) for name in phase_and_code} == phase_and_code
-    assert "LSQL_GROUP_TOO_LARGE" in found["never"]
+    assert {name: document["conditions"].get(name) for name in phase_and_code} == phase_and_code
+    assert "LSQL_GROUP_TOO_LARGE" in document["never"]

@@ -22,8 +22,8 @@ class Client:
     def send_command(self, command: str) -> str:
         name = command.split("\n")[2]
         self.requested.append(name)
-        found = self.classes.get(name.replace(".", "_"))
-        return str(SUCCESS_PACKAGE if found is None else SUCCESS_CLASS + found)
+        known = self.classes.get(name.replace(".", "_"))
+        return str(SUCCESS_PACKAGE if known is None else SUCCESS_CLASS + known)
 
 
 def jvm_of(client: Client) -> JVMView:
@@ -39,7 +39,7 @@ def test_each_package_and_class_is_requested_once() -> None:
     classes = [jvm.org.example.Thing for _ in range(3)]
 
     assert client.requested == ["org", "org.example", "org.example.Thing"]
-    assert all(isinstance(found, JavaClass) for found in classes)
+    assert all(isinstance(each, JavaClass) for each in classes)
 
 
 def test_a_class_that_is_imported_later_is_found_by_its_simple_name() -> None:

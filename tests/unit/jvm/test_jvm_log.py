@@ -9,8 +9,8 @@ from lsql_runner.jvm.jvm_log import log_configuration
 
 def shortened(text: str) -> str:
     """What log4j makes of a message, by the expression of the configuration."""
-    [found] = re.findall(r'"message":"%enc\{%replace\{%m\}\{(.*?)\}\{\$1\}\}', log_configuration("WARN", False))
-    return re.sub(found.replace("\\\\", "\\"), r"\1", text)
+    [pattern] = re.findall(r'"message":"%enc\{%replace\{%m\}\{(.*?)\}\{\$1\}\}', log_configuration("WARN", False))
+    return re.sub(pattern.replace("\\\\", "\\"), r"\1", text)
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ def arguments(
 def test_the_optimizing_compiler_starts_late_with_either_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: str
 ) -> None:
-    found = arguments(tmp_path, monkeypatch, archive)
+    options = arguments(tmp_path, monkeypatch, archive)
 
-    assert f"{tmp_path / archive}" in " ".join(found)
-    assert "-XX:Tier4InvocationThreshold=200000" in found
+    assert f"{tmp_path / archive}" in " ".join(options)
+    assert "-XX:Tier4InvocationThreshold=200000" in options
 
 
 def test_malloc_returns_free_memory_to_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,9 +53,9 @@ def test_malloc_returns_free_memory_to_the_kernel(tmp_path: Path, monkeypatch: p
 
 
 def test_options_of_the_user_follow_those_of_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = arguments(tmp_path, monkeypatch, "classes.jsa", "-XX:Tier4InvocationThreshold=5000")
+    options = arguments(tmp_path, monkeypatch, "classes.jsa", "-XX:Tier4InvocationThreshold=5000")
 
-    assert found.index("-XX:Tier4InvocationThreshold=5000") > found.index("-XX:Tier4InvocationThreshold=200000")
+    assert options.index("-XX:Tier4InvocationThreshold=5000") > options.index("-XX:Tier4InvocationThreshold=200000")
 
 
 def test_the_jars_of_functions_are_the_last_ones_of_the_class_path(
@@ -66,9 +66,9 @@ def test_the_jars_of_functions_are_the_last_ones_of_the_class_path(
     for name in ("b.jar", "a.jar", "functions.yaml"):
         (functions / name).touch()
 
-    found = arguments(tmp_path, monkeypatch, "classes.aot", udf_dir=functions)
+    options = arguments(tmp_path, monkeypatch, "classes.aot", udf_dir=functions)
 
-    class_path = found[found.index("-cp") + 1].split(":")
+    class_path = options[options.index("-cp") + 1].split(":")
     assert class_path[-2:] == [str(functions / "a.jar"), str(functions / "b.jar")]
     assert str(tmp_path / "spark-sql-kafka-0-10.jar") in class_path[:-2]
 
@@ -79,9 +79,9 @@ def test_error_texts_include_values_only_if_the_setting_says_so(
 ) -> None:
     of_user = "-Dlsql.errors.includeValues=other"
 
-    found = arguments(tmp_path, monkeypatch, "classes.jsa", of_user, includes_values=includes)
+    options = arguments(tmp_path, monkeypatch, "classes.jsa", of_user, includes_values=includes)
 
-    effective = [each for each in found if each.startswith("-Dlsql.errors.includeValues=")][-1]
+    effective = [each for each in options if each.startswith("-Dlsql.errors.includeValues=")][-1]
     assert effective == f"-Dlsql.errors.includeValues={str(includes).lower()}"
 
 

@@ -45,8 +45,8 @@ def environment(folder: Path) -> dict[str, str]:
 
 def executor_command(home: str, *of_spark: str) -> list[str]:
     """The arguments with which the program `java` of the worker starts Java."""
-    found = subprocess.run([f"{home}/bin/java", *of_spark], capture_output=True, text=True, check=True)
-    return found.stdout.splitlines()
+    process = subprocess.run([f"{home}/bin/java", *of_spark], capture_output=True, text=True, check=True)
+    return process.stdout.splitlines()
 
 
 def test_the_worker_gets_the_processor_its_own_address_and_its_cores(started: WorkerJvm) -> None:

@@ -22,10 +22,10 @@ def connection(security: dict[str, str]) -> KafkaConnection:
     ],
 )
 def test_a_jaas_line_is_built_from_user_and_password(mechanism: str, module: str) -> None:
-    found = connection({"sasl.mechanism": mechanism, "sasl.username": "app", "sasl.password": 'a"b\\c'}).spark()
+    options = connection({"sasl.mechanism": mechanism, "sasl.username": "app", "sasl.password": 'a"b\\c'}).spark()
 
-    assert found["kafka.sasl.jaas.config"] == f'{module} required username="app" password="a\\"b\\\\c";'
-    assert "kafka.sasl.password" not in found
+    assert options["kafka.sasl.jaas.config"] == f'{module} required username="app" password="a\\"b\\\\c";'
+    assert "kafka.sasl.password" not in options
 
 
 def test_a_jaas_line_is_kept_and_gives_librdkafka_user_and_password() -> None:

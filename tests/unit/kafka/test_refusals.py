@@ -37,20 +37,20 @@ def test_missing_permissions_are_no_error_of_the_handshake() -> None:
 
 
 def test_an_alert_names_the_variables_of_the_client_certificate() -> None:
-    found = refusal_reason(KafkaError(KafkaError._TRANSPORT, ALERT))
+    reason = refusal_reason(KafkaError(KafkaError._TRANSPORT, ALERT))
 
-    assert isinstance(found, Detail)
-    assert (found.code, found.params) == ("TLS_ALERT", {"alert": "bad certificate"})
-    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in found
+    assert isinstance(reason, Detail)
+    assert (reason.code, reason.params) == ("TLS_ALERT", {"alert": "bad certificate"})
+    assert "SSL_KEYSTORE_CERTIFICATE_CHAIN" in reason
 
 
 def test_an_unverified_certificate_names_the_variable_of_the_authorities() -> None:
-    found = refusal_reason(KafkaError(KafkaError._SSL, UNVERIFIED))
+    reason = refusal_reason(KafkaError(KafkaError._SSL, UNVERIFIED))
 
-    assert isinstance(found, Detail)
-    assert found.code == "CERTIFICATE_UNTRUSTED"
-    assert "SSL_TRUSTSTORE_CERTIFICATES" in found
-    assert "ssl.ca.location" not in found
+    assert isinstance(reason, Detail)
+    assert reason.code == "CERTIFICATE_UNTRUSTED"
+    assert "SSL_TRUSTSTORE_CERTIFICATES" in reason
+    assert "ssl.ca.location" not in reason
 
 
 def test_other_errors_are_reported_unchanged() -> None:

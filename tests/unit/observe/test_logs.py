@@ -306,8 +306,8 @@ class TestEvents:
         for event in (first.unknown(0, "a reason"), first, first, replace(first, wanted=3), first.unknown(0, "no lag")):
             processor.emit(event)
 
-        found = [(line["message"], line["wanted"], line["current"], line["lag"]) for line in lines(stream)]
-        assert found == [(message, 2, 1, 700), (message, 3, 1, 700), ("workers wanted", None, 1, None)]
+        logged = [(line["message"], line["wanted"], line["current"], line["lag"]) for line in lines(stream)]
+        assert logged == [(message, 2, 1, 700), (message, 3, 1, 700), ("workers wanted", None, 1, None)]
         assert lines(stream)[-1]["reason"] == "no lag"
 
     def test_late_records_are_summed_up_and_logged_once_a_minute(self) -> None:

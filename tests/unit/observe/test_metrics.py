@@ -89,9 +89,9 @@ def test_lag_position_and_end_are_reported_for_each_partition() -> None:
     processor, metrics = run_two_batches()
     labels = {"topic": "vehicle-positions", "partition": "3"}
 
-    found = [value(metrics, f"lsql_{name}", **labels) for name in ("position_offset", "lag_records", "end_offset")]
+    values = [value(metrics, f"lsql_{name}", **labels) for name in ("position_offset", "lag_records", "end_offset")]
 
-    assert found[0] + found[1] == found[2]
+    assert values[0] + values[1] == values[2]
     assert sum(processor.status().lags.values()) == sum(
         v for (name, _), v in scrape(metrics).items() if name == "lsql_lag_records"
     )
@@ -249,11 +249,11 @@ def test_metrics_of_the_process_are_exposed() -> None:
 def test_accept_chooses_the_format(accept: str, content_type: str) -> None:
     _, metrics = run_two_batches()
 
-    body, found = metrics.render(accept)
+    body, returned_type = metrics.render(accept)
 
-    assert found == content_type
+    assert returned_type == content_type
     text = body.decode()
-    families = list(parse_openmetrics(text) if "openmetrics" in found else parse_text(text))  # type: ignore[no-untyped-call]
+    families = list(parse_openmetrics(text) if "openmetrics" in returned_type else parse_text(text))  # type: ignore[no-untyped-call]
     assert len(families) > len(METRICS)
     assert "_created" not in text
 

@@ -24,21 +24,21 @@ def named(plan: Plan) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def test_an_unchanged_program_continues_all_queries() -> None:
-    found = continued(COUNT + SUM + COPY, COUNT + SUM + COPY)
+    continuation = continued(COUNT + SUM + COPY, COUNT + SUM + COPY)
 
-    assert (found.plan, found.added, found.dropped) == (planned(COUNT + SUM + COPY), (), ())
+    assert (continuation.plan, continuation.added, continuation.dropped) == (planned(COUNT + SUM + COPY), (), ())
 
 
 def test_an_insert_added_in_front_does_not_rename_the_others() -> None:
     before = named(planned(COUNT + SUM))
 
-    found = continued(COUNT + SUM, JOIN + COUNT + SUM)
+    continuation = continued(COUNT + SUM, JOIN + COUNT + SUM)
 
-    after = named(found.plan)
-    assert found.changes == ()
+    after = named(continuation.plan)
+    assert continuation.changes == ()
     assert {target: after[target] for target in before} == before
     assert after["pairs"] == ("stateful-2", ("join-0",))
-    assert found.added == ("stateful-2",)
+    assert continuation.added == ("stateful-2",)
 
 
 def test_an_insert_added_between_similar_inserts_gets_new_stores() -> None:
@@ -56,16 +56,16 @@ def test_reordered_inserts_keep_their_names() -> None:
 
 
 def test_a_new_source_of_a_stateless_insert_restarts_only_the_stateless_query() -> None:
-    found = continued(COUNT + COPY, COUNT + COPY + READ_U)
+    continuation = continued(COUNT + COPY, COUNT + COPY + READ_U)
 
-    assert found.changes == ()
-    assert (found.added, found.dropped) == (("stateless",), ("stateless",))
+    assert continuation.changes == ()
+    assert (continuation.added, continuation.dropped) == (("stateless",), ("stateless",))
 
 
 def test_removing_a_stateless_insert_keeps_the_state() -> None:
-    found = continued(COUNT + COPY, COUNT)
+    continuation = continued(COUNT + COPY, COUNT)
 
-    assert (found.changes, found.added, found.dropped) == ((), (), ("stateless",))
+    assert (continuation.changes, continuation.added, continuation.dropped) == ((), (), ("stateless",))
 
 
 def test_inserts_with_equal_content_are_matched_by_target() -> None:
@@ -77,23 +77,23 @@ def test_inserts_with_equal_content_are_matched_by_target() -> None:
 def test_a_new_insert_with_equal_content_does_not_take_over_the_state() -> None:
     copy = COUNT.replace("counts", "counts_copy")
 
-    found = continued(COUNT, copy + COUNT)
+    continuation = continued(COUNT, copy + COUNT)
 
-    assert named(found.plan)["counts"] == ("stateful-0", ("aggregate-0",))
-    assert found.added == ("stateful-1",)
+    assert named(continuation.plan)["counts"] == ("stateful-0", ("aggregate-0",))
+    assert continuation.added == ("stateful-1",)
 
 
 def test_removing_a_stateful_insert_is_reported() -> None:
-    found = continued(COUNT + SUM, COUNT)
+    continuation = continued(COUNT + SUM, COUNT)
 
-    assert [(change.code, change.params) for change in found.changes] == [("REMOVED", {"target": "sums"})]
+    assert [(change.code, change.params) for change in continuation.changes] == [("REMOVED", {"target": "sums"})]
 
 
 def test_an_incompatible_program_keeps_its_own_names() -> None:
-    found = continued(COUNT + SUM, JOIN + SUM)
+    continuation = continued(COUNT + SUM, JOIN + SUM)
 
-    assert found.plan == planned(JOIN + SUM)
-    assert found.added == tuple(query.name for query in found.plan.queries)
+    assert continuation.plan == planned(JOIN + SUM)
+    assert continuation.added == tuple(query.name for query in continuation.plan.queries)
 
 
 def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
@@ -104,9 +104,9 @@ def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
     )
     hourly = "INSERT INTO p SELECT STREAM COUNT(*) AS n FROM t WINDOW BY TUMBLE 1h GROUP BY g;"
 
-    found = continued(final + hourly, final + windows + hourly)
+    continuation = continued(final + hourly, final + windows + hourly)
 
-    query = next(query for query in found.plan.queries if query.writes[0].name == "o")
+    query = next(query for query in continuation.plan.queries if query.writes[0].name == "o")
     aggregate, join = query.stores
     assert (aggregate.store, join.store, getattr(join, "clock", None)) == ("aggregate-1", "join-0", "aggregate-1")
 
@@ -114,9 +114,9 @@ def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:
 def test_the_dead_letter_query_refers_to_the_renamed_inserts() -> None:
     policy = "SET error.policy.read='dlq'; SET dead.letter.queue='dead'; "
 
-    found = continued(policy + COUNT, policy + SUM + COUNT)
+    continuation = continued(policy + COUNT, policy + SUM + COUNT)
 
-    *others, dead_letters = found.plan.queries
+    *others, dead_letters = continuation.plan.queries
     assert dead_letters.dead_letters_of == tuple(write for query in others for write in query.writes)
 
 

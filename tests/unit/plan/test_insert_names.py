@@ -1,4 +1,4 @@
-"""Names of INSERTs: the records that an INSERT has written before a kill are found by its name, and no other ones."""
+"""Names of INSERTs: a start finds the records that an INSERT has written before a kill by its name, and no others."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def test_an_insert_that_is_added_again_has_its_name_again() -> None:
 
 def test_a_new_insert_with_the_first_content_of_an_edited_one_has_another_name() -> None:
     [low] = after(LOW)
-    found = after(LOW, RENAMED, RENAMED + LOW)
+    both = after(LOW, RENAMED, RENAMED + LOW)
 
-    assert found[0] == low != found[1]
+    assert both[0] == low != both[1]
 
 
 def test_an_insert_with_state_keeps_its_name_when_its_select_list_is_edited() -> None:

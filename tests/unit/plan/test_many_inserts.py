@@ -47,15 +47,15 @@ def calls(action: Callable[[], Any]) -> tuple[int, Any]:
 
 def calls_by_stage(kind: str, inserts: int) -> dict[str, int]:
     text = SETTINGS.get(kind, "") + "".join(PROGRAMS[kind].format(n=n) for n in range(inserts))
-    found = {}
-    found["parse"], program = calls(lambda: parse("SET autocreate=true;" + text))
-    found["bind"], bound = calls(lambda: bind_program(program, bind_settings(program.settings), CATALOG))
-    found["plan"], plan = calls(lambda: plan_program(bound))
-    found["explain"], _ = calls(lambda: explain(plan))
-    found["topology"], _ = calls(lambda: topology(plan))
-    found["fingerprint"], pinned = calls(lambda: fingerprint(plan))
-    found["continue"], _ = calls(lambda: continue_from(plan, pinned))
-    return found
+    by_stage = {}
+    by_stage["parse"], program = calls(lambda: parse("SET autocreate=true;" + text))
+    by_stage["bind"], bound = calls(lambda: bind_program(program, bind_settings(program.settings), CATALOG))
+    by_stage["plan"], plan = calls(lambda: plan_program(bound))
+    by_stage["explain"], _ = calls(lambda: explain(plan))
+    by_stage["topology"], _ = calls(lambda: topology(plan))
+    by_stage["fingerprint"], pinned = calls(lambda: fingerprint(plan))
+    by_stage["continue"], _ = calls(lambda: continue_from(plan, pinned))
+    return by_stage
 
 
 @pytest.mark.parametrize("kind", PROGRAMS)

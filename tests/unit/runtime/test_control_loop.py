@@ -189,9 +189,9 @@ def test_the_runtime_needs_no_spark() -> None:
     import sys
 
     source = "import sys, json, lsql_runner.runtime.supervisor; print(json.dumps(sorted(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=True)
+    process = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=50, check=True)
 
-    assert not {"pyspark", "py4j"} & set(json.loads(found.stdout))
+    assert not {"pyspark", "py4j"} & set(json.loads(process.stdout))
 
 
 def test_an_error_of_the_brokers_names_their_addresses(runtime: FakeRuntime) -> None:

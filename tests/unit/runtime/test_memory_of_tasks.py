@@ -20,9 +20,9 @@ def test_buffers_have_the_size_of_the_smallest_worker(runtime: FakeRuntime) -> N
 
 
 def test_the_tasks_of_a_worker_share_its_heap(runtime: FakeRuntime) -> None:
-    found = fetch_bytes(runtime, **WORKERS, LSQL_WORKERS_MEMORY="768Mi", LSQL_WORKERS_THREADS="4")
+    fetched = fetch_bytes(runtime, **WORKERS, LSQL_WORKERS_MEMORY="768Mi", LSQL_WORKERS_THREADS="4")
 
-    assert found == (worker_budget(768).heap_mib << 20) // 8 // 4
+    assert fetched == (worker_budget(768).heap_mib << 20) // 8 // 4
 
 
 def test_threads_of_workers_change_nothing_without_workers(runtime: FakeRuntime) -> None:

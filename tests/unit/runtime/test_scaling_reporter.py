@@ -199,10 +199,10 @@ class TestUnknown:
         assert running.status.scaling.wanted == 2
 
     def is_unknown(self, running: FakeProcess, reason: str) -> None:
-        found = running.status.scaling
-        assert found is not None
-        assert (found.wanted, found.lag_records, found.arriving_per_s, found.catch_up_s) == (None,) * 4
-        assert reason in found.reason
+        decision = running.status.scaling
+        assert decision is not None
+        assert (decision.wanted, decision.lag_records, decision.arriving_per_s, decision.catch_up_s) == (None,) * 4
+        assert reason in decision.reason
         assert running.events_of(ScalingDecided)[-1].wanted is None
 
     def test_before_the_processor_runs(self, runtime: FakeRuntime) -> None:

@@ -39,8 +39,8 @@ def test_workers_that_join_and_leave_are_reported(runtime: FakeRuntime) -> None:
         runtime.engine.known_workers = (OTHER,)
         running.advance_s(2)
 
-        found = [(event.workers, event.joined, event.left) for event in running.events_of(WorkersChanged)]
-        assert found == [
+        changes = [(event.workers, event.joined, event.left) for event in running.events_of(WorkersChanged)]
+        assert changes == [
             ((), (), ()),
             ((ONE, OTHER), (ONE.address, OTHER.address), ()),
             ((OTHER,), (), (ONE.address,)),

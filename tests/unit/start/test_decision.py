@@ -128,8 +128,8 @@ def test_a_situation_determines_the_generation_and_the_position(
 ) -> None:
     decision = decision_of(case)
 
-    [found] = decision.positions.values()
-    assert (decision.generation, found) == (generation, position)
+    [start] = decision.positions.values()
+    assert (decision.generation, start) == (generation, position)
 
 
 def test_a_restart_before_the_first_batch_keeps_the_pinned_start() -> None:
@@ -341,9 +341,9 @@ def test_a_schema_is_registered_with_its_kind_and_text() -> None:
 def test_a_worker_that_is_too_small_is_a_warning(limit: str, warnings: int) -> None:
     workers = {"LSQL_WORKERS_HOST": "processor", "LSQL_WORKERS_MEMORY": limit}
 
-    found = decision_of(Case(COUNT, env=workers)).warnings
+    texts = decision_of(Case(COUNT, env=workers)).warnings
 
-    assert len([text for text in found if "workers.resources.limits.memory" in text]) == warnings
+    assert len([text for text in texts if "workers.resources.limits.memory" in text]) == warnings
 
 
 @pytest.mark.parametrize(("container_mib", "warnings"), [(None, 0), (639, 1), (640, 0)])

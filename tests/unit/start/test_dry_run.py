@@ -47,9 +47,9 @@ def validated(runtime: FakeRuntime, sql: str = COUNT) -> list[str]:
         "SQL_BOOTSTRAP_SERVERS": SERVERS,
         "SQL_STATE_STORE_DIR": str(runtime.folder),
     }
-    found = dry_run.validate(environment)
-    assert found.on_brokers
-    return [describe(action) for action in found.decision.actions]
+    validation = dry_run.validate(environment)
+    assert validation.on_brokers
+    return [describe(action) for action in validation.decision.actions]
 
 
 def test_a_first_start_is_listed_and_changes_nothing(runtime: FakeRuntime) -> None:
@@ -96,10 +96,10 @@ def test_state_at_a_uri_is_not_read_which_is_said(runtime: FakeRuntime) -> None:
         "LSQL_STATE_URI": "s3a://states/fleet",
     }
 
-    found = dry_run.validate(environment)
+    validation = dry_run.validate(environment)
 
-    assert found.unread_state == "s3a://states/fleet"
-    assert [describe(action) for action in found.decision.actions] == FIRST[2:]
+    assert validation.unread_state == "s3a://states/fleet"
+    assert [describe(action) for action in validation.decision.actions] == FIRST[2:]
     assert "the state at s3a://states/fleet was not read" in dry_run.explain_from_environment(environment)
 
 
@@ -158,9 +158,9 @@ def test_with_workers_all_queries_process_batches(runtime: FakeRuntime, mode: st
 
     assert dry_run.validate(environment).planned.plan.continuous
     for workers in (host | secret, host):  # the chart's Secret does not exist before the first install
-        found = dry_run.validate(environment | workers)
-        assert not found.planned.plan.continuous
-        assert any("workers do not support" in text for text in found.decision.warnings) is (mode == "continuous")
+        validation = dry_run.validate(environment | workers)
+        assert not validation.planned.plan.continuous
+        assert any("workers do not support" in text for text in validation.decision.warnings) is (mode == "continuous")
 
 
 @pytest.mark.parametrize(

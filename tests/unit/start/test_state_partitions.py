@@ -51,11 +51,11 @@ def test_a_topic_that_only_stateless_inserts_read_does_not_count() -> None:
 
 def test_the_program_is_before_the_setting_and_the_setting_before_the_state() -> None:
     of_program = f"SET state.partitions=3; {COUNT.format('t')}"
-    found = partitions_of(of_program, {"t": 4}, had=5, LSQL_STATE_PARTITIONS="6")
-    assert found == StatePartitions(3, "SET state.partitions")
+    partitions = partitions_of(of_program, {"t": 4}, had=5, LSQL_STATE_PARTITIONS="6")
+    assert partitions == StatePartitions(3, "SET state.partitions")
 
-    found = partitions_of(COUNT.format("t"), {"t": 4}, had=5, LSQL_STATE_PARTITIONS="6")
-    assert found == StatePartitions(6, "LSQL_STATE_PARTITIONS")
+    partitions = partitions_of(COUNT.format("t"), {"t": 4}, had=5, LSQL_STATE_PARTITIONS="6")
+    assert partitions == StatePartitions(6, "LSQL_STATE_PARTITIONS")
 
 
 def test_state_that_exists_keeps_its_partitions() -> None:

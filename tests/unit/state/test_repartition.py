@@ -199,9 +199,9 @@ def test_a_query_that_has_planned_no_batch_has_no_state_to_divide(tmp_path: Path
 def test_operators_that_spark_cannot_divide_are_known_by_name(sql: str, code: str | None) -> None:
     [query] = pinned(sql).fingerprint.stateful
 
-    found = fixed_operator(query)
+    operator = fixed_operator(query)
 
-    assert (None if found is None else found.code) == code
+    assert (None if operator is None else operator.code) == code
 
 
 def test_a_program_with_such_an_operator_is_refused_with_its_target(tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def taken(locks: ExitStack, machine: Machine, wait_s: float = 100.0) -> StoreLoc
 
 
 def holders(store: MemoryStore) -> dict[str, str]:
-    found = {p.rpartition("/")[2]: json.loads(content) for p, content in store.files.items() if "/lock/" in p}
-    return {number: document.get("machine") or document["owner"] for number, document in found.items()}
+    documents = {p.rpartition("/")[2]: json.loads(content) for p, content in store.files.items() if "/lock/" in p}
+    return {number: document.get("machine") or document["owner"] for number, document in documents.items()}
 
 
 def test_a_free_lock_is_taken_at_once(store: MemoryStore, locks: ExitStack) -> None:
@@ -256,13 +256,13 @@ class TestWithALease:
 
         assert holders(store) == {"2": "a"}
 
-    @pytest.mark.parametrize("found", [Candidate(MemoryStore(), "b", 2), Candidate(MemoryStore(), "b", 1, "other")])
+    @pytest.mark.parametrize("other", [Candidate(MemoryStore(), "b", 2), Candidate(MemoryStore(), "b", 1, "other")])
     def test_neither_a_later_term_nor_another_lease_is_replaced(
-        self, store: MemoryStore, locks: ExitStack, found: Candidate
+        self, store: MemoryStore, locks: ExitStack, other: Candidate
     ) -> None:
         """The first one was suspended before it took the lock. The second one is from another cluster."""
-        found.store = store
-        taken(locks, found, wait_s=0)
+        other.store = store
+        taken(locks, other, wait_s=0)
 
         with pytest.raises(LockHeldError):
             Candidate(store, "a", 1).lock(wait_s=0)

@@ -78,11 +78,11 @@ def test_running_can_be_reached_from_every_state_except_ended(state: State) -> N
 
 
 def reachable(state: State) -> set[State]:
-    found, new = {state}, {state}
+    states, new = {state}, {state}
     while new:
-        new = {to for (origin, _), to in TRANSITIONS.items() if origin in new} - found
-        found |= new
-    return found
+        new = {to for (origin, _), to in TRANSITIONS.items() if origin in new} - states
+        states |= new
+    return states
 
 
 class Lifecycle(RuleBasedStateMachine):

@@ -43,18 +43,18 @@ def test_a_program_without_state_uses_nothing_for_state_stores() -> None:
 
 
 def test_with_workers_the_processor_has_no_state_stores() -> None:
-    found = used(replace(RUNNING, workers=()))
+    parts = used(replace(RUNNING, workers=()))
 
-    assert (found["state_stores"], found["jvm"]) == (0, (380 - 160 - 44) * MIB)
+    assert (parts["state_stores"], parts["jvm"]) == (0, (380 - 160 - 44) * MIB)
 
 
 def test_the_rest_of_the_jvm_is_what_heap_code_and_state_stores_leave_of_its_private_memory() -> None:
-    found = used(RUNNING)
-    stores = found["state_stores"]
+    parts = used(RUNNING)
+    stores = parts["state_stores"]
 
-    assert (found["heap"], found["code_cache"]) == (100 * MIB, 40 * MIB)
+    assert (parts["heap"], parts["code_cache"]) == (100 * MIB, 40 * MIB)
     assert stores is not None
-    assert found["jvm"] == (380 - 160 - 44) * MIB - stores
+    assert parts["jvm"] == (380 - 160 - 44) * MIB - stores
 
 
 def test_the_rest_of_the_jvm_is_never_negative() -> None:

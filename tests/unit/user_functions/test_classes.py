@@ -80,9 +80,9 @@ def refusal(directory: Path) -> LsqlError:
 
 
 def detail(error: LsqlError, parameter: str) -> Detail:
-    found = error.params[parameter]
-    assert isinstance(found, Detail)
-    return found
+    value = error.params[parameter]
+    assert isinstance(value, Detail)
+    return value
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_validate_and_explain_know_the_functions(directory: Path, tmp_path: Path
 
 
 def test_lsql_functions_lists_the_functions(directory: Path) -> None:
-    found = CliRunner(env={"LSQL_UDF_DIR": str(directory)}).invoke(cli, ["functions", "Twice"])
+    invocation = CliRunner(env={"LSQL_UDF_DIR": str(directory)}).invoke(cli, ["functions", "Twice"])
 
-    assert (found.exit_code, found.output) == (0, "TWICE(x: long not null) -> long not null\n")
+    assert (invocation.exit_code, invocation.output) == (0, "TWICE(x: long not null) -> long not null\n")
 
 
 @pytest.mark.parametrize("directory_name", ["", None])

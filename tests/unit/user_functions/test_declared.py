@@ -31,9 +31,9 @@ def refusal(text: str) -> LsqlError:
 
 
 def detail(error: LsqlError, parameter: str) -> Detail:
-    found = error.params[parameter]
-    assert isinstance(found, Detail)
-    return found
+    value = error.params[parameter]
+    assert isinstance(value, Detail)
+    return value
 
 
 def with_line(old: str, new: str) -> str:
@@ -62,7 +62,7 @@ f:
     place: {name: string, marks: "map<string, long not null>"}
   result: {total: double not null}
 """
-    found = parse_functions(
+    function = parse_functions(
         text.replace(
             "lines: array<struct<sku: string, qty: int not null>>",
             'lines: "array<struct<sku: string, qty: int not null>>"',
@@ -71,11 +71,11 @@ f:
     )["F"]
 
     lines = Array(Struct((Field("sku", STRING), Field("qty", INT))))
-    assert found.arguments == (
+    assert function.arguments == (
         Field("lines", lines),
         Field("place", Struct((Field("name", STRING), Field("marks", Map(LONG))))),
     )
-    assert found.result == Field("", Struct((Field("total", DOUBLE, nullable=False),)))
+    assert function.result == Field("", Struct((Field("total", DOUBLE, nullable=False),)))
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ f:
     ],
 )
 def test_an_invalid_declaration_is_refused_with_its_place(text: str, code: str, place: str | None) -> None:
-    found = refusal(text)
+    error = refusal(text)
 
-    reason = detail(found, "reason")
-    assert (found.code, reason.code) == ("FUNCTION_FILE_INVALID", code)
+    reason = detail(error, "reason")
+    assert (error.code, reason.code) == ("FUNCTION_FILE_INVALID", code)
     assert reason.params.get("place") == place
 
 
@@ -127,16 +127,16 @@ def test_an_invalid_declaration_is_refused_with_its_place(text: str, code: str, 
     ],
 )
 def test_a_name_that_no_program_could_call_is_refused(name: str, code: str) -> None:
-    found = refusal(with_line("risk_score:", f"{name}:"))
+    error = refusal(with_line("risk_score:", f"{name}:"))
 
-    assert (found.code, found.params["name"], detail(found, "reason").code) == ("FUNCTION_NAME_INVALID", name, code)
+    assert (error.code, error.params["name"], detail(error, "reason").code) == ("FUNCTION_NAME_INVALID", name, code)
 
 
 def test_two_names_that_differ_in_case_are_refused() -> None:
-    found = refusal(VALID + VALID.replace("risk_score", "Risk_Score"))
+    error = refusal(VALID + VALID.replace("risk_score", "Risk_Score"))
 
-    assert (found.code, found.params["name"]) == ("FUNCTION_NAME_INVALID", "Risk_Score")
-    assert detail(found, "reason").params == {"other": "risk_score"}
+    assert (error.code, error.params["name"]) == ("FUNCTION_NAME_INVALID", "Risk_Score")
+    assert detail(error, "reason").params == {"other": "risk_score"}
 
 
 @pytest.mark.parametrize(

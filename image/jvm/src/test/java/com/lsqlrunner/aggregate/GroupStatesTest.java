@@ -75,8 +75,8 @@ final class GroupStatesTest {
     }
 
     private static Object result(GroupStates groups, KeptEntries kept) {
-        Object found = groups.result(kept);
-        return found instanceof ArrayData array ? Arrays.asList(((GenericArrayData) array).array()) : found;
+        Object result = groups.result(kept);
+        return result instanceof ArrayData array ? Arrays.asList(((GenericArrayData) array).array()) : result;
     }
 
     @ParameterizedTest

@@ -34,12 +34,12 @@ final class WriterSchemasTest {
         byte[] second = Records.bytes(2, Records.schema("\"int\""), 20);
         byte[] third = Records.bytes(3, Records.schema("\"int\""), 30);
 
-        List<Object> found =
+        List<Object> values =
                 List.of(decoder.decode(first, input), decoder.decode(second, input), decoder.decode(first, input));
         assertThrows(MalformedRecordException.class, () -> decoder.decode(third, input));
         schemas.put(3, Records.schema("\"int\""));
 
-        assertEquals(List.of(10L, 20L, 10L), found);
+        assertEquals(List.of(10L, 20L, 10L), values);
         assertEquals(30L, decoder.decode(third, input));
         assertEquals(List.of(1, 2, 3, 3), requested);
     }

@@ -27,11 +27,11 @@ class BatchTriggerTest {
     private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>(OffsetResetStrategy.NONE) {
         @Override
         public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
-            ConsumerRecords<byte[], byte[]> found = super.poll(timeout);
-            if (pausesAfterPoll && !found.isEmpty()) {
+            ConsumerRecords<byte[], byte[]> records = super.poll(timeout);
+            if (pausesAfterPoll && !records.isEmpty()) {
                 pause(assignment());
             }
-            return found;
+            return records;
         }
     };
     private boolean pausesAfterPoll;

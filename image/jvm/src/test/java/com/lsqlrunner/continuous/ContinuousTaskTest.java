@@ -87,11 +87,11 @@ class ContinuousTaskTest {
     }
 
     private static ConsumerRecords<byte[], byte[]> records(TopicPartition partition, long... offsets) {
-        List<ConsumerRecord<byte[], byte[]>> found = LongStream.of(offsets)
+        List<ConsumerRecord<byte[], byte[]>> records = LongStream.of(offsets)
                 .mapToObj(offset -> new ConsumerRecord<byte[], byte[]>(
                         partition.topic(), partition.partition(), offset, null, null))
                 .toList();
-        return new ConsumerRecords<>(Map.of(partition, found));
+        return new ConsumerRecords<>(Map.of(partition, records));
     }
 
     @Test

@@ -116,10 +116,10 @@ class ContinuousTopicTest {
         consumer.updateEndOffsets(Map.of(P1, 2L));
         consumer.setPollException(new OffsetOutOfRangeException(Map.of(P1, 5L)));
 
-        LsqlException found = assertThrows(LsqlException.class, reader::next);
+        LsqlException error = assertThrows(LsqlException.class, reader::next);
 
-        assertEquals("LSQL_TOPIC_SHORTER", found.getCondition());
-        assertEquals(Map.of("topic", "t", "partition", "1", "position", "5", "end", "2"), found.getMessageParameters());
+        assertEquals("LSQL_TOPIC_SHORTER", error.getCondition());
+        assertEquals(Map.of("topic", "t", "partition", "1", "position", "5", "end", "2"), error.getMessageParameters());
     }
 
     @ParameterizedTest

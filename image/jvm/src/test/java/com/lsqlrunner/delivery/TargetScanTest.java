@@ -106,9 +106,9 @@ class TargetScanTest {
         record(4, "app/0123abcd/q/", 0, 5);
         record(P0, 5, null, RecordHeaderNames.identity(0, 6));
         record(P0, 6, "app/0123abcd/q/7", null);
-        WrittenRecords found = scan(STATEFUL, Map.of(), Map.of(P0, 7L));
-        assertEquals(1, found.remaining());
-        assertTrue(found.take(0, 1));
+        WrittenRecords written = scan(STATEFUL, Map.of(), Map.of(P0, 7L));
+        assertEquals(1, written.remaining());
+        assertTrue(written.take(0, 1));
     }
 
     @Test
@@ -117,10 +117,10 @@ class TargetScanTest {
         record(1, "app/0123abcd/q/7", 0, 2);
         record(2, "app/0123abcd/q/7", 0, 2);
         record(3, "app/0123abcd/q/70", 0, 3);
-        WrittenRecords found = scan(STATEFUL, Map.of(), Map.of(P0, 4L));
-        assertEquals(2, found.remaining());
-        assertTrue(found.take(0, 2));
-        assertEquals(Map.of(), found.ends());
+        WrittenRecords written = scan(STATEFUL, Map.of(), Map.of(P0, 4L));
+        assertEquals(2, written.remaining());
+        assertTrue(written.take(0, 2));
+        assertEquals(Map.of(), written.ends());
     }
 
     @Test
@@ -129,10 +129,10 @@ class TargetScanTest {
         record(1, "app/0123abcd/q/7", 0, 10);
         record(2, "app/0123abcd/q/3", 0, 11);
         record(3, "app/0123abcd/q/7", 1, 0);
-        WrittenRecords found = scan(STATELESS, Map.of(), Map.of(P0, 4L));
-        assertEquals(3, found.remaining());
-        assertFalse(found.take(0, 9));
-        assertEquals(Map.of(new TopicPartition("in", 0), 12L, new TopicPartition("in", 1), 1L), found.ends());
+        WrittenRecords written = scan(STATELESS, Map.of(), Map.of(P0, 4L));
+        assertEquals(3, written.remaining());
+        assertFalse(written.take(0, 9));
+        assertEquals(Map.of(new TopicPartition("in", 0), 12L, new TopicPartition("in", 1), 1L), written.ends());
     }
 
     @Test
@@ -140,8 +140,8 @@ class TargetScanTest {
         targets.updateBeginningOffsets(Map.of(P0, 0L, P1, 0L));
         record(P0, 5, "app/0123abcd/q/7", RecordHeaderNames.identity(0, 1));
         record(P1, 0, "app/0123abcd/q/7", RecordHeaderNames.identity(0, 2));
-        WrittenRecords found = scan(STATEFUL, Map.of(P0, 5L), Map.of(P0, 6L, P1, 1L));
-        assertEquals(2, found.remaining());
+        WrittenRecords written = scan(STATEFUL, Map.of(P0, 5L), Map.of(P0, 6L, P1, 1L));
+        assertEquals(2, written.remaining());
     }
 
     @Test

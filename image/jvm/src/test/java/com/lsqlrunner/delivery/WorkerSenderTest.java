@@ -32,7 +32,7 @@ class WorkerSenderTest {
     private final WorkerProducers idle = new WorkerProducers(Duration.ofHours(1));
     private final Brokers brokers = new Brokers();
 
-    /** A transactional id, whose epoch grows when a producer opens, and what was found in the targets. */
+    /** A transactional id, whose epoch grows when a producer opens, and what the targets contain. */
     private static final class Brokers implements TaskBrokers {
         private int epoch = 3;
         private String id = "id";
@@ -42,8 +42,8 @@ class WorkerSenderTest {
         private RuntimeException searchFails;
         private final List<MockProducer<byte[], byte[]>> opened = new ArrayList<>();
         private final List<String> searched = new ArrayList<>();
-        private long[] found = {};
-        private long[] foundOfEarlier = {};
+        private long[] lows = {};
+        private long[] earlierLows = {};
         private Runnable beforeOpen = () -> {};
 
         private Id id() {
@@ -88,7 +88,7 @@ class WorkerSenderTest {
             searched.add(
                     from.get(TARGET) + "-" + records.until().get(TARGET) + (records.hasAborted() ? " committed" : ""));
             WrittenRecords written = new WrittenRecords();
-            for (long low : records.replay().inserts() == null ? found : foundOfEarlier) {
+            for (long low : records.replay().inserts() == null ? lows : earlierLows) {
                 written.add(0, low);
             }
             return written;
@@ -156,10 +156,10 @@ class WorkerSenderTest {
     @Test
     void anIdThatAnUnknownAttemptHasTakenIsSearched() {
         brokers.epoch = 4;
-        brokers.found = new long[] {1, 2};
-        WrittenRecords found = sender(epoch(3), false).begin();
+        brokers.lows = new long[] {1, 2};
+        WrittenRecords records = sender(epoch(3), false).begin();
         assertEquals(List.of("50-90"), brokers.searched);
-        assertEquals(2, found.remaining());
+        assertEquals(2, records.remaining());
     }
 
     @Test
@@ -172,7 +172,7 @@ class WorkerSenderTest {
     void aSecondAttemptCommitsWhatIsOpenAndSearches() {
         brokers.epoch = 4;
         brokers.isOpen = true;
-        brokers.found = new long[] {1};
+        brokers.lows = new long[] {1};
         assertTrue(sender(epoch(3), true).begin().take(0, 1));
         assertEquals(List.of("50-90"), brokers.searched);
     }
@@ -229,7 +229,7 @@ class WorkerSenderTest {
     @Test
     void eachTaskSearchesTheRecordsOfAnEarlierProcessAndCountsThoseThatItLeavesOut() {
         EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false, Map.of());
-        brokers.foundOfEarlier = new long[] {11, 12};
+        brokers.earlierLows = new long[] {11, 12};
         WorkerSender first = new WorkerSender(tasks(earlier, epoch(3)), brokers, idle, BATCH, NUMBER, false);
         assertTrue(first.begin().take(0, 11));
         assertEquals(List.of("50-80"), brokers.searched);
@@ -239,13 +239,13 @@ class WorkerSenderTest {
     @Test
     void aSecondAttemptDoesNotCountWhatItLeavesOutOfTheFirst() {
         EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false, Map.of());
-        brokers.foundOfEarlier = new long[] {11, 12};
-        brokers.found = new long[] {13, 14};
+        brokers.earlierLows = new long[] {11, 12};
+        brokers.lows = new long[] {13, 14};
         brokers.epoch = 4;
         WorkerSender second = new WorkerSender(tasks(earlier, epoch(3)), brokers, idle, BATCH, NUMBER, true);
-        WrittenRecords found = second.begin();
-        assertEquals(4, found.remaining());
-        assertTrue(found.take(0, 11) && found.take(0, 13) && found.take(0, 14));
+        WrittenRecords records = second.begin();
+        assertEquals(4, records.remaining());
+        assertTrue(records.take(0, 11) && records.take(0, 13) && records.take(0, 14));
         assertEquals(List.of("50-80", "80-90"), brokers.searched);
         assertEquals(1, second.result().left());
     }

@@ -16,18 +16,18 @@ import org.junit.jupiter.api.Test;
 
 class StoreExceptionTest {
     private static String[] of(Exception failure) {
-        StoreException found = assertThrows(
+        StoreException error = assertThrows(
                 StoreException.class,
                 () -> StoreException.orThrow(() -> {
                     throw failure;
                 }));
-        return new String[] {found.getCondition(), found.reason()};
+        return new String[] {error.getCondition(), error.reason()};
     }
 
     private static void assertFound(String condition, String reason, Exception failure) {
-        String[] found = of(failure);
-        assertEquals(condition, found[0]);
-        assertEquals(reason, found[1]);
+        String[] fields = of(failure);
+        assertEquals(condition, fields[0]);
+        assertEquals(reason, fields[1]);
     }
 
     @Test
@@ -86,11 +86,11 @@ class StoreExceptionTest {
     void theFailureOfAQueryThatItsStoreCausedIsFound() {
         Exception refused = ofConnector(new ConnectException("Connection refused"));
 
-        StoreException found = StoreException.causing(new IllegalStateException("Job aborted", refused));
+        StoreException failure = StoreException.causing(new IllegalStateException("Job aborted", refused));
 
-        assertEquals("LSQL_STORE_UNREACHABLE", found.getCondition());
-        assertEquals("Connection refused", found.reason());
-        assertSame(found, StoreException.causing(new IllegalStateException(found)));
+        assertEquals("LSQL_STORE_UNREACHABLE", failure.getCondition());
+        assertEquals("Connection refused", failure.reason());
+        assertSame(failure, StoreException.causing(new IllegalStateException(failure)));
     }
 
     @Test

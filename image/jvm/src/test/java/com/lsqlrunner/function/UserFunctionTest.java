@@ -132,10 +132,10 @@ class UserFunctionTest {
                 new GenericArrayData(new Object[] {text("k")}), new GenericArrayData(new Object[] {3L}));
         Object row = new GenericInternalRow(new Object[] {text("n"), 1L});
 
-        Object found = function.call(
+        Object text = function.call(
                 values(items, map, row, 3_600_000_000_000L, Decimal.apply(new BigDecimal("1.50"), 10, 2)));
 
-        assertEquals(text("[a, null] {k=3} n 01:00 1.50"), found);
+        assertEquals(text("[a, null] {k=3} n 01:00 1.50"), text);
     }
 
     @Test
@@ -145,10 +145,10 @@ class UserFunctionTest {
         Object map = new ArrayBasedMapData(
                 new GenericArrayData(new Object[] {text("k")}), new GenericArrayData(new Object[] {row}));
 
-        GenericArrayData found = (GenericArrayData) same(type).call(values(new GenericArrayData(new Object[] {map})));
+        GenericArrayData array = (GenericArrayData) same(type).call(values(new GenericArrayData(new Object[] {map})));
 
         InternalRow inside = (InternalRow)
-                ((ArrayBasedMapData) found.array()[0]).valueArray().get(0, STRUCT);
+                ((ArrayBasedMapData) array.array()[0]).valueArray().get(0, STRUCT);
         assertEquals(text("n"), inside.getUTF8String(0));
         assertEquals(1L, inside.getLong(1));
     }

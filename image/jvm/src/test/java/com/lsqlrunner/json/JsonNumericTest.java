@@ -63,9 +63,9 @@ class JsonNumericTest {
         InternalRow row = strict(COMPUTED, record);
 
         assertEquals(text, written(COMPUTED, row));
-        InternalRow found = fast(COMPUTED, record);
-        if (found != null) {
-            assertEquals(text, written(COMPUTED, found));
+        InternalRow fastRow = fast(COMPUTED, record);
+        if (fastRow != null) {
+            assertEquals(text, written(COMPUTED, fastRow));
         }
         assertEquals(record, written(PASSED, fast(PASSED, record)));
         assertEquals(record, written(PASSED, strict(PASSED, record)));

@@ -39,25 +39,25 @@ class RecordErrorRulesTest {
 
     @Test
     void malformedBytesAreAnErrorOfReading() {
-        RecordError found = RULES.find(new MalformedRecordException("expected 4 bytes, found 3"));
+        RecordError error = RULES.find(new MalformedRecordException("expected 4 bytes, found 3"));
 
         assertEquals(
                 new RecordError("read", "RECORD_MALFORMED", "MALFORMED_RECORD_IN_PARSING: expected 4 bytes, found 3"),
-                found);
+                error);
     }
 
     @Test
     void aRecordThatIsTooLargeIsAnErrorOfWriting() {
         Map<String, String> sizes = Map.of("bytes", "1234", "limit_bytes", "1000");
 
-        RecordError found = RULES.find(new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, sizes));
+        RecordError error = RULES.find(new LsqlException(Condition.LSQL_RECORD_TOO_LARGE, sizes));
 
         assertEquals(
                 new RecordError(
                         "write",
                         "RECORD_TOO_LARGE",
                         "LSQL_RECORD_TOO_LARGE: the record has 1234 bytes, its topic allows 1000"),
-                found);
+                error);
     }
 
     @Test

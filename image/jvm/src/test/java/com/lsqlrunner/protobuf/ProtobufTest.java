@@ -31,11 +31,11 @@ final class ProtobufTest {
     }
 
     private static byte[] bytes(int... values) {
-        byte[] found = new byte[values.length];
+        byte[] bytes = new byte[values.length];
         for (int i = 0; i < values.length; i++) {
-            found[i] = (byte) values[i];
+            bytes[i] = (byte) values[i];
         }
-        return found;
+        return bytes;
     }
 
     private static FieldSpec fieldSpec(String name, int number, String kind, String presence) {

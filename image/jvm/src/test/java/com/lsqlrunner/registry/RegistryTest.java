@@ -81,7 +81,8 @@ final class RegistryTest {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {
             Callable<Schema> request = () -> registry.schema(1);
-            threads.invokeAll(List.of(request, request, request, request)).forEach(found -> assertTrue(found.isDone()));
+            threads.invokeAll(List.of(request, request, request, request))
+                    .forEach(future -> assertTrue(future.isDone()));
         } finally {
             threads.shutdownNow();
         }
@@ -137,11 +138,11 @@ final class RegistryTest {
         fake.responses.put("/subjects/mid/versions/1", FakeRegistry.schema(mid, ",\"references\":[" + toIn + "]"));
         fake.responses.put("/schemas/ids/2", FakeRegistry.schema(out, ",\"references\":[" + toMid + "," + toIn + "]"));
 
-        Schema found = registry(fake.url()).schema(2);
+        Schema schema = registry(fake.url()).schema(2);
 
         assertEquals(
                 List.of("x.Mid", "x.In"),
-                found.getFields().stream().map(f -> f.schema().getFullName()).toList());
+                schema.getFields().stream().map(f -> f.schema().getFullName()).toList());
         assertEquals(3, fake.requests.size());
     }
 

@@ -111,9 +111,9 @@ final class XmlTest {
     void theEncodingOfTheXmlDeclarationIsUsed(String name) {
         String text = "<?xml version=\"1.0\" encoding=\"%s\"?><o><who>grün</who></o>".formatted(name);
 
-        Object found = new XmlDecoder(TYPE, "").decode(text.getBytes(Charset.forName(name)));
+        Object value = new XmlDecoder(TYPE, "").decode(text.getBytes(Charset.forName(name)));
 
-        assertEquals("(null grün null null null)", ValueText.of(found));
+        assertEquals("(null grün null null null)", ValueText.of(value));
     }
 
     @ParameterizedTest

@@ -55,12 +55,12 @@ class RangeConsumerTest {
     }
 
     private Map<Integer, List<Long>> readAll() {
-        Map<Integer, List<Long>> found = new HashMap<>();
+        Map<Integer, List<Long>> offsets = new HashMap<>();
         for (ConsumerRecord<byte[], byte[]> record = consumer.next(); record != null; record = consumer.next()) {
-            found.computeIfAbsent(record.partition(), number -> new ArrayList<>())
+            offsets.computeIfAbsent(record.partition(), number -> new ArrayList<>())
                     .add(record.offset());
         }
-        return found;
+        return offsets;
     }
 
     @Test
@@ -156,7 +156,7 @@ class RangeConsumerTest {
         consumer.begin(List.of(range(P0, 7, 9)), false, Duration.ofMillis(50));
         kafka.updateEndOffsets(Map.of(P0, 5L));
         kafka.setPollException(new OffsetOutOfRangeException(Map.of(P0, 7L)));
-        LsqlException found = assertThrows(LsqlException.class, consumer::next);
-        assertEquals("LSQL_TOPIC_SHORTER", found.getCondition());
+        LsqlException error = assertThrows(LsqlException.class, consumer::next);
+        assertEquals("LSQL_TOPIC_SHORTER", error.getCondition());
     }
 }

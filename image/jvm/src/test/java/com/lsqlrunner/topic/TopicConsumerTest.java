@@ -60,10 +60,10 @@ class TopicConsumerTest {
         assertDoesNotThrow(() -> consumer.poll(Duration.ZERO));
         receive(new Uuid(1, 2));
 
-        LsqlException found = assertThrows(LsqlException.class, () -> consumer.poll(Duration.ZERO));
+        LsqlException error = assertThrows(LsqlException.class, () -> consumer.poll(Duration.ZERO));
 
-        assertEquals("LSQL_TOPIC_RECREATED", found.getCondition());
-        assertEquals(Map.of("topic", TOPIC), found.getMessageParameters());
+        assertEquals("LSQL_TOPIC_RECREATED", error.getCondition());
+        assertEquals(Map.of("topic", TOPIC), error.getMessageParameters());
     }
 
     @Test

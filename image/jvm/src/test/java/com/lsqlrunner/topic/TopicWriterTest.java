@@ -61,11 +61,11 @@ class TopicWriterTest {
     }
 
     private static List<String> headers(ProducerRecord<byte[], byte[]> record) {
-        List<String> found = new ArrayList<>();
+        List<String> headers = new ArrayList<>();
         for (Header header : record.headers()) {
-            found.add(header.key() + "=" + (header.value() == null ? "null" : new String(header.value(), UTF_8)));
+            headers.add(header.key() + "=" + (header.value() == null ? "null" : new String(header.value(), UTF_8)));
         }
-        return found;
+        return headers;
     }
 
     /** A row with the columns of {@link #IDENTIFIED}. */
@@ -106,12 +106,12 @@ class TopicWriterTest {
     }
 
     /** A sender of a worker: at its first record it finds a record that is written already. */
-    private RecordSender finding(WrittenRecords found, TaskResult result) {
+    private RecordSender finding(WrittenRecords records, TaskResult result) {
         RecordSender sending = SharedProducers.sender(producer);
         return new RecordSender() {
             @Override
             public WrittenRecords begin() {
-                return found;
+                return records;
             }
 
             @Override

@@ -12,11 +12,11 @@ public final class Types {
 
     /** A struct of alternating names and types. */
     public static StructType struct(Object... fields) {
-        StructType found = new StructType();
+        StructType type = new StructType();
         for (int i = 0; i < fields.length; i += 2) {
-            found = found.add((String) fields[i], (DataType) fields[i + 1], true);
+            type = type.add((String) fields[i], (DataType) fields[i + 1], true);
         }
-        return found;
+        return type;
     }
 
     public static DataType array(DataType element) {
