@@ -76,6 +76,7 @@ def batches(state_dir: Path) -> int:
     return sum(1 + max(int(path.name) for path in query.glob("[0-9]*")) for query in queries)
 
 
+@pytest.mark.timeout(180)  # 15 s on an idle machine, and four times as much beside other tests
 @pytest.mark.parametrize(
     "selects",
     [

@@ -52,7 +52,8 @@ class Demo:
         raise AssertionError(f"ended without {pattern!r}:\n{seen}")
 
     def wait(self) -> int:
-        self.lines.read()
+        """The exit code; pytest shows the rest of the output of a test that fails."""
+        print(self.lines.read())
         return self._child.wait(END_S)
 
     def close(self) -> None:
