@@ -17,6 +17,8 @@ RUNNER, SINKS, JVM = ROOT / "image/pom.xml", ROOT / "image/sinks-pom.xml", ROOT 
 BROKER, REGISTRY = ROOT / "devkit/pom.xml", ROOT / "devkit/registry-pom.xml"
 DIFFERENTIAL = ROOT / "tests/differential/pom.xml"
 FAULTS = ROOT / "tests/faults/pom.xml"
+RUNNER_JARS = "jars"
+"""The folder whose module is compiled with the jars of pyspark in `.venv`."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def fill_faults(output: Output, folder: Path) -> None:
 
 
 FOLDERS: Mapping[str, JarFolder] = {
-    "jars": JarFolder((RUNNER, SINKS, JVM), fill_runner, (CHECKSUMS,)),
+    RUNNER_JARS: JarFolder((RUNNER, SINKS, JVM), fill_runner, (CHECKSUMS,)),
     "broker-jars": JarFolder((BROKER,), fill_broker),
     "registry": JarFolder((REGISTRY,), fill_registry),
     "differential-jars": JarFolder((DIFFERENTIAL,), fill_differential),
@@ -89,8 +91,8 @@ FOLDERS: Mapping[str, JarFolder] = {
 }
 
 
-def jar_folders() -> bool:
-    """Make the folders of jars that the cache does not have; returns whether one was missing."""
+def jar_folders(*names: str) -> bool:
+    """Make the named folders of jars, or all, unless the cache has them; returns whether one was missing."""
 
     def build(staging: Mapping[str, Path]) -> None:
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="maven-output-") as scratch:
@@ -99,12 +101,12 @@ def jar_folders() -> bool:
                 FOLDERS[name].fill(Output(Path(scratch)), folder)
 
     # One at a time, because Maven's repository does not support concurrent writers.
-    return cached_folders({name: folder.key() for name, folder in FOLDERS.items()}, build, lock="maven")
+    return cached_folders({name: FOLDERS[name].key() for name in names or FOLDERS}, build, lock="maven")
 
 
 def runner_jars() -> Path:
     """The folder of the runner's jars in the cache."""
-    return folder_of("jars", FOLDERS["jars"].key())
+    return folder_of(RUNNER_JARS, FOLDERS[RUNNER_JARS].key())
 
 
 def build_all(poms: list[Path], target: Path) -> None:

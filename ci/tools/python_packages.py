@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from ci.tools.cache import CACHE, ROOT, VENV, cached_folder, folder_of, hash_of, java, run, stamped
+from ci.tools.cache import CACHE, ROOT, VENV, cached_folder, folder_of, hash_of, java, link, run, stamped
 
 BUILD_LOCK = ROOT / "image/requirements-build.txt"
 LOCKS = [ROOT / "image/requirements.txt", ROOT / "tests/requirements.txt"]
@@ -85,8 +85,9 @@ def pip(folder: Path, *arguments: str | Path, environment: dict[str, str] | None
 
 
 def use_packages() -> None:
-    """Add the shared packages and their scripts to the `.venv`."""
+    """Add the shared packages and their scripts to the `.venv`, with a link to Spark's jars for Maven."""
     shared = packages_folder()
+    link(VENV / "share/lsql-runner/spark-jars", shared / LIBRARY / "pyspark/jars")
     library = VENV / LIBRARY
     # With addsitedir, because .pth files in a folder that a .pth file names are not read.
     (library / "lsql-runner-packages.pth").write_text(f"import site; site.addsitedir({str(shared / LIBRARY)!r})\n")

@@ -47,9 +47,15 @@ Step = tuple[str, Callable[[], bool]]
 FIRST: Step = ("Environment for Python", python_packages.new_environment)
 TOGETHER: list[Step] = [
     ("Python packages (the first time about 500 MB are downloaded)", python_environment),
-    ("JVM jars, test broker, schema registry (the first time about 150 MB)", maven.jar_folders),
+    (
+        "Test broker, schema registry (the first time about 120 MB)",
+        lambda: maven.jar_folders(*(name for name in maven.FOLDERS if name != maven.RUNNER_JARS)),
+    ),
 ]
-LAST: Step = ("Class archive of the JVM", class_archive)
+LAST: list[Step] = [
+    ("JVM jars", lambda: maven.jar_folders(maven.RUNNER_JARS)),
+    ("Class archive of the JVM", class_archive),
+]
 
 
 def main() -> None:
@@ -61,7 +67,8 @@ def main() -> None:
             running = [threads.submit(progress.step, title, work) for title, work in TOGETHER]
         for step in running:
             step.result()
-        progress.step(*LAST)
+        for title, work in LAST:
+            progress.step(title, work)
     print(f"set up in {time.monotonic() - began:.0f} s: Python {sys.version.split()[0]}, {VENV}", flush=True)
 
 

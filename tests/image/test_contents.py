@@ -52,7 +52,7 @@ def test_the_bill_of_materials_is_complete(root: Path) -> None:
     with_jars = [component for component in document["components"] if component["purl"].startswith("pkg:maven/")]
 
     assert document["bomFormat"] == "CycloneDX"
-    assert any(purl.startswith("pkg:pypi/pyspark@4.2.0") for purl in listed)
+    assert any(purl.startswith("pkg:pypi/pyspark@4.3.0") for purl in listed)
     assert any(purl.startswith("pkg:deb/debian/tini@") for purl in listed)
     assert any("kafka-clients@3.9.2" in purl for purl in listed)
     assert len(with_jars) == len(jars)

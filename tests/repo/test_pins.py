@@ -62,9 +62,9 @@ def test_the_package_requires_the_versions_of_the_image() -> None:
     assert sorted(project["dependencies"]) == sorted(requirements("image/requirements"))
 
 
-@pytest.mark.parametrize("name", ["spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13"])
-def test_the_kafka_connector_is_that_of_the_spark_installed(name: str) -> None:
-    assert jars("image/pom.xml")[name] == locked("image/requirements")["pyspark"]
+def test_the_java_module_is_built_with_the_spark_of_the_image() -> None:
+    version = ET.parse(ROOT / "image/jvm/pom.xml").getroot().findtext("m:properties/m:spark.version", "", MAVEN)
+    assert version == locked("image/requirements")["pyspark"]
 
 
 @pytest.mark.parametrize("name", ["kafka-clients", "commons-pool2", "woodstox-core", "stax2-api"])
@@ -91,12 +91,6 @@ def test_the_java_tests_use_the_kafka_streams_of_the_version_of_the_client() -> 
 @pytest.mark.parametrize(
     "name",
     [
-        "spark-core_2.13",
-        "spark-sql-api_2.13",
-        "spark-sql_2.13",
-        "spark-catalyst_2.13",
-        "spark-unsafe_2.13",
-        "spark-common-utils_2.13",
         "scala-library",
         "kryo-shaded",
         "hadoop-client-api",
@@ -111,9 +105,6 @@ def test_the_java_tests_use_the_kafka_streams_of_the_version_of_the_client() -> 
         "log4j-api",
         "slf4j-api",
         "ivy",
-        "spark-variant_2.13",
-        "spark-network-common_2.13",
-        "spark-network-shuffle_2.13",
     ],
 )
 def test_the_java_module_is_built_with_the_jars_of_the_installed_spark(name: str) -> None:

@@ -63,7 +63,7 @@ final class TextSpeed {
                 type,
                 new CSVOptions(options, false, "UTC"),
                 CollectionConverters.asScala(List.<Filter>of()).toSeq());
-        StaxXmlParser sparkXml = new StaxXmlParser(type, new XmlOptions(options, "UTC", "", false));
+        StaxXmlParser sparkXml = new StaxXmlParser(type, new XmlOptions(options, "UTC", "", false, false));
         Map<String, Supplier<Object>> decoders = new LinkedHashMap<>();
         decoders.put("CSV", () -> ownCsv.decode(csv));
         decoders.put("CSV of Spark", () -> sparkCsv.parse().apply(new String(csv, StandardCharsets.UTF_8)));
