@@ -69,7 +69,6 @@ def job(
         app_id="contract",
         reset=reset,
         start_offsets={"stateless": starts or {}},
-        partitions={subject.source: 2},
     )
     output = OutputOptions(kafka=subject.connection, app_id="contract")
     return Job(

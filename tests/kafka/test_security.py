@@ -26,8 +26,11 @@ from devkit.security import (
 )
 from lsql_runner.config.settings import read_settings
 from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.engine.records import write_records
+from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.librdkafka import LibrdkafkaBrokers
 
@@ -110,8 +113,11 @@ def test_both_clients_connect(name: str, secured: SecuredBroker, engine: SparkEn
     assert brokers.ends([Partition(source, 0)]) == {Partition(source, 0): 1}
     assert [record.value for record in brokers.sample(source, 1)] == [name.encode()]
 
-    rows = engine.session.read.format("kafka").options(**secure.spark(), subscribe=source).load()
-    rows.select("value").write.format("kafka").options(**secure.spark(), topic=target).save()
+    rows = engine.session.read.format(TOPIC_SOURCE).options(**secure.spark(), subscribe=source).load()
+    [row] = rows.select("value").collect()
+    write_records(
+        engine.session, secure, [TopicRecord(topic=target, key=None, value=bytes(row["value"]), timestamp_ms=0)]
+    )
     assert [record.value for record in secured.broker.consume_all(target)] == [name.encode()]
 
 
@@ -124,7 +130,7 @@ def test_both_clients_request_the_scope(secured: SecuredBroker, engine: SparkEng
     LibrdkafkaBrokers(secure).topics()
     assert secured.tokens.granted == [(CLIENT, scope)]
 
-    engine.session.read.format("kafka").options(**secure.spark(), subscribe="scoped").load().collect()
+    engine.session.read.format(TOPIC_SOURCE).options(**secure.spark(), subscribe="scoped").load().collect()
     assert len(secured.tokens.granted) > 1
     assert {*secured.tokens.granted} == {(CLIENT, scope)}
 
@@ -151,9 +157,6 @@ REFUSED: dict[str, tuple[Authentication, str, str]] = {
     "oauth-secret": (client("wrong"), "invalid_client", "invalid_client"),
 }
 """Wrong credentials, and patterns of the errors of librdkafka and of the engine."""
-
-ONE_ATTEMPT = {"fetchOffset.numRetries": "1", "fetchOffset.retryIntervalMs": "0"}
-"""By default Spark tries three times, a second apart."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -192,7 +195,7 @@ def test_the_engine_reports_the_reason_of_a_refusal(
 ) -> None:
     authentication, _, reason = REFUSED[name]
     secure = connection(authentication(secured, Credentials(tmp_path)))
-    reader = engine.session.read.format("kafka").options(**secure.spark(), **ONE_ATTEMPT, subscribe="nothing")
+    reader = engine.session.read.format(TOPIC_SOURCE).options(**secure.spark(), subscribe="nothing")
 
     with pytest.raises(Py4JJavaError, match=reason):
         reader.load().collect()

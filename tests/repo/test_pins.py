@@ -122,7 +122,7 @@ def test_the_pom_of_the_runner_lists_all_its_jars() -> None:
         [text(node, "m:groupId") + ":" + text(node, "m:artifactId") for node in nodes]
         for nodes in (dependency.findall("m:exclusions/m:exclusion", MAVEN) for dependency in dependencies)
     ]
-    assert excluded == [["*:*"]] * 9
+    assert excluded == [["*:*"]] * 7
 
 
 def test_the_build_tools_meet_the_requirements_of_the_package() -> None:

@@ -29,7 +29,7 @@ def _report(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def _source(end: Any, rows: int = 5, description: str = "KafkaV2[Subscribe[a]]") -> dict[str, Any]:
+def _source(end: Any, rows: int = 5, description: str = "topic a") -> dict[str, Any]:
     return {"description": description, "endOffset": end, "numInputRows": rows}
 
 

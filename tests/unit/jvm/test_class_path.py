@@ -15,7 +15,7 @@ def jars(tmp_path: Path) -> Path:
     """A folder with a Kafka connector."""
     folder = tmp_path / "shared"
     folder.mkdir()
-    (folder / "spark-sql-kafka-0-10.jar").touch()
+    (folder / "kafka-clients-3.9.2.jar").touch()
     return folder
 
 
@@ -30,7 +30,7 @@ def test_the_jars_of_both_folders_are_sorted_by_name(jars: Path) -> None:
     names = [Path(path).name for path in class_path(jars)]
 
     assert names == sorted(names)
-    assert {"spark-sql-kafka-0-10.jar", "py4j-0.10.9.9.jar"} <= set(names)
+    assert {"kafka-clients-3.9.2.jar", "py4j-0.10.9.9.jar"} <= set(names)
 
 
 def test_a_folder_without_the_connector_is_an_error(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
         ("DIVIDE_BY_ZERO", "refused"),
         ("USER_RAISED_EXCEPTION", "refused"),
         ("LSQL_VALUE_DOES_NOT_FIT_SCHEMA", "refused"),
-        ("KAFKA_DATA_LOSS", "data-loss"),
+        ("LSQL_OFFSET_MISSING", "data-loss"),
         ("LSQL_TOPIC_RECREATED", "recreated"),
         ("LSQL_GROUP_TOO_LARGE", "too-large"),
         ("LSQL_REGISTRY_UNREACHABLE", "temporary"),

@@ -19,7 +19,7 @@ def arguments(
     includes_values: bool = False,
 ) -> list[str]:
     """The arguments of the JVM with a class archive of this name."""
-    (folder / "spark-sql-kafka-0-10.jar").touch()
+    (folder / "kafka-clients-3.9.2.jar").touch()
     (folder / archive).touch()
     java = folder / "bin/java"
     java.parent.mkdir()
@@ -70,7 +70,7 @@ def test_the_jars_of_functions_are_the_last_ones_of_the_class_path(
 
     class_path = options[options.index("-cp") + 1].split(":")
     assert class_path[-2:] == [str(functions / "a.jar"), str(functions / "b.jar")]
-    assert str(tmp_path / "spark-sql-kafka-0-10.jar") in class_path[:-2]
+    assert str(tmp_path / "kafka-clients-3.9.2.jar") in class_path[:-2]
 
 
 @pytest.mark.parametrize("includes", [False, True])

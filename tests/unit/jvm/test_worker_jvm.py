@@ -25,7 +25,7 @@ printf '%s\\n' "$@"
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerJvm]:
     """A worker with one core and an executor with a heap of 300 MiB."""
-    (tmp_path / "spark-sql-kafka-0-10.jar").touch()
+    (tmp_path / "kafka-clients-3.9.2.jar").touch()
     java = tmp_path / "bin/java"
     java.parent.mkdir()
     java.write_text(PRINTS_ITSELF.format(folder=tmp_path))
@@ -81,7 +81,7 @@ def test_an_executor_has_the_options_of_its_worker_instead_of_those_of_spark(
     lines = Path(options.removeprefix("@")).read_text().splitlines()
     assert '"-Xmx300m"' in lines
     assert '"-Dname=a \\\\ value"' in lines
-    assert "spark-sql-kafka-0-10.jar" in lines[lines.index('"-cp"') + 1]
+    assert "kafka-clients-3.9.2.jar" in lines[lines.index('"-cp"') + 1]
 
 
 def test_the_log_of_an_executor_is_that_of_its_parent(started: WorkerJvm, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
     jars_dir: Path = Field(
         JARS_DIR,
         alias="LSQL_JARS_DIR",
-        description="Folder with the jars of the Kafka connector and of the runner.",
+        description="Folder with the jars of Kafka's client and of the runner.",
     )
     udf_dir: OptionalPath = Field(
         None,

@@ -51,8 +51,6 @@ class SourceOptions:
     """Where a partition without a position begins: `earliest` or `latest`."""
     start_offsets: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
     """By query and partition: the first offset for an empty checkpoint; other partitions begin at `reset`."""
-    partitions: Mapping[str, int] = field(default_factory=dict)
-    """By topic: the number of partitions at the start."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By topic: its id at the start; empty or missing if the brokers have none."""
     max_records_per_batch: int = 1_000_000

@@ -64,28 +64,20 @@ def _source_settings(topic: str, options: SourceOptions, query: str, tuned: Mapp
         **consumer,
         "subscribe": topic,
         "topic.id": options.topic_ids.get(topic, ""),
-        "startingOffsets": _starting_offsets(topic, options, query),
-        "includeHeaders": "true",
+        "startingOffsets": options.reset,
+        "starts": _starts(topic, options, query),
         "failOnDataLoss": "false" if options.continue_on_data_loss else "true",
-        "groupIdPrefix": f"{options.app_id}-reader",
     }
 
 
 _AT_DRIVER = ""
 """Instead of the file for marks: tasks send the places to the driver."""
 
-_EARLIEST, _LATEST = -2, -1
 
-
-def _starting_offsets(topic: str, options: SourceOptions, query: str) -> str:
-    """The value of `startingOffsets`. Spark needs an offset for every partition if it gets one for any."""
+def _starts(topic: str, options: SourceOptions, query: str) -> str:
+    """The JSON of the offsets at which some partitions begin; the others begin at `reset`."""
     of_query = options.start_offsets.get(query, {})
-    starts = {p.partition: offset for p, offset in of_query.items() if p.topic == topic}
-    if not starts:
-        return options.reset
-    reset = _LATEST if options.reset == "latest" else _EARLIEST
-    count = max(options.partitions.get(topic, 0), max(starts) + 1)
-    return json.dumps({topic: {str(number): starts.get(number, reset) for number in range(count)}})
+    return json.dumps({topic: {str(p.partition): offset for p, offset in of_query.items() if p.topic == topic}})
 
 
 def range_reader(
@@ -108,13 +100,10 @@ def read_range(
     """The records in `[start, end)` of each partition of a topic, with the columns of TOPIC_SOURCE."""
     offsets = {str(p.partition): bounds for p, bounds in ranges.items() if p.topic == topic}
     settings = _TUNED | kafka.spark() | {f"kafka.{key}": value for key, value in consumer}
-    settings |= {"includeHeaders": "true", "failOnDataLoss": "false"}
-    if not offsets:
-        settings |= {"subscribe": topic, "startingOffsets": "earliest", "endingOffsets": "latest"}
-        return spark.read.format(TOPIC_SOURCE).options(**settings).load().limit(0)
     settings |= {
-        "assign": json.dumps({topic: [int(number) for number in offsets]}),
-        "startingOffsets": json.dumps({topic: {number: start for number, (start, _) in offsets.items()}}),
-        "endingOffsets": json.dumps({topic: {number: end for number, (_, end) in offsets.items()}}),
+        "failOnDataLoss": "false",
+        "subscribe": topic,
+        "starts": json.dumps({topic: {number: start for number, (start, _) in offsets.items()}}),
+        "ends": json.dumps({topic: {number: end for number, (_, end) in offsets.items()}}),
     }
     return spark.read.format(TOPIC_SOURCE).options(**settings).load()

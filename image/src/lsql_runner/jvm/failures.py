@@ -17,6 +17,7 @@ from lsql_runner.jvm.java_entries import (
     GROUP_TOO_LARGE,
     HEADER_INVALID,
     MALFORMED_RECORD,
+    OFFSET_MISSING,
     RECORD_EXCEEDS_HEAP,
     RECORD_TOO_LARGE,
     REGISTRY_REFUSED,
@@ -110,7 +111,7 @@ STORE = {
 WRITE = (VALUE_DOES_NOT_FIT_SCHEMA, RECORD_TOO_LARGE, TIMESTAMP_REFUSED)
 """Errors of a record when it is written."""
 
-_DATA_LOSS = ("KAFKA_DATA_LOSS",)
+_DATA_LOSS = (OFFSET_MISSING,)
 _DATA_LOSS_TYPES = ("OffsetOutOfRangeException",)
 TIMESTAMP_TYPES = ("InvalidTimestampException",)
 _FENCED_TYPES = ("ProducerFencedException", "InvalidProducerEpochException")

@@ -28,7 +28,7 @@ _START_DEADLINE_S = 60.0
 GATEWAY_PORT, GATEWAY_SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 """The variables by which pyspark connects to a JVM that runs."""
 
-# The options of org.apache.spark.launcher.JavaModuleOptions in Spark 4.2, without the incubating vector module: only
+# The options of org.apache.spark.launcher.JavaModuleOptions in Spark 4.3, without the incubating vector module: only
 # MLlib uses it, and the JVM would print a warning at each start.
 _MODULE_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
@@ -53,7 +53,7 @@ class JvmOptions:
     """How the JVM is started."""
 
     jars: Path
-    """The folder with the jars of the Kafka connector and of the runner."""
+    """The folder with the jars of Kafka's client and of the runner."""
     heap_mib: int
     java_options: tuple[str, ...] = ()
     udf_dir: Path | None = None
@@ -203,11 +203,11 @@ def class_path(jars: Path) -> list[str]:
     A class archive fits only the paths of its training. Checkouts share one archive, and link their jars to one folder.
 
     Raises:
-        LsqlError: JARS_MISSING if the Kafka connector is not among them.
+        LsqlError: JARS_MISSING if Kafka's client is not among them.
     """
     all_jars = [path for folder in (spark_home() / "jars", jars) for path in folder.resolve().glob("*.jar")]
     included = sorted((path for path in all_jars if not path.name.startswith(_EXCLUDED)), key=lambda path: path.name)
-    if not any(path.name.startswith("spark-sql-kafka") for path in included):
+    if not any(path.name.startswith("kafka-clients") for path in included):
         raise LsqlError("JARS_MISSING", path=str(jars))
     return [str(path) for path in included]
 

@@ -19,7 +19,7 @@ _SPARK_JARS = (
 )
 """Jars of Spark that Kafka's client and BrokerRequests use: JSON, compression, and the logging API without a logger."""
 _OWN_JARS = ("kafka-clients", "lsql-jvm")
-_SPARK_ONLY_PREFIXES = ("spark-", "commons-pool2-", "woodstox-core-", "stax2-api-")
+_SPARK_ONLY_PREFIXES = ("commons-pool2-", "woodstox-core-", "stax2-api-")
 """Jars of the jar folder that only Spark uses. Other jars may hold login modules that a user has added."""
 
 

@@ -16,7 +16,7 @@ FIXED_OPERATORS = DetailTable(
 
 
 def fixed_operator(query: QueryFingerprint) -> Detail | None:
-    """The first operator whose state Spark 4.2 cannot repartition; None if it can repartition all.
+    """The first operator whose state Spark 4.3 cannot repartition; None if it can repartition all.
 
     Of a join of streams, Spark writes a state that the join cannot read. It does not find one store of a join of tables
     by a field, and of an outer one, and stops.

@@ -68,11 +68,6 @@ class PreparedProgram:
         return self.planned.plan
 
     @property
-    def partitions(self) -> dict[str, int]:
-        """The number of partitions by source topic."""
-        return {source.topic: source.partitions or 0 for source in self.plan.sources}
-
-    @property
     def reset(self) -> str:
         """Where partitions without a position begin: `earliest` or `latest`."""
         return self.planned.bound.settings.auto_offset_reset

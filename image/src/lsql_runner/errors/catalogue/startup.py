@@ -126,7 +126,7 @@ STARTUP: dict[str, ErrorKind] = {
         is_shared=True,
     ),
     "JARS_MISSING": ErrorKind(
-        "The jars of the Kafka connector are missing from {path}.",
+        "The jars of Kafka's client are missing from {path}.",
         "Run `make setup`, or set LSQL_JARS_DIR.",
         is_shared=True,
     ),

@@ -1,6 +1,7 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.marks.ReadMark;
+import com.lsqlrunner.topic.KafkaOptions;
 import com.lsqlrunner.topic.MarkedReader;
 import com.lsqlrunner.topic.OffsetRange;
 import com.lsqlrunner.topic.RangeConsumer;
@@ -10,11 +11,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
-import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** Reads the ranges of one task as rows. */
 final class RangeReader implements PartitionReader<InternalRow> {
@@ -101,7 +103,7 @@ final class RangeReader implements PartitionReader<InternalRow> {
      * @param topicId of their topic, as in {@link TopicConsumer}
      * @param consumer settings of the consumer
      * @param mark the place of marks, as in {@link ReadMark#at}; null to read without them
-     * @param location the worker that Spark's source chooses for the first range; null without workers
+     * @param location the worker that reads the first range; null without workers
      */
     record Task(
             String stream,
@@ -116,23 +118,22 @@ final class RangeReader implements PartitionReader<InternalRow> {
             implements InputPartition {
         private static final long serialVersionUID = 1L;
 
-        /** A task with the settings of one that Spark's source plans. */
+        /** A task with the options of its source. */
         static Task of(
-                KafkaBatchInputPartition planned,
+                CaseInsensitiveStringMap options,
                 String stream,
                 String name,
                 List<OffsetRange> ranges,
-                String topicId,
                 String mark,
                 String location) {
             return new Task(
                     stream,
                     name,
                     ranges,
-                    topicId,
-                    planned.executorKafkaParams(),
-                    planned.pollTimeoutMs(),
-                    planned.failOnDataLoss(),
+                    options.getOrDefault("topic.id", ""),
+                    KafkaOptions.ofConsumerWithoutGroup(options.asCaseSensitiveMap()),
+                    1000 * SparkEnv.get().conf().getTimeAsSeconds("spark.network.timeout", "120s"),
+                    options.getBoolean("failOnDataLoss", true),
                     mark,
                     location);
         }

@@ -5,15 +5,18 @@ import com.lsqlrunner.tick.EventTimes;
 import com.lsqlrunner.topic.OffsetRange;
 import com.lsqlrunner.topic.Positions;
 import com.lsqlrunner.topic.ShorterTopic;
+import com.lsqlrunner.topic.TopicPartitions;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode$;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -21,16 +24,18 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.ReadMaxRows;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.kafka010.KafkaBatchInputPartition;
-import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import org.apache.spark.storage.BlockManager;
+import org.apache.spark.storage.BlockManagerId;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Spark's stream of a topic, which plans the offsets of batches. Before it looks for new records, it waits until its
- * query may begin the next batch. The records are read with consumers of our own.
+ * The stream of a topic, which plans the offsets of batches. Before it looks for new records, it waits until its query
+ * may begin the next batch.
  */
 public final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, ReportsSourceMetrics {
     /** The metric with the time that the query waited before its batch, in milliseconds. */
@@ -39,21 +44,30 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     /** The metric with the number of records that are too far in the future to advance the event time. */
     static final String FUTURE = "futureRecords";
 
-    private final KafkaMicroBatchStream kafka;
+    private final CaseInsensitiveStringMap options;
+    private final String log;
+    private final TopicPartitions topic;
     private final BatchTrigger trigger;
     private final String name = UUID.randomUUID().toString();
     private final RangeGroups groups;
     private final boolean failOnDataLoss;
-    private final String topicId;
     private final MarkedBatch marked;
     private final List<EventTimes> eventTimes;
+    private Map<TopicPartition, Long> ends = Map.of();
     private long waitedMs;
 
-    public TopicStream(KafkaMicroBatchStream kafka, CaseInsensitiveStringMap options) {
-        this.kafka = kafka;
+    /**
+     * Joins the batches of its query.
+     *
+     * @param options of {@code TopicSource}
+     * @param log the folder of the checkpoint with the first offsets of the topic
+     */
+    public TopicStream(CaseInsensitiveStringMap options, String log) {
+        this.options = options;
+        this.log = log;
+        this.topic = new TopicPartitions(options);
         this.groups = new RangeGroups(SparkSession.active().sparkContext()::defaultParallelism);
         this.failOnDataLoss = options.getBoolean("failOnDataLoss", true);
-        this.topicId = options.getOrDefault("topic.id", "");
         this.marked = new MarkedBatch(options.get("mark"));
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         this.eventTimes = EventTimes.begin(options.get("inputs"), options.getLong("max.future.ms", Long.MAX_VALUE));
@@ -63,18 +77,26 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
 
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        waitedMs = marked.isPending()
-                ? trigger.begin(this, Positions.of(start))
-                : trigger.await(this, Positions.of(start));
-        Offset end = kafka.latestOffset(start, limit);
-        if (!failOnDataLoss) { // else Spark's stream fails
-            ShorterTopic.check(Positions.of(start), Positions.of(end));
+        Map<TopicPartition, Long> positions = Positions.of(start);
+        waitedMs = marked.isPending() ? trigger.begin(this, positions) : trigger.await(this, positions);
+        ends = topic.ends(positions);
+        if (!failOnDataLoss) { // else the planning of the records fails
+            ShorterTopic.check(positions, ends);
         }
+        Offset end = new Positions(limit instanceof ReadMaxRows most ? limited(most.maxRows(), positions) : ends);
         marked.planned(start, end);
-        Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), Positions.of(kafka.reportLatestOffset()));
+        Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), ends);
         eventTimes.forEach(each -> each.planned(unread));
         chooseEvaluation();
         return end;
+    }
+
+    private Map<TopicPartition, Long> limited(long records, Map<TopicPartition, Long> positions) {
+        Set<TopicPartition> added = new HashSet<>(ends.keySet());
+        added.removeAll(positions.keySet());
+        Map<TopicPartition, Long> from = new HashMap<>(topic.begins(added));
+        from.putAll(positions);
+        return RecordLimit.ends(records, from, ends);
     }
 
     /**
@@ -93,7 +115,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
 
     @Override
     public Map<String, String> metrics(Optional<Offset> end) {
-        Map<String, String> metrics = new HashMap<>(kafka.metrics(end));
+        Map<String, String> metrics = new HashMap<>();
         metrics.put(WAITED, Long.toString(waitedMs));
         long future = eventTimes.stream()
                 .mapToLong(EventTimes::takeFutureRecords)
@@ -110,66 +132,65 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         trigger.leave(this);
         eventTimes.forEach(EventTimes::end);
         RangeConsumers.close(name);
-        kafka.stop();
+        topic.close();
     }
 
     @Override
     public Offset initialOffset() {
-        return kafka.initialOffset();
+        return topic.initial(log);
     }
 
     @Override
     public Offset latestOffset() {
-        return kafka.latestOffset();
+        throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is called instead");
     }
 
     @Override
     public Offset reportLatestOffset() {
-        return kafka.reportLatestOffset();
+        return ends.isEmpty() ? null : new Positions(ends);
     }
 
     @Override
     public ReadLimit getDefaultReadLimit() {
-        return kafka.getDefaultReadLimit();
+        return ReadLimit.maxRows(options.getLong("maxOffsetsPerTrigger", Long.MAX_VALUE));
     }
 
     @Override
     public Offset deserializeOffset(String json) {
-        return kafka.deserializeOffset(json);
+        return Positions.parse(json);
     }
 
-    /** Spark's stream checks the offsets; its ranges, one for each partition, are divided among fewer tasks. */
+    /** Checks the offsets, and divides the ranges of partitions among fewer tasks. */
     @Override
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
-        List<KafkaBatchInputPartition> planned = Stream.of(kafka.planInputPartitions(start, end))
-                .map(KafkaBatchInputPartition.class::cast)
-                .toList();
-        if (planned.isEmpty()) {
+        List<OffsetRange> ranges = topic.ranges(Positions.of(start), Positions.of(end));
+        if (ranges.isEmpty()) {
             return new InputPartition[0];
         }
-        KafkaBatchInputPartition first = planned.get(0);
         String mark = marked.placeOf(start);
-        List<List<OffsetRange>> tasks =
-                groups.divide(planned.stream().map(OffsetRange::of).toList());
-        Map<TopicPartition, String> locations = new HashMap<>();
-        planned.forEach(each -> locations.put(each.offsetRange().topicPartition(), location(each)));
+        List<String> workers = workers();
+        List<List<OffsetRange>> tasks = groups.divide(ranges);
         InputPartition[] partitions = new InputPartition[tasks.size()];
         for (int index = 0; index < partitions.length; index++) {
+            TopicPartition first = tasks.get(index).get(0).partition();
             partitions[index] = RangeReader.Task.of(
-                    first,
+                    options,
                     name,
                     (index + 1) + "/" + partitions.length,
                     tasks.get(index),
-                    topicId,
                     mark,
-                    locations.get(tasks.get(index).get(0).partition()));
+                    workers.isEmpty() ? null : workers.get(Math.floorMod(first.hashCode(), workers.size())));
         }
         return partitions;
     }
 
-    private static String location(KafkaBatchInputPartition planned) {
-        String[] preferred = planned.preferredLocations();
-        return preferred.length == 0 ? null : preferred[0];
+    /** The executors of workers, in the form of a preferred location of a task. */
+    private static List<String> workers() {
+        BlockManager blocks = SparkEnv.get().blockManager();
+        return CollectionConverters.asJava(blocks.master().getPeers(blocks.blockManagerId())).stream()
+                .sorted(Comparator.comparing(BlockManagerId::host).thenComparing(BlockManagerId::executorId))
+                .map(each -> "executor_" + each.host() + "_" + each.executorId())
+                .toList();
     }
 
     @Override
@@ -178,12 +199,10 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     }
 
     @Override
-    public void commit(Offset end) {
-        kafka.commit(end);
-    }
+    public void commit(Offset end) {}
 
     @Override
     public String toString() {
-        return kafka.toString();
+        return "topic " + topic.topic();
     }
 }

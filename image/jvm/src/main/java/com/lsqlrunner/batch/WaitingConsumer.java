@@ -21,7 +21,7 @@ final class WaitingConsumer {
 
     private WaitingConsumer() {}
 
-    /** @param options of Spark's source; those with the prefix {@code kafka.} are the consumer's */
+    /** @param options of {@code TopicSource}; those with the prefix {@code kafka.} are the consumer's */
     static Consumer<byte[], byte[]> open(Map<String, String> options) {
         Arrival arrival = new Arrival();
         arrival.consumer = new KafkaConsumer<>(settings(options), arrival, arrival);

@@ -11,6 +11,7 @@ import com.lsqlrunner.topic.MarkedStart;
 import com.lsqlrunner.topic.Positions;
 import com.lsqlrunner.topic.TopicConsumer;
 import com.lsqlrunner.topic.TopicOutput;
+import com.lsqlrunner.topic.TopicPartitions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -27,9 +28,6 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.sql.DataFrameWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.connector.read.streaming.Offset;
-import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
-import org.apache.spark.sql.kafka010.KafkaSourceProvider;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
@@ -92,22 +90,17 @@ public final class ContinuousQuery {
      *
      * @param options of {@code TopicSource}, and {@code mark.offsets}: the most offsets of a partition that are read
      *     with marks
-     * @param log the folder in which Spark's stream stores the first offsets of the topic
-     * @param position the JSON of the offsets to continue at; null to begin at the option {@code startingOffsets}
+     * @param log the folder of the checkpoint with the first offsets of the topic
+     * @param position the JSON of the offsets to continue at; null to begin at {@link TopicPartitions#initial}
      * @param tasks the most tasks that read the topic for one INSERT
      */
     public void addTopic(String topic, Map<String, String> options, String log, String position, int tasks) {
         CaseInsensitiveStringMap all = new CaseInsensitiveStringMap(options);
-        KafkaMicroBatchStream kafka = (KafkaMicroBatchStream) new KafkaSourceProvider()
-                .getTable(all)
-                .newScanBuilder(all)
-                .build()
-                .toMicroBatchStream(log);
-        Offset start = position == null ? kafka.initialOffset() : kafka.deserializeOffset(position);
-        Map<TopicPartition, Long> starts = Positions.of(start);
-        Map<TopicPartition, Long> ends = ContinuousTopic.ends(kafka, starts);
-        // Spark checks the offsets at the brokers: partitions and records may have been deleted.
-        kafka.planInputPartitions(start, Positions.spark(ends));
+        TopicPartitions partitions = new TopicPartitions(all);
+        Map<TopicPartition, Long> starts =
+                Positions.of(position == null ? partitions.initial(log) : Positions.parse(position));
+        Map<TopicPartition, Long> ends = partitions.ends(starts);
+        partitions.ranges(starts, ends); // checks the positions: partitions and records may have been deleted
         addWritten(ends);
         Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options);
         String id = options.getOrDefault("topic.id", "");
@@ -123,7 +116,7 @@ public final class ContinuousQuery {
         topics.put(
                 topic,
                 new ContinuousTopic(
-                        kafka,
+                        partitions,
                         starts,
                         Math.max(1, Math.min(tasks, starts.size())),
                         all.getBoolean("failOnDataLoss", true),
@@ -222,7 +215,7 @@ public final class ContinuousQuery {
         unreported = new ContinuousTask.Written();
         reported = Map.copyOf(written.positions);
         StringBuilder json = new StringBuilder("{\"positions\":")
-                .append(Positions.spark(written.positions).json())
+                .append(new Positions(written.positions).json())
                 .append(",\"recordsIn\":")
                 .append(written.recordsIn)
                 .append(",\"recordsOut\":")

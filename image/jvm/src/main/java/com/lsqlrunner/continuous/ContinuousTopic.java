@@ -3,7 +3,7 @@ package com.lsqlrunner.continuous;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.topic.MarkedReader;
 import com.lsqlrunner.topic.MarkedStart;
-import com.lsqlrunner.topic.Positions;
+import com.lsqlrunner.topic.TopicPartitions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,8 +15,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.spark.sql.connector.read.streaming.ReadLimit;
-import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 
 /**
  * A topic of a continuous query: its partitions, the tasks that read them, and their positions. An INSERT that reads
@@ -25,7 +23,7 @@ import org.apache.spark.sql.kafka010.KafkaMicroBatchStream;
 final class ContinuousTopic {
     private static final Duration INTERVAL = Duration.ofMillis(50);
 
-    private final KafkaMicroBatchStream kafka;
+    private final TopicPartitions partitions;
     private final int tasks;
     private final boolean failOnDataLoss;
     private final Duration interval;
@@ -41,21 +39,20 @@ final class ContinuousTopic {
     private final List<Scan> scans = new ArrayList<>();
 
     /**
-     * @param kafka Spark's stream of the topic, which knows its partitions
      * @param starts where the query begins
      * @param tasks the number of tasks of each scan
      * @param transactions the output of the query; null if it is delivered at least once
      * @param marked the records that are read with marks; null if there are none
      */
     ContinuousTopic(
-            KafkaMicroBatchStream kafka,
+            TopicPartitions partitions,
             Map<TopicPartition, Long> starts,
             int tasks,
             boolean failOnDataLoss,
             TransactionalOutput transactions,
             Supplier<Consumer<byte[], byte[]>> newConsumer,
             MarkedStart marked) {
-        this.kafka = kafka;
+        this.partitions = partitions;
         this.tasks = tasks;
         this.failOnDataLoss = failOnDataLoss;
         this.transactional = transactions != null;
@@ -158,25 +155,18 @@ final class ContinuousTopic {
      */
     void findPartitions() {
         Map<TopicPartition, Long> known = starts();
-        Set<TopicPartition> added = new HashSet<>(ends(kafka, known).keySet());
+        Set<TopicPartition> added = new HashSet<>(partitions.ends(known).keySet());
         added.removeAll(known.keySet());
         if (!added.isEmpty()) {
-            try (Consumer<byte[], byte[]> consumer = newConsumer.get()) {
-                known.putAll(consumer.beginningOffsets(added));
-            }
+            known.putAll(partitions.begins(added));
             startsOfTasks = divided(known);
             wake();
         }
     }
 
-    /** The ends of all partitions on the brokers. */
-    static Map<TopicPartition, Long> ends(KafkaMicroBatchStream kafka, Map<TopicPartition, Long> positions) {
-        return Positions.of(kafka.latestOffset(Positions.spark(positions), ReadLimit.allAvailable()));
-    }
-
-    /** Closes the connections of Spark's stream. */
+    /** Closes the connections. */
     void close() {
-        kafka.stop();
+        partitions.close();
     }
 
     /** Adds the progress of the scans since the last call, and the positions that all scans have reached. */

@@ -8,11 +8,9 @@ import com.lsqlrunner.fs.Owner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.kafka.common.TopicPartition;
 
 /**
  * Offsets in the targets of a query at which the search for the records of a batch begins: no record of the batch is
@@ -40,11 +38,11 @@ final class TargetOffsets {
         }
 
         private static Entry of(long batch, TargetEnds ends, boolean aborted) {
-            return new Entry(batch, byTopic(ends.offsets()), aborted, new TreeMap<>(ends.ids()));
+            return new Entry(batch, OffsetsByTopic.of(ends.offsets()), aborted, new TreeMap<>(ends.ids()));
         }
 
         private TargetEnds ends() {
-            return new TargetEnds(byPartition(offsets), ids);
+            return new TargetEnds(OffsetsByTopic.byPartition(offsets), ids);
         }
     }
 
@@ -138,20 +136,6 @@ final class TargetOffsets {
             entries.remove(0);
         }
         write();
-    }
-
-    private static Map<TopicPartition, Long> byPartition(Map<String, Map<Integer, Long>> byTopic) {
-        Map<TopicPartition, Long> byPartition = new HashMap<>();
-        byTopic.forEach((topic, offsets) ->
-                offsets.forEach((partition, offset) -> byPartition.put(new TopicPartition(topic, partition), offset)));
-        return byPartition;
-    }
-
-    private static Map<String, Map<Integer, Long>> byTopic(Map<TopicPartition, Long> offsets) {
-        Map<String, Map<Integer, Long>> byTopic = new TreeMap<>();
-        offsets.forEach((partition, offset) -> byTopic.computeIfAbsent(partition.topic(), topic -> new TreeMap<>())
-                .put(partition.partition(), offset));
-        return byTopic;
     }
 
     private void write() {

@@ -68,6 +68,8 @@ public enum Condition {
     LSQL_STORE_FAILED("<reason>"),
     /** A source topic that was deleted and created again, so that positions in it belong to other records. */
     LSQL_TOPIC_RECREATED("the topic <topic> was deleted and created again"),
+    /** A position whose records were deleted, or its partition. {@code partition} and {@code offset} are numbers. */
+    LSQL_OFFSET_MISSING("partition <partition> of <topic> has no offset <offset>"),
     /** A partition that has lost its last records. {@code partition}, {@code position} and {@code end} are numbers. */
     LSQL_TOPIC_SHORTER("partition <partition> of <topic> ends at <end>, before the position <position>"),
     /** The topic to create already exists. */

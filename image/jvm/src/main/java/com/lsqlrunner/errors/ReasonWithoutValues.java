@@ -66,7 +66,6 @@ final class ReasonWithoutValues {
             "org.apache.spark.scheduler.",
             "org.apache.spark.storage.",
             "org.apache.spark.sql.execution.streaming.",
-            "org.apache.spark.sql.kafka010.",
             "java.io.",
             "java.net.",
             "java.nio.",

@@ -17,7 +17,7 @@ public record RecordColumns(
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    private static final StructType HEADER =
+    static final StructType HEADER =
             new StructType().add("key", DataTypes.StringType).add("value", DataTypes.BinaryType);
 
     public static final StructType SCHEMA = new StructType()

@@ -5,18 +5,30 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A record as a row with the columns of {@link #schema}. One object is used for all records of a task. It refers to the
+ * A record as a row with the columns of {@link #SCHEMA}. One object is used for all records of a task. It refers to the
  * bytes of the record and does not copy them.
  */
 public final class RecordRow extends GenericInternalRow {
     private static final long serialVersionUID = 1L;
+
+    /**
+     * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka:
+     * Spark's type overflows if a producer has written nanoseconds. Without a timestamp the column is -1.
+     */
+    public static final StructType SCHEMA = new StructType()
+            .add("key", DataTypes.BinaryType)
+            .add("value", DataTypes.BinaryType)
+            .add("topic", DataTypes.StringType)
+            .add("partition", DataTypes.IntegerType)
+            .add("offset", DataTypes.LongType)
+            .add("timestamp", DataTypes.LongType)
+            .add("timestampType", DataTypes.IntegerType)
+            .add("headers", DataTypes.createArrayType(RecordColumns.HEADER));
 
     private static final int KEY = 0;
     private static final int VALUE = 1;
@@ -29,22 +41,6 @@ public final class RecordRow extends GenericInternalRow {
     private static final int COLUMNS = 8;
 
     private String topic;
-
-    /**
-     * The columns of Spark's Kafka source, but the timestamp is a LONG in milliseconds since 1970 UTC, as in Kafka:
-     * Spark's type overflows if a producer has written nanoseconds. Without a timestamp the column is -1.
-     */
-    public static StructType schema(StructType ofSpark) {
-        StructType columns = new StructType();
-        for (StructField each : ofSpark.fields()) {
-            columns = columns.add(each.name(), typeOf(each.name(), each.dataType()), each.nullable());
-        }
-        return columns;
-    }
-
-    public static DataType typeOf(String column, DataType ofSpark) {
-        return column.equals("timestamp") ? DataTypes.LongType : ofSpark;
-    }
 
     public RecordRow() {
         super(COLUMNS);
