@@ -12,7 +12,7 @@ from lsql_runner.jvm.spark_jvm import class_path
 
 @pytest.fixture
 def jars(tmp_path: Path) -> Path:
-    """A folder with a Kafka connector."""
+    """A folder with Kafka's client."""
     folder = tmp_path / "shared"
     folder.mkdir()
     (folder / "kafka-clients-3.9.2.jar").touch()
@@ -33,6 +33,6 @@ def test_the_jars_of_both_folders_are_sorted_by_name(jars: Path) -> None:
     assert {"kafka-clients-3.9.2.jar", "py4j-0.10.9.9.jar"} <= set(names)
 
 
-def test_a_folder_without_the_connector_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_without_kafkas_client_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LsqlError, match="JARS_MISSING"):
         class_path(tmp_path)

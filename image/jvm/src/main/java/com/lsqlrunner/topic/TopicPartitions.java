@@ -157,7 +157,7 @@ public final class TopicPartitions implements AutoCloseable {
         client.listOffsets(partitions.stream().collect(Collectors.toMap(Function.identity(), each -> spec)), isolation)
                 .all()
                 .get()
-                .forEach((partition, found) -> offsets.put(partition, found.offset()));
+                .forEach((partition, info) -> offsets.put(partition, info.offset()));
         return offsets;
     }
 
