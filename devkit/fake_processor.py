@@ -26,6 +26,7 @@ from lsql_runner.events.processor import (
     Partition,
     ProgramPlanned,
     QueryDied,
+    QueryUse,
     StateChanged,
     StoreReport,
     VolumeMeasured,
@@ -127,7 +128,13 @@ class FakeProcessor:
         stores = tuple(store.name for store in DESCRIPTION.stores)
         self.emit(
             ProgramPlanned(
-                at_ms=self.now_ms, topics=TOPICS, stores=stores, generation=3, stateful=True, warnings=(WARNING,)
+                at_ms=self.now_ms,
+                topics=TOPICS,
+                stores=stores,
+                generation=3,
+                stateful=True,
+                warnings=(WARNING,),
+                queries=(QueryUse(QUERY, "batches", "a join"),),
             ),
         )
 
@@ -143,7 +150,7 @@ class FakeProcessor:
         records = round(4_180 * seconds * load)
         duration_ms = round(190 + 60 * load**2 + rng.expovariate(1 / 18))
         lag = round(140 + 2_600 * burst**2 + rng.expovariate(1 / 90))
-        before = self.status().committed
+        before = self.status().reached
         share = {p: (records + 37 * p.partition) // len(PARTITIONS) for p in PARTITIONS}
         positions = {p: before.get(p, 48_120_004 + 1_711 * p.partition) + share[p] for p in PARTITIONS}
         newest_ms = self.now_ms - 340

@@ -44,7 +44,7 @@ class InProcess:
 
     def read_to(self, position: int, deadline_s: float = 60) -> Status:
         """Wait until the sum of the positions of all partitions is at least `position`."""
-        return self.wait_for(lambda s: sum(s.committed.values()) >= position, deadline_s)
+        return self.wait_for(lambda s: sum(s.reached.values()) >= position, deadline_s)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def test_a_record_of_the_far_future_makes_no_other_record_late(
         feed(now_ms)
         running.read_to(1)
         feed(now_ms + 230 * 365 * DAY_MS)
-        running.read_to(2)
+        running.wait_for(lambda s: s.future_records == 1)  # event time advances at the end of the batch
         feed(now_ms, now_ms + 1)
         status = running.read_to(4)
 
@@ -111,7 +111,9 @@ def test_late_records_are_dead_letters_once(
             day = 24 * 60 * (step + 1)
             for number, minutes in enumerate([(day,), (day + 1, day + 2), (1, day + 3, 2), (3,)]):
                 feed("u", *minutes)
-                run.read_to(7 * step + (1, 3, 6, 7)[number])
+                read = 7 * step + (1, 3, 6, 7)[number]
+                # The batch has ended.
+                run.wait_for(lambda s, read=read: sum(s.committed.values()) == read)  # type: ignore[misc]
             status = run.wait_for(lambda s: s.late_records_dropped >= 3)
         assert status.late_records_dropped == 3
         assert status.failed_records == {("dead_letter", source, "RECORD_LATE"): 3}

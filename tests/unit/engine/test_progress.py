@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsql_runner.engine.progress import batch_ended
+from lsql_runner.engine.progress import OpenBatch, batch_ended
 from lsql_runner.events.batches import FailureCount, Partition, StoreReport
 
 _AT_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -130,3 +130,39 @@ def test_a_topic_with_records_after_the_batch_is_behind() -> None:
 
     assert ended is not None
     assert ended.behind == {"b"}
+
+
+def test_records_that_an_open_batch_has_processed_count_as_read() -> None:
+    processed = {**_source({"a": {"0": 12}}), "metrics": {"processedRecords": "90"}}
+
+    ended = batch_ended(_report(sources=[processed], numInputRows=0), ())
+
+    assert ended is not None
+    assert ended.records_in == 90
+
+
+class TestOpenBatch:
+    def report(self, records_in: int, records_out: int) -> dict[str, Any]:
+        return {
+            "name": "counts",
+            "openBatch": 4,
+            "recordsIn": records_in,
+            "recordsOut": records_out,
+            "positions": {"a": {"0": records_in}},
+        }
+
+    def test_an_event_has_the_records_since_the_last_report(self) -> None:
+        once, first = OpenBatch().after(self.report(10, 4), 1_000)
+        _, second = once.after(self.report(15, 9), 2_000)
+
+        assert (first.records_in, first.records_out, first.duration_ms) == (10, 4, 0)
+        assert (second.records_in, second.records_out, second.duration_ms) == (5, 5, 1_000)
+        assert second.positions == {Partition("a", 0): 15}
+
+    def test_the_event_of_the_batch_has_the_other_records(self) -> None:
+        once, _ = OpenBatch().after(self.report(10, 4), 1_000)
+        ended = batch_ended(_report(numInputRows=12), ())
+        assert ended is not None
+
+        assert (once.without(ended).records_in, once.without(ended).records_out) == (2, 2)
+        assert OpenBatch().without(ended) == ended

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
@@ -10,7 +11,16 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.errors import LsqlError, report
-from lsql_runner.events.processor import BrokerLost, JvmGone, QueryDied, ScalingDecided, WorkersChanged
+from lsql_runner.events.processor import (
+    BrokerLost,
+    JvmGone,
+    ProgramPlanned,
+    QueryDied,
+    QueryMode,
+    QueryUse,
+    ScalingDecided,
+    WorkersChanged,
+)
 from lsql_runner.events.state import State
 from lsql_runner.events.workers import JoinedWorker
 from lsql_runner.observe.metric_table import METRICS
@@ -203,6 +213,18 @@ def test_only_the_current_state_is_1(scenario: str) -> None:
     assert sum(states.values()) == 1
 
 
+def test_only_the_mode_of_a_query_is_1() -> None:
+    processor, metrics = metrics_of("running")
+    processor.emit(
+        ProgramPlanned(
+            at_ms=0, topics=(), stores=(), generation=1, stateful=True, queries=(QueryUse("counts", "real_time"),)
+        )
+    )
+
+    modes = {mode: value(metrics, "lsql_query_mode", query="counts", mode=mode) for mode in get_args(QueryMode)}
+    assert modes == {"continuous": 0, "real_time": 1, "batches": 0}
+
+
 def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_code() -> None:
     processor, metrics = metrics_of("running")
     assert value(metrics, "lsql_broker_up") == value(metrics, "lsql_jvm_up") == 1
@@ -277,6 +299,7 @@ def test_names_end_in_a_unit_and_counters_in_total() -> None:
         "_per_second",
         "_info",
         "_state",
+        "_mode",
         "_up",
         "_threads",
         "_workers",

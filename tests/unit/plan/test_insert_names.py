@@ -104,7 +104,7 @@ def test_dead_letters_keep_their_names_when_the_inserts_are_reordered() -> None:
 
 
 def test_the_mode_has_no_effect() -> None:
-    continuous = with_continuous_queries(planned(LOW + HIGH))
+    continuous = with_continuous_queries(planned(LOW + HIGH), real_time=True)
 
     assert names(continuous) == names(planned(LOW + HIGH))
 

@@ -1,5 +1,7 @@
 """The topics that a query writes."""
 
+import pytest
+
 from lsql_runner.pipeline import plan_text
 from tests.golden.catalog import CATALOG
 
@@ -26,3 +28,39 @@ def test_queries_have_their_own_targets() -> None:
     grouped = "INSERT INTO sums SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency"
 
     assert sorted(targets(f"{COPY.format('a')}; {grouped}")) == [("a",), ("sums",)]
+
+
+COUNT = "INSERT INTO counts SELECT STREAM currency, COUNT(*) AS n FROM payments"
+TABLE = COUNT.replace("STREAM", "TABLE")
+
+
+@pytest.mark.parametrize(
+    ("program", "real_time", "reason"),
+    [
+        pytest.param(f"{COUNT} GROUP BY currency", True, None, id="groups of records"),
+        pytest.param(f"{COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", True, None, id="a window"),
+        pytest.param(f"{COUNT} WINDOW BY HOP 1m, 10s GROUP BY currency", True, None, id="windows of a record"),
+        pytest.param(
+            f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", False, "final results", id="final"
+        ),
+        pytest.param(f"{COUNT} WINDOW BY SESSION 1m GROUP BY currency", False, "SESSION windows", id="sessions merge"),
+        pytest.param(f"{COUNT} GROUP BY currency HAVING COUNT(*) > 2", False, "HAVING", id="results are removed"),
+        pytest.param(f"{TABLE} GROUP BY currency", False, "groups of the rows of a table", id="rows change"),
+        pytest.param(f"SET processing.mode='batch'; {COUNT} GROUP BY currency", False, None, id="only batches"),
+        pytest.param(f"SET processing.pace='5s'; {COUNT} GROUP BY currency", False, None, id="a result in 5 s"),
+        pytest.param(
+            f"SET error.policy.write='continue'; {COUNT} GROUP BY currency",
+            False,
+            "error.policy.write",
+            id="results may be skipped",
+        ),
+        pytest.param(COPY.format("a"), False, None, id="no state"),
+    ],
+)
+def test_a_query_with_a_result_for_each_record_runs_in_real_time(
+    program: str, real_time: bool, reason: str | None
+) -> None:
+    """After a kill, results are left out by their number, so each record must have as many in any order."""
+    [query] = plan_text(program, CATALOG).plan.queries
+
+    assert (query.real_time, query.only_in_batches) == (real_time, reason)

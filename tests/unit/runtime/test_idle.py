@@ -1,6 +1,6 @@
 """The event time of idle topics. The clock is a number."""
 
-from lsql_runner.events.batches import BatchEnded, StoreReport
+from lsql_runner.events.batches import BatchEnded, RecordsProcessed, StoreReport
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.idle import IdleClocks, Step
@@ -187,3 +187,19 @@ def test_the_inputs_of_a_chain_of_joins_share_a_clock() -> None:
     idle.batch_ended(batch(join_0_right=70_000), now_ms=50_000)
 
     assert [step.time_ms for step in idle.take_due(50_000, has_read_all)] == [70_000]
+
+
+def test_records_of_an_open_batch_keep_topics_from_being_idle() -> None:
+    idle = clocks()
+    idle.batch_ended(batch(aggregate_0=7_000), now_ms=50_000)
+    idle.processed(processed(records=3), now_ms=60_000)
+
+    assert idle.take_due(60_000 + PACE_MS - 1, has_read_all) == ()
+    idle.processed(processed(records=0), now_ms=63_000)
+    assert idle.take_due(60_000 + PACE_MS, has_read_all) == (Step("aggregate-0", 7_000 + PACE_MS),)
+
+
+def processed(records: int) -> RecordsProcessed:
+    return RecordsProcessed(
+        at_ms=0, query="stateful-0", records_in=records, records_out=0, duration_ms=1_000, positions={}
+    )

@@ -21,6 +21,8 @@ from lsql_runner.events.processor import (
     Partition,
     ProgramPlanned,
     QueryDied,
+    QueryUse,
+    RecordsProcessed,
     StateChanged,
     StoreReport,
     TopicUse,
@@ -101,6 +103,42 @@ class TestState:
         )
 
         assert status.last_error == QUERY_FAILED
+
+
+class TestModes:
+    planned = ProgramPlanned(
+        at_ms=0,
+        topics=(),
+        stores=(),
+        generation=1,
+        stateful=True,
+        queries=(QueryUse("a", "real_time"), QueryUse("b", "continuous")),
+    )
+
+    def processed(self, records_in: int, at_ms: int = 7) -> RecordsProcessed:
+        return RecordsProcessed(
+            at_ms=at_ms, query="a", records_in=records_in, records_out=2, duration_ms=1_000, positions={P0: 30}
+        )
+
+    def modes(self, *events: Event) -> list[str]:
+        return [query.mode for query in fold(self.planned, *events).queries]
+
+    def test_a_query_in_real_time_changes_to_batches_and_back(self) -> None:
+        assert self.modes() == ["real_time", "continuous"]
+        assert self.modes(batch(1, "a"), batch(2, "b")) == ["batches", "continuous"]
+        assert self.modes(batch(1, "a"), self.processed(3)) == ["real_time", "continuous"]
+        assert self.modes(batch(1, "a", in_real_time=True)) == ["real_time", "continuous"]
+
+    def test_records_count_before_their_batch_ends(self) -> None:
+        status = fold(self.planned, self.processed(3), self.processed(4))
+
+        assert (status.records_in, status.records_out, status.batches) == (7, 4, 0)
+        assert status.positions["a"] == {P0: 30}
+
+    def test_only_records_are_progress(self) -> None:
+        status = fold(self.planned, self.processed(3, at_ms=7), self.processed(0, at_ms=9))
+
+        assert status.progress_at_ms == 7
 
 
 class TestOffsets:

@@ -58,6 +58,7 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
             "continuous": status.continuous,
             "topics": status.topics,
             "sinks": status.sinks,
+            "queries": status.queries,
             "offsets": _offsets(status),
             "lag": status.lag,
             "records_in": status.records_in,
@@ -207,7 +208,7 @@ def _standby(seen: LeadershipView) -> StandbyReport:
 
 
 def _offsets(status: Status) -> list[Offsets]:
-    positions, lags = status.committed, status.lags
+    positions, lags = status.reached, status.lags
     partitions = sorted(positions.keys() | status.ends.keys(), key=lambda p: (p.topic, p.partition))
     return [
         Offsets(

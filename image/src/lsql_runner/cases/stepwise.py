@@ -34,11 +34,11 @@ class StepwiseRun:
         self._jvm_gone = jvm_gone
 
     def read_to(self, ends: Mapping[Partition, int]) -> LsqlError | None:
-        """Wait until every query has read to the ends and written the results."""
+        """Wait until every query has read to the ends. After the next pause it has written the results, too."""
 
         def has_read(status: Status) -> bool:
-            committed = status.committed
-            return status.state is State.RUNNING and all(committed.get(place, 0) >= end for place, end in ends.items())
+            reached = status.reached
+            return status.state is State.RUNNING and all(reached.get(place, 0) >= end for place, end in ends.items())
 
         return self._until(has_read, "read-input")
 

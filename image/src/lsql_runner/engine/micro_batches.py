@@ -22,7 +22,7 @@ from lsql_runner.compile.queries import compile_query, share_frames
 from lsql_runner.compile.sink_rows import sink_rows
 from lsql_runner.engine.emission import output_mode, tune_emission
 from lsql_runner.engine.port import Job, Sinks, qualified_name
-from lsql_runner.engine.progress import batch_ended
+from lsql_runner.engine.progress import OpenBatch, batch_ended
 from lsql_runner.engine.retention import tune_retention
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.sink_failures import sink_error
@@ -164,7 +164,10 @@ class BatchReports:
     def __init__(self, spark: SparkSession, job: Job) -> None:
         self._stores = {query.name: tuple(store.name for store in query_stores(query)) for query in job.plan.queries}
         self._on_batch: Callable[[BatchEnded], None] = job.on_batch
+        self._on_processed = job.on_processed
         self._seen: dict[str, int] = {}
+        self._open: dict[tuple[str, int], OpenBatch] = {}
+        """By name of the query and id of the batch: Spark reports the end of a batch when the next one may be open."""
         self._lock = Lock()
         gateway = spark.sparkContext._gateway
         assert gateway is not None
@@ -180,19 +183,29 @@ class BatchReports:
         del self._listener
 
     def accept(self, report: str) -> None:
-        """Emit the event of a batch, unless it was emitted before. Takes the JSON of a StreamingQueryProgress.
+        """Emit the event of a batch, unless it was emitted before. Takes the JSON of a StreamingQueryProgress, or the
+        report of an open batch.
 
-        The JVM calls it after each batch.
+        The JVM calls it after each batch, and each second while a batch is open.
         """
         progress = json.loads(report)
-        ended = batch_ended(progress, self._stores.get(progress["name"], ()))
+        name = progress["name"]
+        if "openBatch" in progress:
+            batch = (name, int(progress["openBatch"]))
+            with self._lock:
+                if batch[1] > self._seen.get(name, -1):
+                    before = self._open.get(batch, OpenBatch())
+                    self._open[batch], processed = before.after(progress, round(time.time() * 1000))
+                    self._on_processed(processed)
+            return
+        ended = batch_ended(progress, self._stores.get(name, ()))
         if ended is None:
             return
         # The lock is held during the callback, which may read the batch again: a stop waits for it.
         with self._lock:
             if ended.batch_id > self._seen.get(ended.query, -1):
                 self._seen[ended.query] = ended.batch_id
-                self._on_batch(ended)
+                self._on_batch(self._open.pop((name, ended.batch_id), OpenBatch()).without(ended))
 
     class Java:
         implements = ("java.util.function.Consumer",)

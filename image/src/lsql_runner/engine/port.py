@@ -13,7 +13,7 @@ from typing import Protocol
 
 from lsql_runner.config.sink_connection import SinkConnection
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.kafka.connection import KafkaConnection
@@ -112,6 +112,8 @@ class Job:
     """The folder of the checkpoints; a query has `<checkpoints>/<query>/`."""
     on_batch: Callable[[BatchEnded], None]
     """Called after each batch, from a thread of the engine."""
+    on_processed: Callable[[RecordsProcessed], None] = lambda _: None
+    """Called each second in which a query in real time has processed records, from a thread of the engine."""
     state_partitions: int = 1
     """Into how many partitions new state of each operator is divided. State in a checkpoint keeps its partitions."""
     registry: RegistryConnection | None = None

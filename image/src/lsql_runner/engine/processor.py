@@ -30,7 +30,7 @@ from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.cluster import read_cluster
-from lsql_runner.engine.port import Job
+from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
 from lsql_runner.engine.run_all import run_all
@@ -252,8 +252,10 @@ class SparkEngine:
         return times
 
     def advance(self, clock: str, time_ms: int) -> None:
+        assert self._job is not None
         advance(clock, time_ms)
-        java_class(BATCH_TRIGGER).wakeAll()
+        clocks = {of_query.name: query.name for query in self._job.plan.queries if (of_query := clock_of(query))}
+        java_class(BATCH_TRIGGER).wakeAll(qualified_name(self._options.app_id, clocks.get(clock, "")))
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""

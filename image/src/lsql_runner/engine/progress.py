@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 from lsql_runner.compile.metric_names import ERRORS_METRIC, EVENT_TIME_METRIC, LATE_METRIC, OUTPUT_METRIC
 from lsql_runner.compile.ticks import TICKS
-from lsql_runner.events.batches import BatchEnded, FailureAction, FailureCount, Partition, StoreReport
+from lsql_runner.events.batches import (
+    BatchEnded,
+    FailureAction,
+    FailureCount,
+    Partition,
+    RecordsProcessed,
+    StoreReport,
+)
 
 
 def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded | None:
@@ -30,11 +38,13 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     duration = int(progress["batchDuration"])
     metrics = progress.get("observedMetrics") or {}
     observed = metrics.get(OUTPUT_METRIC) or {}
+    processed = sum(_source_metric(source, "processedRecords") for source in progress["sources"])
     return BatchEnded(
         at_ms=started_ms + duration,
         query=str(progress["name"]),
         batch_id=int(progress["batchId"]),
-        records_in=int(progress["numInputRows"]) - _ticks(progress["sources"]),
+        records_in=int(progress["numInputRows"]) - _ticks(progress["sources"]) + processed,
+        in_real_time=processed > 0,
         records_out=int(observed.get("records", 0)),
         duration_ms=max(0, duration - waited_ms),
         phases_ms=phases,
@@ -52,9 +62,44 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     )
 
 
+@dataclass(frozen=True, slots=True)
+class OpenBatch:
+    """What a query has reported of an open batch."""
+
+    records_in: int = 0
+    records_out: int = 0
+    at_ms: int | None = None
+
+    def after(self, report: dict[str, Any], now_ms: int) -> tuple[OpenBatch, RecordsProcessed]:
+        """The batch after a report, and the event with the records since the last one.
+
+        Args:
+            report: the JSON of `RealTime.Report` in the JVM, with totals of the batch.
+            now_ms: the wall clock.
+        """
+        after = OpenBatch(int(report["recordsIn"]), int(report["recordsOut"]), now_ms)
+        return after, RecordsProcessed(
+            at_ms=now_ms,
+            query=str(report["name"]),
+            records_in=after.records_in - self.records_in,
+            records_out=after.records_out - self.records_out,
+            duration_ms=0 if self.at_ms is None else now_ms - self.at_ms,
+            positions=_offsets(report["positions"]),
+        )
+
+    def without(self, ended: BatchEnded) -> BatchEnded:
+        """The event of the batch without the records that were reported while it was open."""
+        return replace(
+            ended,
+            records_in=max(0, ended.records_in - self.records_in),
+            records_out=max(0, ended.records_out - self.records_out),
+        )
+
+
 def _source_metric(source: dict[str, Any], name: str) -> int:
     """A metric of TOPIC_SOURCE. `waitedMs`: the time that the query waited for records before the batch, which Spark
     counts as part of the batch. `futureRecords`: the records that are too far in the future to advance the event time.
+    `processedRecords`: the records that were processed before the batch, as they arrived.
     """
     return int((source.get("metrics") or {}).get(name, 0))
 

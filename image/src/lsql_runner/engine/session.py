@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.limits import cores
 from lsql_runner.engine.cluster import start_master
-from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM
+from lsql_runner.jvm.java_entries import ABSTRACT_FILE_SYSTEM, EXTENSIONS, FILE_SYSTEM, SHUFFLE_MANAGER
 from lsql_runner.jvm.java_names import remember_java_names
 from lsql_runner.jvm.workers import Workers, driver_settings
 from lsql_runner.plan.queries import MAX_CONTINUOUS_READS
@@ -31,6 +31,7 @@ _FIXED = {
     "spark.sql.icu.caseMappings.enabled": "false",
     # It removes the topics of a condition that is never true: a continuous query would not read them.
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PruneFilters",
+    "spark.shuffle.manager": SHUFFLE_MANAGER,
     # State stores: these settings cannot be changed for an existing checkpoint.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -70,3 +70,20 @@ class BatchEnded:
     """Records that are too far in the future to advance the event time."""
     failed_records: tuple[FailureCount, ...] = ()
     """Records whose errors did not stop the query."""
+    in_real_time: bool = False
+    """Its records were processed as they arrived."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsProcessed:
+    """A query has processed records as they arrived. Its positions are not in the checkpoint before its batch ends.
+
+    The records are those since the last event of the query; they do not count in the `BatchEnded` of the batch.
+    """
+
+    at_ms: int
+    query: str
+    records_in: int
+    records_out: int
+    duration_ms: int
+    positions: dict[Partition, int]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lsql_runner.errors import ErrorReport
 from lsql_runner.events.audit import Audited
-from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
+from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed, StoreReport
 from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.memory import MemoryMeasured, VolumeMeasured
 from lsql_runner.events.state import State
@@ -17,6 +18,7 @@ __all__ = [
     "BatchEnded",
     "MemoryMeasured",
     "Partition",
+    "RecordsProcessed",
     "ScalingDecided",
     "StoreReport",
     "VolumeMeasured",
@@ -129,6 +131,20 @@ class SinkUse:
     url: str
 
 
+QueryMode = Literal["continuous", "real_time", "batches"]
+"""`continuous`: without state, each record when it arrives. `real_time`: with state, each record when it arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryUse:
+    """How a query of the program processes its records."""
+
+    name: str
+    mode: QueryMode
+    only_in_batches: str | None = None
+    """What its INSERT has that only batches process, if it keeps state."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramPlanned:
     """The program was planned for its topics."""
@@ -144,6 +160,7 @@ class ProgramPlanned:
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the next offset to read of each source partition."""
     sinks: tuple[SinkUse, ...] = ()
+    queries: tuple[QueryUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +182,7 @@ class WarningRaised:
 Event = (
     StateChanged
     | BatchEnded
+    | RecordsProcessed
     | LateRecordsDropped
     | LagMeasured
     | BrokerLost

@@ -107,6 +107,7 @@ CONDITIONAL_FILE_MANAGER: Final = f"{PACKAGE}.fs.ConditionalFileManager"
 TOPIC_SINK: Final = f"{PACKAGE}.connector.TopicSink"
 TOPIC_SOURCE: Final = f"{PACKAGE}.connector.TopicSource"
 SSL_ENGINE_FACTORY: Final = f"{PACKAGE}.tls.PemSslEngineFactory"
+SHUFFLE_MANAGER: Final = f"{PACKAGE}.realtime.RowExchangeManager"
 REGISTRY_PLUGIN: Final = f"{PACKAGE}.registry.RegistryPlugin"
 MARK_PLUGIN: Final = f"{PACKAGE}.marks.MarkPlugin"
 """The values of `spark.plugins` of a session whose tasks run on workers."""
@@ -114,7 +115,7 @@ MARK_PLUGIN: Final = f"{PACKAGE}.marks.MarkPlugin"
 SETTING_VALUES: Final = frozenset(
     {
         *(EXTENSIONS, FILE_SYSTEM, ABSTRACT_FILE_SYSTEM, CONNECTOR_FILE_SYSTEM, CONDITIONAL_FILE_MANAGER),
-        *(TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY, REGISTRY_PLUGIN, MARK_PLUGIN),
+        *(TOPIC_SINK, TOPIC_SOURCE, SSL_ENGINE_FACTORY, REGISTRY_PLUGIN, MARK_PLUGIN, SHUFFLE_MANAGER),
     }
 )
 

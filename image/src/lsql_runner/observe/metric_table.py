@@ -113,6 +113,13 @@ METRICS: tuple[MetricSpec, ...] = (
         labels=("topic", "partition"),
     ),
     MetricSpec(
+        "lsql_query_mode",
+        "gauge",
+        "1 for how a query has processed its last records, 0 for the others. `continuous`, without state, and "
+        "`real_time`, with state: each record when it arrives. `batches`: a query in real time with a backlog, too.",
+        labels=("query", "mode"),
+    ),
+    MetricSpec(
         "lsql_event_time_delay_seconds",
         "gauge",
         "Time from the newest event time in a batch to the end of the batch: how fresh results are. Does not change "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatchmethod
+from typing import get_args
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -23,6 +24,8 @@ from lsql_runner.events.processor import (
     JvmGone,
     LateRecordsDropped,
     QueryDied,
+    QueryMode,
+    RecordsProcessed,
     ScalingDecided,
 )
 from lsql_runner.events.state import State
@@ -79,6 +82,11 @@ class Metrics:
             self._registry.gauges["lsql_event_time_delay_seconds"].labels(event.query).set(delay_s)
 
     @_count.register
+    def _(self, event: RecordsProcessed) -> None:
+        self._registry.counters["lsql_records_in_total"].labels(event.query).inc(event.records_in)
+        self._registry.counters["lsql_records_out_total"].labels(event.query).inc(event.records_out)
+
+    @_count.register
     def _(self, event: LateRecordsDropped) -> None:
         self._registry.counters["lsql_late_records_dropped_total"].labels(event.query).inc(event.count)
 
@@ -127,9 +135,10 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_records_in_per_second": [((), status.records_in_per_s)],
         "lsql_records_out_per_second": [((), status.records_out_per_s)],
         "lsql_lag_records": [((p.topic, str(p.partition)), lag) for p, lag in status.lags.items()],
-        "lsql_position_offset": [((p.topic, str(p.partition)), o) for p, o in status.committed.items()],
+        "lsql_position_offset": [((p.topic, str(p.partition)), o) for p, o in status.reached.items()],
         "lsql_end_offset": [((p.topic, str(p.partition)), offset) for p, offset in status.ends.items()],
         "lsql_watermark_delay_seconds": [((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()],
+        "lsql_query_mode": [((q.name, mode), mode == q.mode) for q in status.queries for mode in get_args(QueryMode)],
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],

@@ -22,7 +22,7 @@ def explain(plan: Plan) -> str:
 
 
 def _query(query: Query) -> Iterator[str]:
-    yield f"query {query.name}" + (" (keeps state)" if query.stateful else " (continuous)" if query.continuous else "")
+    yield f"query {query.name}{_mode(query)}"
     decoded = fields_read(query)
     for write in query.writes:
         yield from _write(write, decoded)
@@ -30,6 +30,13 @@ def _query(query: Query) -> Iterator[str]:
         yield f"  write {write.errors.dead_letter_topic}: dead letters of {write.topic}"
         topics = [node.schema.topic for node in nodes(write.input) if isinstance(node, ReadTopic)]
         yield f"    read {', '.join(dict.fromkeys(topics))}"
+
+
+def _mode(query: Query) -> str:
+    if query.stateful:
+        reason = "" if query.only_in_batches is None else f": {query.only_in_batches}"
+        return " (keeps state, in real time)" if query.real_time else f" (keeps state, in batches{reason})"
+    return " (continuous)" if query.continuous else ""
 
 
 def _write(write: Write, decoded: Mapping[str, DataType]) -> Iterator[str]:

@@ -66,7 +66,9 @@ def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
     for rule in RULES:
         plan = rule(plan)
     plan = with_insert_names(with_dead_letters(plan))
-    return plan if only_batches or program.settings.mode == "batch" else with_continuous_queries(plan)
+    if only_batches or program.settings.mode == "batch":
+        return plan
+    return with_continuous_queries(plan, real_time=program.settings.pace_ms is None)
 
 
 def group_queries(writes: tuple[Write, ...]) -> Plan:

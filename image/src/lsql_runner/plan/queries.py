@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Join, Project, ReadTopic, Stateful
+from lsql_runner.plan.nodes import Aggregate, Having, Join, Project, ReadTopic, Stateful
 from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.types import Struct
 
@@ -91,14 +91,19 @@ class Query:
     writes: tuple[Write, ...]
     dead_letters_of: tuple[WriteTopic, ...] = ()
     """Stateful INSERTs of other queries. This query writes the dead letters of their failed records."""
+    _: KW_ONLY
     continuous: bool = False
     """Whether the query processes each record when it arrives, instead of batches."""
+    real_time: bool = False
+    """Whether the query keeps state, and processes each record when it arrives while it has no backlog."""
 
     def __post_init__(self) -> None:
         if self.sink_write is not None and len(self.writes) > 1:
             raise InvalidPlan(f"the query {self.name} has a sink and other targets")
         if self.continuous and not self.can_be_continuous:
             raise InvalidPlan(f"the query {self.name} cannot be continuous")
+        if self.real_time and not self.can_be_real_time:
+            raise InvalidPlan(f"the query {self.name} cannot run in real time")
 
     @property
     def sink_write(self) -> WriteSink | None:
@@ -113,6 +118,25 @@ class Query:
     def can_be_continuous(self) -> bool:
         """Whether it keeps no state, writes to topics, and has a task for each topic that an INSERT reads."""
         return not self.stateful and self.sink_write is None and self.read_count <= MAX_CONTINUOUS_READS
+
+    @property
+    def only_in_batches(self) -> str | None:
+        """What a query with state has that only batches process; None if it can run in real time, or keeps no state.
+
+        In real time each record has a result in each of its groups. After a kill, as many results of a group are left
+        out as the target has.
+        """
+        if not self.stateful:
+            return None
+        if self.sink_write is not None:
+            return f"the sink {self.sink_write.target.sink}"
+        if any(write.errors.write != "fail" for write in self.writes if isinstance(write, WriteTopic)):
+            return "error.policy.write"
+        return next((reason for store in self.stores if (reason := _only_in_batches(store)) is not None), None)
+
+    @property
+    def can_be_real_time(self) -> bool:
+        return self.stateful and self.only_in_batches is None
 
     @property
     def read_count(self) -> int:
@@ -152,6 +176,21 @@ def _waits_for_watermark(store: Stateful) -> bool:
         case Aggregate():
             return store.final
     return False
+
+
+def _only_in_batches(store: Stateful) -> str | None:
+    match store:
+        case Join():
+            return "a join"
+        case Having():
+            return "HAVING"
+        case Aggregate(of_table=True):
+            return "groups of the rows of a table"
+        case Aggregate(final=True):
+            return "final results"
+        case Aggregate(is_session=True):
+            return "SESSION windows"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +248,18 @@ def with_dead_letters(plan: Plan) -> Plan:
     queries = tuple(query for query in plan.queries if query.name != DEAD_LETTERS)
     continuous = any(query.continuous for query in plan.queries if query.name == DEAD_LETTERS)
     writes = tuple(write for write in plan.topic_writes if write.stateful and write.errors.read == "dlq")
-    return Plan((*queries, Query(DEAD_LETTERS, (), writes, continuous)) if writes else queries)
+    return Plan((*queries, Query(DEAD_LETTERS, (), writes, continuous=continuous)) if writes else queries)
 
 
-def with_continuous_queries(plan: Plan) -> Plan:
-    """The plan, whose queries without state process each record when it arrives. Queries of sinks have batches."""
-    return Plan(tuple(replace(query, continuous=query.can_be_continuous) for query in plan.queries))
+def with_continuous_queries(plan: Plan, *, real_time: bool) -> Plan:
+    """The plan, whose queries process each record when it arrives, if they can. Queries of sinks have batches.
+
+    Args:
+        real_time: whether queries with state do so, too.
+    """
+    return Plan(
+        tuple(
+            replace(query, continuous=query.can_be_continuous, real_time=real_time and query.can_be_real_time)
+            for query in plan.queries
+        )
+    )

@@ -94,6 +94,19 @@ class Sink(Model):
     url: str = Field(description="The address of the server.")
 
 
+class QueryReport(Model):
+    """A query of the program: the INSERTs that are processed together."""
+
+    name: str
+    mode: Literal["continuous", "real_time", "batches"] = Field(
+        description="How it has processed its last records. continuous: without state, each record when it arrives. "
+        "real_time: with state, each record when it arrives; with a backlog it changes to batches, and back."
+    )
+    only_in_batches: str | None = Field(
+        description="What the INSERT has that is never in real time; null if it can be, or has no state."
+    )
+
+
 class ProcessorRates(Model):
     """Records per second in the last ten seconds of batches; 0 while there is nothing to read."""
 
@@ -232,6 +245,7 @@ class StreamReport(StreamSummary):
     stateful: bool
     continuous: bool = Field(description="Whether queries without state process each record when it arrives.")
     sinks: list[Sink]
+    queries: list[QueryReport]
     offsets: list[Offsets]
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")

@@ -7,7 +7,7 @@ from lsql_runner.events import processor as events
 from lsql_runner.formats.catalog import BYTES_FORMAT
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.number_types import computed
-from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.plan.topology import topology
 from lsql_runner.runtime.port import ProgramDescription, StoreInfo
@@ -95,4 +95,13 @@ def planned_event(prepared: PreparedProgram, settings: Settings, now_ms: int) ->
         warnings=prepared.warnings,
         positions={query: dict(positions) for query, positions in prepared.positions.items()},
         sinks=_sink_uses(prepared.plan, settings),
+        queries=tuple(
+            events.QueryUse(query.name, _mode(query), query.only_in_batches) for query in prepared.plan.queries
+        ),
     )
+
+
+def _mode(query: Query) -> events.QueryMode:
+    if query.continuous:
+        return "continuous"
+    return "real_time" if query.real_time else "batches"

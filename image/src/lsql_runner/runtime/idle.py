@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.batches import BatchEnded, RecordsProcessed
 from lsql_runner.events.event_clock import EventClock
 from lsql_runner.plan.clocks import QueryClock, clock_of
 from lsql_runner.plan.queries import Plan
@@ -85,6 +85,13 @@ class IdleClocks:
     def batch_ended(self, event: BatchEnded, now_ms: int) -> None:
         """Update the clocks with the event times of a micro-batch, and with whether rows wait after it."""
         self._running = [each.after(event, now_ms) if each.query == event.query else each for each in self._running]
+
+    def processed(self, event: RecordsProcessed, now_ms: int) -> None:
+        """Update the clocks with records of a query in real time."""
+        if event.records_in:
+            self._running = [
+                replace(each, since_ms=now_ms) if each.query == event.query else each for each in self._running
+            ]
 
     def take_due(self, now_ms: int, has_read_all: Callable[[str], bool]) -> tuple[Step, ...]:
         """The steps that are due, each once.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.jvm_options import memory_of_tasks
@@ -11,7 +12,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import NetworkBuffers, budget
 from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import BatchEnded, Partition
+from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
 from lsql_runner.formats.json_diagnosis import diagnose_json
 from lsql_runner.runtime.dependencies import RunDependencies
@@ -60,7 +61,7 @@ class PlanRun:
         self._clocks: IdleClocks | None = None
         self._later = prepared.later
         self._first_batches = set(prepared.first_batches)
-        self._ended: SimpleQueue[tuple[BatchEnded, int]] = SimpleQueue()
+        self._ended: SimpleQueue[tuple[BatchEnded | RecordsProcessed, int]] = SimpleQueue()
         self._reporter = PositionReporter(
             dependencies.settings,
             dependencies.brokers,
@@ -76,6 +77,7 @@ class PlanRun:
             job = job_of(
                 prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended, marking=marking
             )
+            job = replace(job, on_processed=self._processed)
             for text in self._engine.start(job):
                 machine.emit(WarningRaised(dependencies.now_ms(), text))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.monotonic_ms())
@@ -89,7 +91,11 @@ class PlanRun:
         now_ms = self._dependencies.monotonic_ms()
         with suppress(Empty):
             while True:
-                self._clocks.batch_ended(*self._ended.get_nowait())
+                event, at_ms = self._ended.get_nowait()
+                if isinstance(event, BatchEnded):
+                    self._clocks.batch_ended(event, at_ms)
+                else:
+                    self._clocks.processed(event, at_ms)
         for step in self._clocks.take_due(now_ms, self._has_read_all):
             self._engine.advance(step.clock, step.time_ms)
 
@@ -133,6 +139,11 @@ class PlanRun:
                 self._engine.stop()
         finally:
             self._reporting.close()
+
+    def _processed(self, event: RecordsProcessed) -> None:
+        self._machine.emit(event)
+        self._reporting.batch_ended()
+        self._ended.put((event, self._dependencies.monotonic_ms()))
 
     def _batch_ended(self, event: BatchEnded) -> None:
         self._machine.emit(event)

@@ -78,7 +78,7 @@ class ScalingReporter:
     def _rate_after(self, event: ProgramPlanned | WorkersChanged | BatchEnded) -> WorkerRate:
         """What is known of the rate of a worker after an event."""
         status = self._machine.status
-        position = sum(status.committed.values())
+        position = sum(status.reached.values())
         match event:
             case ProgramPlanned():
                 return self._rate.started(position)
@@ -127,7 +127,7 @@ class ScalingReporter:
             return _MEASURING
         if abs(now_ms - measured.at_ms) > self._longest_ms:  # the clock may have been set back
             return _NOT_MEASURED
-        return None if status.committed.keys() <= measured.ends.keys() else _MEASURING
+        return None if status.reached.keys() <= measured.ends.keys() else _MEASURING
 
     def _decide(self, status: Status, begin: LagMeasured, measured: LagMeasured, now_ms: int) -> None:
         limits = self._limits(status, now_ms)
@@ -192,7 +192,7 @@ class ScalingReporter:
 
 def _partitions(status: Status) -> int:
     """Of the largest source topic."""
-    return max(Counter(place.topic for place in status.committed).values(), default=1)
+    return max(Counter(place.topic for place in status.reached).values(), default=1)
 
 
 def _catch_up_s(lag: int, spare: float) -> float | None:

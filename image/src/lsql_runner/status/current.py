@@ -21,6 +21,9 @@ from lsql_runner.events.processor import (
     Partition,
     ProgramPlanned,
     QueryDied,
+    QueryMode,
+    QueryUse,
+    RecordsProcessed,
     ScalingDecided,
     StateChanged,
     VolumeMeasured,
@@ -73,14 +76,40 @@ def _(event: BatchEnded, status: Status) -> Status:
         batches=status.batches + 1,
         last_batch=event,
         positions=positions,
+        saved_positions=status.saved_positions | {event.query: event.positions},
         ends=_ends(status.ends, positions),
         stores=status.stores | {event.query: {store.name: store for store in event.stores}},
         watermarks_ms=watermarks,
         input_times_ms=status.input_times_ms | {event.query: inputs | newest},
         ticked_ms=status.ticked_ms if event.ticked_ms is None else status.ticked_ms | {event.query: event.ticked_ms},
+        queries=_with_mode(status, event.query, "real_time" if event.in_real_time else "batches")
+        if event.records_in
+        else status.queries,
         progress_at_ms=event.at_ms,
     )
     return replace(after, lag_at_progress=after.lag)
+
+
+@status_after.register
+def _(event: RecordsProcessed, status: Status) -> Status:
+    positions = status.positions | {event.query: event.positions}
+    after = replace(
+        status,
+        records_in=status.records_in + event.records_in,
+        records_out=status.records_out + event.records_out,
+        rates=status.rates | {event.query: status.rates.get(event.query, Rates()).after(event)},
+        positions=positions,
+        ends=_ends(status.ends, positions),
+        queries=_with_mode(status, event.query, "real_time"),
+    )
+    return replace(after, progress_at_ms=event.at_ms, lag_at_progress=after.lag) if event.records_in else after
+
+
+def _with_mode(status: Status, name: str, mode: QueryMode) -> tuple[QueryUse, ...]:
+    """The queries of a status after records that a query has not processed continuously."""
+    return tuple(
+        replace(each, mode=mode) if each.name == name and each.mode != "continuous" else each for each in status.queries
+    )
 
 
 def _ends(measured: dict[Partition, int], positions: dict[str, dict[Partition, int]]) -> dict[Partition, int]:
@@ -142,9 +171,11 @@ def _(event: ProgramPlanned, status: Status) -> Status:
     return replace(
         status,
         positions=event.positions,
+        saved_positions=event.positions,
         ends=_ends(status.ends, event.positions),
         topics=event.topics,
         sinks=event.sinks,
+        queries=event.queries,
         generation=event.generation,
         stateful=event.stateful,
         continuous=event.continuous,

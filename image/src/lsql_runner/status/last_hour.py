@@ -8,7 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Lock
 
-from lsql_runner.events.processor import BatchEnded, Event, MemoryMeasured, VolumeMeasured, WorkersChanged
+from lsql_runner.events.processor import (
+    BatchEnded,
+    Event,
+    MemoryMeasured,
+    RecordsProcessed,
+    VolumeMeasured,
+    WorkersChanged,
+)
 from lsql_runner.status.model import Status
 from lsql_runner.status.rates import RecordsOverTime
 
@@ -68,6 +75,7 @@ class LastHour:
             if isinstance(event, BatchEnded):
                 interval.batches += 1
                 interval.batches_ms += event.duration_ms
+            if isinstance(event, BatchEnded | RecordsProcessed):
                 self._spread(status.rates[event.query].last)
 
     def samples(self, now_ms: int) -> tuple[Sample, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lsql_runner.errors import ErrorReport
@@ -11,6 +12,7 @@ from lsql_runner.events.processor import (
     BatchEnded,
     MemoryMeasured,
     Partition,
+    QueryUse,
     ScalingDecided,
     SinkUse,
     StoreReport,
@@ -41,6 +43,8 @@ class Status:
     continuous: bool = False
     topics: tuple[TopicUse, ...] = ()
     sinks: tuple[SinkUse, ...] = ()
+    queries: tuple[QueryUse, ...] = ()
+    """How each query has processed its last records."""
     warnings: tuple[str, ...] = ()
     records_in: int = 0
     records_out: int = 0
@@ -54,6 +58,8 @@ class Status:
     last_batch: BatchEnded | None = None
     positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
     """By query: the queries of a program may be at different offsets of the same topic."""
+    saved_positions: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    """By query: the positions in its checkpoint, which are behind while its batch is open."""
     ends: dict[Partition, int] = field(default_factory=dict)
     stores: dict[str, dict[str, StoreReport]] = field(default_factory=dict)
     """By query, then by the name of the store."""
@@ -111,19 +117,28 @@ class Status:
         return sum(records for key, records in self.failed_records.items() if key[0] == action)
 
     @property
+    def reached(self) -> dict[Partition, int]:
+        """By partition: the lowest position of all queries."""
+        return _lowest(self.positions)
+
+    @property
     def committed(self) -> dict[Partition, int]:
-        """By partition: the lowest position of all queries, which is the one to commit."""
-        least: dict[Partition, int] = {}
-        for positions in self.positions.values():
-            for partition, offset in positions.items():
-                least[partition] = min(offset, least.get(partition, offset))
-        return least
+        """By partition: the lowest position in the checkpoints of all queries, which is the one to commit."""
+        return _lowest(self.saved_positions)
 
     @property
     def lags(self) -> dict[Partition, int]:
         """By source partition: the records between position and end. Partitions without a known end are left out."""
-        return {p: max(0, self.ends[p] - offset) for p, offset in self.committed.items() if p in self.ends}
+        return {p: max(0, self.ends[p] - offset) for p, offset in self.reached.items() if p in self.ends}
 
     @property
     def lag(self) -> int:
         return sum(self.lags.values())
+
+
+def _lowest(of_queries: Mapping[str, Mapping[Partition, int]]) -> dict[Partition, int]:
+    lowest: dict[Partition, int] = {}
+    for positions in of_queries.values():
+        for partition, offset in positions.items():
+            lowest[partition] = min(offset, lowest.get(partition, offset))
+    return lowest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.batches import BatchEnded, RecordsProcessed
 
 WINDOW_MS = 10_000
 """The rate covers this time before the end of the last batch; it becomes zero this long after it, without lag."""
@@ -33,8 +33,8 @@ class Rates:
 
     spans: tuple[RecordsOverTime, ...] = ()
 
-    def after(self, event: BatchEnded) -> Rates:
-        """The rates after the next batch of the query."""
+    def after(self, event: BatchEnded | RecordsProcessed) -> Rates:
+        """The rates after the next records of the query."""
         start_ms = event.at_ms - max(event.duration_ms, 1)
         if self.spans and event.at_ms - self.end_ms <= WINDOW_MS:  # a longer wait was idle time
             start_ms = min(start_ms, self.end_ms)

@@ -1,6 +1,7 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.realtime.RealTime;
 import java.util.function.Consumer;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
 
@@ -18,9 +19,10 @@ public final class BatchListener extends StreamingQueryListener {
 
     private final transient Consumer<String> reports; // the listener is not sent anywhere
 
-    /** @param reports takes the JSON of a StreamingQueryProgress. */
+    /** @param reports takes the JSON of a StreamingQueryProgress, and reports of {@link RealTime}. */
     public BatchListener(Consumer<String> reports) {
         this.reports = reports;
+        RealTime.reportTo(reports);
     }
 
     @Override

@@ -2,6 +2,7 @@ package com.lsqlrunner.batch;
 
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.errors.Unchecked;
+import com.lsqlrunner.realtime.RealTime;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,6 +50,10 @@ public final class BatchTrigger {
     private boolean hasUnreadRecords;
     private long lastBatchNanos;
     private boolean stopping;
+    private RealTime realTime;
+
+    /** The unread records of each stream after the planned batch. */
+    private final Map<Object, Long> backlogs = new HashMap<>();
 
     BatchTrigger(Duration pace, Supplier<Consumer<byte[], byte[]>> newConsumer) {
         this.pace = pace;
@@ -64,6 +69,11 @@ public final class BatchTrigger {
         return trigger;
     }
 
+    /** Lets the query process records as they arrive, while it waits. */
+    void waitIn(RealTime ofQuery) {
+        realTime = ofQuery;
+    }
+
     /** Ends the current wait of a query and prevents further ones, so that the query can be stopped. */
     public static void stop(String query) {
         BatchTrigger trigger = TRIGGERS.get(query);
@@ -72,9 +82,18 @@ public final class BatchTrigger {
         }
     }
 
-    /** Ends the wait for records of all queries, because the event time of an idle topic has been advanced. */
-    public static void wakeAll() {
-        TRIGGERS.values().forEach(BatchTrigger::wake);
+    /**
+     * Ends the wait for records of all queries, because the event time of an idle topic has been advanced.
+     *
+     * @param query whose event time it is, and whose open batch is closed
+     */
+    public static void wakeAll(String query) {
+        TRIGGERS.forEach((name, trigger) -> {
+            if (trigger.realTime != null && name.equals(query)) {
+                trigger.realTime.ask();
+            }
+            trigger.wake();
+        });
     }
 
     /** The next offsets of a query to read after the last planned batch; empty if no stream has joined. */
@@ -97,6 +116,7 @@ public final class BatchTrigger {
     synchronized void leave(Object stream) {
         positions.remove(stream);
         plannedRecords.remove(stream);
+        backlogs.remove(stream);
         if (positions.isEmpty()) {
             TRIGGERS.values().remove(this);
             if (consumer != null) {
@@ -113,13 +133,36 @@ public final class BatchTrigger {
      */
     long await(Object stream, Map<TopicPartition, Long> start) {
         long began = System.nanoTime();
-        if (mustWait(stream, start)) {
+        boolean isFirst = isFirst(stream, start);
+        if (isFirst && realTime != null && realTime.isPossible(backlog())) {
+            process();
+        } else if (isFirst && mustWait()) {
             long untilPace = lastBatchNanos + pace.toNanos() - began;
             pause(Duration.ofNanos(Math.max(hasUnreadRecords ? PAUSE.toNanos() : 0, untilPace)));
             hasUnreadRecords = false;
             waitForRecords();
         }
         return Duration.ofNanos(System.nanoTime() - began).toMillis();
+    }
+
+    private synchronized long backlog() {
+        boolean isKnown = backlogs.keySet().containsAll(positions.keySet());
+        return isKnown ? backlogs.values().stream().mapToLong(each -> each).sum() : Long.MAX_VALUE;
+    }
+
+    private void process() {
+        if (realTime.isIdle()) { // an open batch costs more than to wait
+            hasUnreadRecords = false;
+            waitForRecords();
+            if (!hasUnreadRecords) {
+                return;
+            }
+        }
+        try {
+            realTime.process();
+        } catch (InterruptedException interrupt) {
+            throw Unchecked.thrown(interrupt);
+        }
     }
 
     /**
@@ -133,13 +176,13 @@ public final class BatchTrigger {
         return 0;
     }
 
-    private synchronized boolean mustWait(Object stream, Map<TopicPartition, Long> start) {
+    private synchronized boolean isFirst(Object stream, Map<TopicPartition, Long> start) {
         positions.put(stream, start);
-        boolean isFirst = positions.keySet().iterator().next() == stream;
-        return isFirst
-                && !stopping
-                && streamsWithBacklog.isEmpty()
-                && positions.values().stream().noneMatch(Map::isEmpty);
+        return positions.keySet().iterator().next() == stream && !stopping;
+    }
+
+    private synchronized boolean mustWait() {
+        return streamsWithBacklog.isEmpty() && positions.values().stream().noneMatch(Map::isEmpty);
     }
 
     /**
@@ -157,6 +200,7 @@ public final class BatchTrigger {
             hasUnreadRecords = false;
             lastBatchNanos = System.nanoTime();
         }
+        backlogs.put(stream, size(end, latest));
         Set<TopicPartition> unread = new HashSet<>(latest.keySet());
         unread.removeIf(partition -> end.getOrDefault(partition, Long.MAX_VALUE) >= latest.get(partition));
         if (unread.isEmpty()) {
@@ -245,6 +289,9 @@ public final class BatchTrigger {
         synchronized (this) {
             stopping = true;
             notifyAll();
+        }
+        if (realTime != null) {
+            realTime.stop();
         }
         wake();
     }

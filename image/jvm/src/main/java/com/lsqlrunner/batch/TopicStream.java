@@ -1,10 +1,16 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.marks.MarkedBatch;
+import com.lsqlrunner.realtime.OpenStateStores;
+import com.lsqlrunner.realtime.OpenStream;
+import com.lsqlrunner.realtime.OpenTopic;
+import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.tick.EventTimes;
+import com.lsqlrunner.topic.KafkaOptions;
 import com.lsqlrunner.topic.OffsetRange;
 import com.lsqlrunner.topic.Positions;
 import com.lsqlrunner.topic.ShorterTopic;
+import com.lsqlrunner.topic.TopicConsumer;
 import com.lsqlrunner.topic.TopicPartitions;
 import java.time.Duration;
 import java.util.Comparator;
@@ -15,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.SparkSession;
@@ -37,12 +44,18 @@ import scala.jdk.javaapi.CollectionConverters;
  * The stream of a topic, which plans the offsets of batches. Before it looks for new records, it waits until its query
  * may begin the next batch.
  */
-public final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, ReportsSourceMetrics {
+public final class TopicStream implements MicroBatchStream, SupportsAdmissionControl, ReportsSourceMetrics, OpenStream {
     /** The metric with the time that the query waited before its batch, in milliseconds. */
     static final String WAITED = "waitedMs";
 
     /** The metric with the number of records that are too far in the future to advance the event time. */
     static final String FUTURE = "futureRecords";
+
+    /** The metric with the number of records that an open batch has processed. */
+    static final String PROCESSED = "processedRecords";
+
+    /** How long a broker waits for a record, while a batch is open. */
+    private static final int MAX_FETCH_MS = 1_000;
 
     private final CaseInsensitiveStringMap options;
     private final String log;
@@ -55,6 +68,11 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     private final List<EventTimes> eventTimes;
     private Map<TopicPartition, Long> ends = Map.of();
     private long waitedMs;
+    private Map<TopicPartition, Long> positions = Map.of();
+    private OpenTopic open;
+    private Map<TopicPartition, Long> processed = Map.of();
+    private long processedRecords;
+    private final RealTime realTime;
 
     /**
      * Joins the batches of its query.
@@ -72,16 +90,35 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         Duration pace = Duration.ofMillis(options.getLong("pace.ms", 0));
         this.eventTimes = EventTimes.begin(options.get("inputs"), options.getLong("max.future.ms", Long.MAX_VALUE));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
+        this.realTime = options.containsKey("open.ms")
+                ? RealTime.open(options.get("query"), Duration.ofMillis(options.getLong("open.ms", 0)))
+                : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
+        trigger.waitIn(realTime);
     }
 
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        Map<TopicPartition, Long> positions = Positions.of(start);
+        positions = Positions.of(start);
+        processed = Map.of();
+        processedRecords = 0;
         waitedMs = marked.isPending() ? trigger.begin(this, positions) : trigger.await(this, positions);
         ends = topic.ends(positions);
         if (!failOnDataLoss) { // else the planning of the records fails
             ShorterTopic.check(positions, ends);
+        }
+        if (realTime != null) {
+            realTime.checkPlan();
+        }
+        if (realTime != null && realTime.isClosed()) {
+            processed = realTime.ends(this);
+            processedRecords = realTime.records(this);
+            Set<TopicPartition> unread = trigger.planned(this, processed, ends);
+            eventTimes.forEach(each -> {
+                each.planned(unread);
+                realTime.limitEventTime(each.limitMs());
+            });
+            return new Positions(processed);
         }
         Offset end = new Positions(limit instanceof ReadMaxRows most ? limited(most.maxRows(), positions) : ends);
         marked.planned(start, end);
@@ -117,6 +154,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     public Map<String, String> metrics(Optional<Offset> end) {
         Map<String, String> metrics = new HashMap<>();
         metrics.put(WAITED, Long.toString(waitedMs));
+        if (processedRecords > 0) {
+            metrics.put(PROCESSED, Long.toString(processedRecords));
+        }
         long future = eventTimes.stream()
                 .mapToLong(EventTimes::takeFutureRecords)
                 .max()
@@ -130,6 +170,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     @Override
     public void stop() {
         trigger.leave(this);
+        RealTime.close(options.get("query"));
         eventTimes.forEach(EventTimes::end);
         RangeConsumers.close(name);
         topic.close();
@@ -163,6 +204,15 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     /** Checks the offsets, and divides the ranges of partitions among fewer tasks. */
     @Override
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
+        if (open != null) {
+            return open.plan();
+        }
+        if (realTime != null) {
+            OpenStateStores.use(SparkSession.active());
+        }
+        if (!processed.isEmpty() && processed.equals(Positions.of(end))) {
+            return new InputPartition[0];
+        }
         List<OffsetRange> ranges = topic.ranges(Positions.of(start), Positions.of(end));
         if (ranges.isEmpty()) {
             return new InputPartition[0];
@@ -195,7 +245,30 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
 
     @Override
     public PartitionReaderFactory createReaderFactory() {
-        return new RangeReader.Factory();
+        return open == null ? new RangeReader.Factory() : new OpenTopic.Readers();
+    }
+
+    @Override
+    public TopicConsumer newConsumer() {
+        Map<String, Object> settings = KafkaOptions.ofConsumerWithoutGroup(options.asCaseSensitiveMap());
+        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, MAX_FETCH_MS);
+        return new TopicConsumer(settings, topic.topic(), options.getOrDefault("topic.id", ""));
+    }
+
+    @Override
+    public boolean hasNewPartitions() {
+        return !topic.ends(positions).keySet().equals(positions.keySet());
+    }
+
+    @Override
+    public boolean failsOnDataLoss() {
+        return failOnDataLoss;
+    }
+
+    @Override
+    public void planFor(OpenTopic topicOfBatch) {
+        eventTimes.forEach(each -> each.planned(Set.of())); // the batch limits them when it is closed
+        open = topicOfBatch;
     }
 
     @Override

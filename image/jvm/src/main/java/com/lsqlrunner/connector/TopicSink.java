@@ -10,6 +10,8 @@ import com.lsqlrunner.delivery.SharedProducers;
 import com.lsqlrunner.delivery.TaskTransactions;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.delivery.WorkerProducers;
+import com.lsqlrunner.realtime.OpenOutput;
+import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.BatchGate;
 import com.lsqlrunner.topic.Acknowledgements;
 import com.lsqlrunner.topic.KafkaOptions;
@@ -17,8 +19,10 @@ import com.lsqlrunner.topic.RecordColumns;
 import com.lsqlrunner.topic.TopicOutput;
 import com.lsqlrunner.topic.TopicWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -110,7 +114,12 @@ public final class TopicSink implements TableProvider {
             implements Write {
         @Override
         public StreamingWrite toStreaming() {
-            return new TopicsStreamingWrite(this, TopicOutput.gate(output), TopicOutput.transactions(output));
+            TransactionalOutput all = TopicOutput.transactions(output);
+            RealTime realTime = onWorkers ? null : RealTime.of(output);
+            if (realTime != null) {
+                realTime.writeTo(new BatchOutput(this, all));
+            }
+            return new TopicsStreamingWrite(this, TopicOutput.gate(output), all, realTime);
         }
 
         @Override
@@ -136,11 +145,42 @@ public final class TopicSink implements TableProvider {
         }
     }
 
-    private record TopicsStreamingWrite(TopicsWrite write, BatchGate gate, TransactionalOutput transactions)
+    /** Writes the results of open batches. */
+    private record BatchOutput(TopicsWrite write, TransactionalOutput transactions) implements OpenOutput {
+        @Override
+        public Function<Acknowledgements, TopicWriter> open(long batch) {
+            String name = transactions == null ? Long.toString(batch) : batch + "." + transactions.open(batch);
+            return task -> write.factory(null).writer(name, () -> task);
+        }
+
+        @Override
+        public void close(long batch) {
+            if (transactions != null) {
+                transactions.closed(batch);
+            }
+        }
+
+        @Override
+        public boolean mustOpen() {
+            return transactions != null && transactions.mustOpen();
+        }
+
+        @Override
+        public Duration commitInterval() {
+            return transactions == null ? Duration.ofDays(1) : transactions.commitInterval();
+        }
+    }
+
+    private record TopicsStreamingWrite(
+            TopicsWrite write, BatchGate gate, TransactionalOutput transactions, RealTime realTime)
             implements StreamingWrite {
         @Override
         public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
-            gate.begin();
+            boolean isProcessed = realTime != null && realTime.isClosed();
+            gate.begin(isProcessed);
+            if (!isProcessed && transactions != null && transactions.mustOpen()) {
+                transactions.forgetWrittenBefore(); // else it would leave out results of later records as well
+            }
             return write.factory(transactions == null ? null : transactions.begin(info.numPartitions()));
         }
 
@@ -154,9 +194,12 @@ public final class TopicSink implements TableProvider {
             if (transactions != null) {
                 transactions.batchEnded(
                         batch,
-                        TopicWriter.records(messages),
+                        TopicWriter.records(messages) + (realTime == null ? 0 : realTime.written()),
                         TopicWriter.tasks(messages),
                         BatchTrigger.positions(write.output));
+            }
+            if (realTime != null) {
+                realTime.batchEnded();
             }
             gate.end();
         }

@@ -2,6 +2,8 @@ package com.lsqlrunner.delivery;
 
 import java.io.Serializable;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -10,9 +12,22 @@ import org.apache.kafka.common.TopicPartition;
  * @param batch its id
  * @param hasBegun whether an earlier process may have written some of its records
  * @param inserts for a query without state: its positions for each INSERT; null for a query with state
+ * @param opening of the batch, if it was open; else null
  */
-public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts) implements Serializable {
+public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts, String opening)
+        implements Serializable {
     private static final long serialVersionUID = 1L;
+
+    /** The end of the name of a batch: its id, and its opening if it was open. */
+    private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.(.*))?");
+
+    /** The batch, if it was open before: then it has begun, although Spark may not have planned it. */
+    Replay opened(Openings.Opening before) {
+        // If Spark has planned a batch that was not closed, the batch has other records than the opening.
+        return before == null || (hasBegun && !before.isClosed())
+                ? this
+                : new Replay(batch, true, inserts, before.name());
+    }
 
     /**
      * Whether the batch may write a record with this identity.
@@ -20,10 +35,17 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
      * <p>Without state, a record is written once for its source record, whose identity is unique forever. With state, a
      * batch writes one record for each group or joined pair.
      *
-     * @param ofBatch the batch that has written the record
+     * @param name the end of the name of the batch that has written the record
      */
-    boolean mayWrite(long ofBatch, long high, long low) {
-        return inserts == null ? ofBatch == batch : inserts.stream().anyMatch(insert -> insert.mayWrite(high, low));
+    boolean mayWrite(String name, long high, long low) {
+        return inserts == null ? isOfBatch(name) : inserts.stream().anyMatch(insert -> insert.mayWrite(high, low));
+    }
+
+    private boolean isOfBatch(String name) {
+        Matcher parts = NAME.matcher(name);
+        return parts.matches()
+                && Long.parseLong(parts.group(1)) == batch
+                && (parts.group(2) == null || parts.group(2).equals(opening));
     }
 
     /** Without state: the source partitions that a record with this identity may come from. */

@@ -98,7 +98,7 @@ final class TargetScan {
         ByteBuffer bytes = ByteBuffer.wrap(identity.value());
         long high = bytes.getLong();
         long low = bytes.getLong();
-        if (replay.mayWrite(batch(of.value()), high, low)) {
+        if (replay.mayWrite(nameOfBatch(of.value()), high, low)) {
             if (replay.inserts() == null) {
                 written.add(high, low);
             } else {
@@ -111,7 +111,7 @@ final class TargetScan {
         return name.length > writer.length && Arrays.equals(name, 0, writer.length, writer, 0, writer.length);
     }
 
-    private long batch(byte[] name) {
-        return Long.parseLong(new String(name, writer.length, name.length - writer.length, StandardCharsets.UTF_8));
+    private String nameOfBatch(byte[] name) {
+        return new String(name, writer.length, name.length - writer.length, StandardCharsets.UTF_8);
     }
 }

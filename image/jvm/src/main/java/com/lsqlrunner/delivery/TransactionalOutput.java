@@ -40,6 +40,10 @@ public final class TransactionalOutput implements AutoCloseable {
     private final ProducerSlots slots;
     private final TargetOffsets offsets;
     private final InsertHistory history;
+    private final Openings openings;
+
+    /** Whether an earlier process was killed while it had the batch open. */
+    private boolean wasOpen;
 
     /** Set if the tasks run in other JVMs; then the slots have no producers. */
     private WorkerTransactions workers;
@@ -57,6 +61,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param targets the topics
      * @param offsets the file with the offsets of the targets
      * @param inserts the file of {@link InsertHistory}
+     * @param opening the file of {@link Openings}
      * @param connection settings of all clients
      * @param producer settings of producers
      * @param commitInterval the longest time for which consumers of committed records wait for a record
@@ -68,6 +73,7 @@ public final class TransactionalOutput implements AutoCloseable {
             List<String> targets,
             AtomicFile offsets,
             AtomicFile inserts,
+            AtomicFile opening,
             Map<String, Object> connection,
             Map<String, Object> producer,
             Duration commitInterval,
@@ -81,6 +87,7 @@ public final class TransactionalOutput implements AutoCloseable {
         this.slots = ProducerSlots.ofBrokers(settings.writer, settings.producer);
         this.offsets = TargetOffsets.in(settings.offsets);
         this.history = InsertHistory.in(settings.inserts);
+        this.openings = new Openings(settings.opening);
     }
 
     /**
@@ -99,8 +106,14 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
-    private void start(Replay replay) {
-        batch = replay.batch();
+    private void start(Replay planned) {
+        batch = planned.batch();
+        Openings.Opening opening = openings.of(batch);
+        if (opening != null && opening.isClosed() && !planned.hasBegun()) {
+            openings.reopen(batch);
+        }
+        Replay replay = planned.opened(opening);
+        wasOpen = !planned.hasBegun() && replay.hasBegun();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
         if (known.ids() > 0 && replay.hasBegun() && offsets.of(batch) == null) {
             // The checkpoint was restored from a copy that was made before the first offsets were saved.
@@ -195,6 +208,25 @@ public final class TransactionalOutput implements AutoCloseable {
         return settings.commitInterval;
     }
 
+    /** Opens a batch before its first record; the name of the opening, which is in the headers of its records. */
+    public String open(long opened) {
+        return openings.open(opened);
+    }
+
+    /** All records of the open batch are committed. */
+    public void closed(long closed) {
+        openings.close(closed);
+    }
+
+    /**
+     * Whether the batch that an earlier process had open must be open again. Each record of that process is left out
+     * when the same group has its next result, so a batch with one result for each group would leave out too much.
+     */
+    public boolean mustOpen() {
+        WrittenRecords found = written;
+        return wasOpen && found != null && found.remaining() > 0;
+    }
+
     /** A sender for a task. */
     public RecordSender sender() {
         return TransactionalSender.of(slots, settings.commitInterval.toNanos());
@@ -231,6 +263,7 @@ public final class TransactionalOutput implements AutoCloseable {
     public void batchEnded(
             long ended, long records, Collection<TaskResult> results, Map<TopicPartition, Long> positions) {
         batch = ended + 1;
+        wasOpen = false;
         isBatchRunning = false;
         if (workers != null) {
             workers.ended(results, positions);

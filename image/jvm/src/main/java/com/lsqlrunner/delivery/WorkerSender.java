@@ -121,7 +121,7 @@ final class WorkerSender implements RecordSender {
         if (mustSearch) {
             TargetEnds ends = brokers.ends();
             EarlierRecords records =
-                    new EarlierRecords(new Replay(batch, true, null), ends.offsets(), hasAborted, Map.of());
+                    new EarlierRecords(new Replay(batch, true, null, null), ends.offsets(), hasAborted, Map.of());
             Map<TopicPartition, Long> from =
                     ofProcess == null ? tasks.from().in(ends.ids()).offsets() : ofProcess.until();
             ofAttempts = brokers.search(records, from);

@@ -6,8 +6,18 @@ public final class BatchGate {
     private boolean writing;
 
     /** Begins to write a batch. Throws an exception if the query is being stopped. */
-    public synchronized void begin() {
-        if (stopping) {
+    public void begin() {
+        begin(false);
+    }
+
+    /**
+     * Begins to write a batch.
+     *
+     * @param isProcessed whether its results are written already, so that it may also end while the query is being
+     *     stopped
+     */
+    public synchronized void begin(boolean isProcessed) {
+        if (stopping && !isProcessed) {
             throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
         }
         writing = true;

@@ -88,6 +88,11 @@ public final class EventTimes implements Serializable {
                 .orElse(Long.MAX_VALUE);
     }
 
+    /** The limit for the next batch. */
+    public long limitMs() {
+        return limitMs;
+    }
+
     /** The number of records since the last call that are too far in the future to advance the event time. */
     public long takeFutureRecords() {
         long before = countedRecords;

@@ -77,12 +77,13 @@ public final class TopicOutput {
                 targets,
                 AtomicFile.at(checkpoint + "/target-offsets"),
                 AtomicFile.at(checkpoint + "/written-inserts"),
+                AtomicFile.at(checkpoint + "/open-batch"),
                 Map.copyOf(connection),
                 Map.copyOf(KafkaOptions.of(options)),
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),
                 Integer.parseInt(options.get("tasks")),
                 Boolean.parseBoolean(options.get(ON_WORKERS)));
-        Replay replay = new Replay(batch, hasBegun, inserts == null ? null : parsed(inserts));
+        Replay replay = new Replay(batch, hasBegun, inserts == null ? null : parsed(inserts), null);
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }
 

@@ -173,7 +173,7 @@ class BatchTriggerTest {
         BatchTrigger trigger = BatchTrigger.join("aWakeEndsOneWait", "a", NO_PACE, () -> consumer);
         trigger.await("a", Map.of(A0, 0L));
 
-        BatchTrigger.wakeAll();
+        BatchTrigger.wakeAll("aWakeEndsOneWait");
 
         trigger.await("a", Map.of(A0, 0L));
         countNextPoll();

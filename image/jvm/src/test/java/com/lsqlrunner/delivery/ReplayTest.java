@@ -12,37 +12,37 @@ import org.junit.jupiter.api.Test;
 class ReplayTest {
     @Test
     void withStateABatchWritesItsOwnRecordsOnly() {
-        Replay replay = new Replay(7, true, null);
-        assertTrue(replay.mayWrite(7, 0, 0));
-        assertFalse(replay.mayWrite(6, 0, 0));
-        assertFalse(replay.mayWrite(8, 0, 0));
+        Replay replay = new Replay(7, true, null, null);
+        assertTrue(replay.mayWrite("7", 0, 0));
+        assertFalse(replay.mayWrite("6", 0, 0));
+        assertFalse(replay.mayWrite("8", 0, 0));
     }
 
     private static Replay stateless(InsertPositions... inserts) {
-        return new Replay(7, true, List.of(inserts));
+        return new Replay(7, true, List.of(inserts), null);
     }
 
     @Test
     void withoutStateABatchWritesTheRecordsFromItsPositionsOn() {
         Replay replay = stateless(new InsertPositions(0, 0, "t", Map.of(3, 10L), List.of("out")));
-        assertFalse(replay.mayWrite(7, 3, 9));
-        assertTrue(replay.mayWrite(7, 3, 10));
-        assertTrue(replay.mayWrite(2, 3, 11));
+        assertFalse(replay.mayWrite("7", 3, 9));
+        assertTrue(replay.mayWrite("7", 3, 10));
+        assertTrue(replay.mayWrite("2", 3, 11));
     }
 
     @Test
     void aPartitionWithoutAPositionBeginsAtItsFirstRecord() {
         assertTrue(stateless(new InsertPositions(0, 0, "t", Map.of(), List.of("out")))
-                .mayWrite(0, 3, 0));
+                .mayWrite("0", 3, 0));
     }
 
     @Test
     void theUpperHalfOfTheFirstLongIsTheTag() {
         for (int tag : new int[] {1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF}) {
             Replay replay = stateless(new InsertPositions(tag, 0, "t", Map.of(3, 10L), List.of("out")));
-            assertFalse(replay.mayWrite(7, (long) tag << 32 | 3, 9));
-            assertTrue(replay.mayWrite(7, (long) tag << 32 | 3, 10));
-            assertFalse(replay.mayWrite(7, (long) (tag + 1) << 32 | 3, 10));
+            assertFalse(replay.mayWrite("7", (long) tag << 32 | 3, 9));
+            assertTrue(replay.mayWrite("7", (long) tag << 32 | 3, 10));
+            assertFalse(replay.mayWrite("7", (long) (tag + 1) << 32 | 3, 10));
         }
     }
 
@@ -52,16 +52,16 @@ class ReplayTest {
         Replay replay = stateless(
                 new InsertPositions(1, 0, "long", Map.of(0, 1_000_000L), List.of("out")),
                 new InsertPositions(2, 0, "short", Map.of(0, 10L), List.of("out")));
-        assertFalse(replay.mayWrite(7, 1L << 32, 999_999));
-        assertTrue(replay.mayWrite(7, 1L << 32, 1_000_000));
-        assertTrue(replay.mayWrite(7, 2L << 32, 10));
+        assertFalse(replay.mayWrite("7", 1L << 32, 999_999));
+        assertTrue(replay.mayWrite("7", 1L << 32, 1_000_000));
+        assertTrue(replay.mayWrite("7", 2L << 32, 10));
         assertEquals(List.of(new TopicPartition("short", 0)), replay.sources(2L << 32, 1_000_000));
     }
 
     @Test
     void recordsOfAnInsertThatDoesNotExistAnyMoreAreNotWrittenAgain() {
         assertFalse(stateless(new InsertPositions(1, 0, "t", Map.of(), List.of("out")))
-                .mayWrite(7, 5L << 32, 3));
+                .mayWrite("7", 5L << 32, 3));
     }
 
     @Test
@@ -70,16 +70,16 @@ class ReplayTest {
                 new InsertPositions(0x1234_5678, 1, "a", Map.of(0, 5L), List.of("out")),
                 new InsertPositions(0x7234_5678, 0, "b", Map.of(0, 9L), List.of("out")));
         long element = (long) (0x1234_5678 ^ 300) << 32;
-        assertTrue(replay.mayWrite(7, element, 5));
-        assertFalse(replay.mayWrite(7, element, 4));
+        assertTrue(replay.mayWrite("7", element, 5));
+        assertFalse(replay.mayWrite("7", element, 4));
         assertEquals(List.of(new TopicPartition("a", 0)), replay.sources(element, 5));
     }
 
     @Test
     void theElementsOfSeveralArraysHaveNoTag() {
         Replay replay = stateless(new InsertPositions(1, 2, "a", Map.of(0, 5L), List.of("out")));
-        assertTrue(replay.mayWrite(7, 0x0BCD_EF01L << 32, 5));
-        assertFalse(replay.mayWrite(7, 0x0BCD_EF01L << 32, 4));
+        assertTrue(replay.mayWrite("7", 0x0BCD_EF01L << 32, 5));
+        assertFalse(replay.mayWrite("7", 0x0BCD_EF01L << 32, 4));
     }
 
     @Test
@@ -89,5 +89,36 @@ class ReplayTest {
         assertEquals(1, bytes[7]);
         assertEquals(-2, bytes[15]);
         assertEquals(-1, bytes[8]);
+    }
+
+    private static final Openings.Opening OPEN = new Openings.Opening("a1", false);
+    private static final Openings.Opening CLOSED = new Openings.Opening("a1", true);
+
+    @Test
+    void anOpenBatchThatSparkHasNotPlannedHasBegun() {
+        Replay replay = new Replay(7, false, null, null).opened(OPEN);
+        assertTrue(replay.hasBegun());
+        assertTrue(replay.mayWrite("7.a1", 0, 0));
+        assertFalse(replay.mayWrite("6.a1", 0, 0));
+    }
+
+    @Test
+    void theOpeningOfAnotherTimeLineIsNotFound() {
+        assertFalse(new Replay(7, false, null, null).opened(OPEN).mayWrite("7.b2", 0, 0));
+        assertFalse(new Replay(7, true, null, null).mayWrite("7.b2", 0, 0));
+    }
+
+    @Test
+    void aPlannedBatchHasTheRecordsOfItsClosedOpening() {
+        Replay replay = new Replay(7, true, null, null).opened(CLOSED);
+        assertTrue(replay.mayWrite("7.a1", 0, 0));
+        assertTrue(replay.mayWrite("7", 0, 0));
+    }
+
+    @Test
+    void aPlannedBatchHasOtherRecordsThanAnOpeningThatWasNotClosed() {
+        Replay replay = new Replay(7, true, null, null).opened(OPEN);
+        assertFalse(replay.mayWrite("7.a1", 0, 0));
+        assertTrue(replay.mayWrite("7", 0, 0));
     }
 }

@@ -25,9 +25,9 @@ class TargetScanTest {
     private static final TopicPartition P0 = new TopicPartition("t", 0);
     private static final TopicPartition P1 = new TopicPartition("t", 1);
     private static final String WRITER = "app/0123abcd/q/";
-    private static final Replay STATEFUL = new Replay(7, true, null);
+    private static final Replay STATEFUL = new Replay(7, true, null, null);
     private static final Replay STATELESS =
-            new Replay(7, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))));
+            new Replay(7, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))), null);
 
     private final Targets targets = new Targets();
 

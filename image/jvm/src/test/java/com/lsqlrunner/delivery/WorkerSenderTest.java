@@ -27,7 +27,7 @@ class WorkerSenderTest {
     private static final int NUMBER = 2;
     private static final int PRODUCER_ID = 40;
     private static final Replay STATELESS =
-            new Replay(BATCH, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))));
+            new Replay(BATCH, true, List.of(new InsertPositions(0, 0, "in", Map.of(0, 10L), List.of("out"))), null);
 
     private final WorkerProducers idle = new WorkerProducers(Duration.ofHours(1));
     private final Brokers brokers = new Brokers();

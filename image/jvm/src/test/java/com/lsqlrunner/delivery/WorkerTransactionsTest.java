@@ -20,6 +20,7 @@ class WorkerTransactionsTest {
             List.of("t"),
             AtomicFile.at("unused"),
             AtomicFile.at("unused"),
+            AtomicFile.at("unused"),
             Map.of(),
             Map.of(),
             Duration.ofMillis(100),
@@ -35,7 +36,8 @@ class WorkerTransactionsTest {
     }
 
     private void leaveOut(Map<TopicPartition, Long> ends, long count) {
-        transactions.leaveOut(new EarlierRecords(new Replay(7, true, null), Map.of(), false, Map.of()), count, ends);
+        transactions.leaveOut(
+                new EarlierRecords(new Replay(7, true, null, null), Map.of(), false, Map.of()), count, ends);
     }
 
     @Test

@@ -1,0 +1,163 @@
+package com.lsqlrunner.realtime;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.spark.TaskContext;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
+import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCheckpointInfo;
+import org.apache.spark.sql.execution.streaming.state.StateStoreIterator;
+import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics;
+import org.apache.spark.sql.internal.SQLConf;
+import scala.Option;
+import scala.collection.Iterator$;
+import scala.collection.immutable.Map$;
+import scala.runtime.BoxedUnit;
+
+/**
+ * RocksDB stores that stay open from an open batch to the batch that commits its changes. In the tasks of an open
+ * batch, a commit does nothing. The next task of Spark's scheduler that asks for the store takes it with all changes.
+ */
+public final class OpenStateStores extends RocksDBStateStoreProvider {
+    private static final Set<OpenStateStores> OPEN = ConcurrentHashMap.newKeySet();
+
+    private StateStore store;
+    private long version;
+
+    /** By folder of the state: the ids of the last committed versions, by operator and partition. */
+    private static final ConcurrentMap<String, Map<Object, String[][]>> IDS = new ConcurrentHashMap<>();
+
+    /**
+     * Lets the next plans of a query have these stores. The log of its batches, which other versions read, has the name
+     * of Spark's class.
+     */
+    public static void use(SparkSession session) {
+        session.conf().set(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), OpenStateStores.class.getName());
+    }
+
+    /** Sets the ids of the last committed versions of a query's stores. */
+    static void begin(String checkpoint, Map<Object, String[][]> ids) {
+        IDS.put(checkpoint, ids);
+    }
+
+    /** Forgets the changes of the open stores of a query. */
+    static void abort(String checkpoint) {
+        OPEN.stream()
+                .filter(each -> each.stateStoreId().checkpointRootLocation().equals(checkpoint))
+                .forEach(OpenStateStores::abort);
+    }
+
+    /** The query has ended. */
+    static void end(String checkpoint) {
+        abort(checkpoint);
+        IDS.remove(checkpoint);
+    }
+
+    private synchronized void abort() {
+        if (store != null) {
+            store.abort();
+            store = null;
+        }
+        OPEN.remove(this);
+    }
+
+    @Override
+    public StateStore getStore(long of, Option<String> id, boolean forced, boolean empty) {
+        if (OpenTask.current() != null) {
+            return opened(of, id, forced, empty);
+        }
+        StateStore taken = take(of);
+        return taken == null ? super.getStore(of, id, forced, empty) : taken;
+    }
+
+    @Override
+    public StateStore getReadStore(long of, Option<String> id) {
+        synchronized (this) {
+            if (OpenTask.current() == null && (store == null || version != of)) {
+                return super.getReadStore(of, id);
+            }
+        }
+        return opened(of, id, false, false);
+    }
+
+    @Override
+    public StateStore upgradeReadStoreToWriteStore(ReadStateStore read, long of, Option<String> id, boolean forced) {
+        if (OpenTask.current() != null) {
+            return opened(of, id, forced, false);
+        }
+        StateStore taken = take(of);
+        return taken == null ? super.upgradeReadStoreToWriteStore(read, of, id, forced) : taken;
+    }
+
+    private synchronized StateStore opened(long of, Option<String> id, boolean forced, boolean empty) {
+        if (store == null) {
+            TaskContext task = TaskContext.get();
+            TaskContext$.MODULE$.unset(); // else the store would be closed at the end of the task
+            try {
+                store = super.getStore(of, committedId(), forced, empty);
+                version = of;
+                OPEN.add(this);
+            } finally {
+                TaskContext$.MODULE$.setTaskContext(task);
+            }
+        }
+        return uncommitted(store);
+    }
+
+    private Option<String> committedId() {
+        String[][] ofOperator = IDS.get(stateStoreId().checkpointRootLocation())
+                .get(stateStoreId().operatorId());
+        return Option.apply(
+                ofOperator == null ? null : ofOperator[stateStoreId().partitionId()][0]);
+    }
+
+    private synchronized StateStore take(long of) {
+        StateStore taken = store;
+        if (taken == null) {
+            return null;
+        }
+        OPEN.remove(this);
+        store = null;
+        if (version != of) {
+            taken.abort();
+            return null;
+        }
+        TaskContext.get().addTaskCompletionListener(task -> {
+            if (!taken.hasCommitted()) {
+                taken.abort();
+            }
+        });
+        return taken;
+    }
+
+    private static StateStore uncommitted(StateStore store) {
+        return (StateStore) Proxy.newProxyInstance(
+                OpenStateStores.class.getClassLoader(),
+                new Class<?>[] {StateStore.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "commit" -> store.version() + 1;
+                    case "abort", "release" -> null;
+                    case "getStateStoreCheckpointInfo" ->
+                        new StateStoreCheckpointInfo(
+                                store.id().partitionId(), store.version() + 1, Option.empty(), Option.empty());
+                    case "hasCommitted" -> true;
+                    // The batch removes the groups whose windows have ended.
+                    case "iterator" -> new StateStoreIterator<>(Iterator$.MODULE$.empty(), () -> BoxedUnit.UNIT);
+                    case "metrics" -> new StateStoreMetrics(0, 0, Map$.MODULE$.empty(), Map$.MODULE$.empty());
+                    default -> {
+                        try {
+                            yield method.invoke(store, arguments);
+                        } catch (InvocationTargetException error) {
+                            throw error.getCause();
+                        }
+                    }
+                });
+    }
+}

@@ -1,0 +1,413 @@
+package com.lsqlrunner.realtime;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.lsqlrunner.delivery.OffsetsByTopic;
+import com.lsqlrunner.topic.Positions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
+import org.apache.spark.sql.connector.write.LogicalWriteInfoImpl;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.SerializedOffset;
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
+import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Processes the records of a query as they arrive, while it has no backlog: one {@link OpenBatch} after the other. Its
+ * query's thread calls all methods but {@link #stop}.
+ */
+public final class RealTime {
+    /** With a larger backlog, batches are faster. */
+    private static final long MOST_BACKLOG = 10_000;
+
+    /** The longest time between two checks of the topics. */
+    private static final Duration CHECK = Duration.ofSeconds(10);
+
+    /** The longest time between two checks of the backlog. */
+    private static final Duration LAG = Duration.ofSeconds(1);
+
+    /** A batch is closed when there was no record for this time: then its end delays none. */
+    private static final Duration PAUSE = Duration.ofSeconds(5);
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private static volatile Consumer<String> reports = report -> {};
+
+    /** Python keeps a thread for each thread of the JVM that has called it, for some time. */
+    private static final ExecutorService REPORTER = Executors.newSingleThreadExecutor(work -> {
+        Thread thread = new Thread(work, "reports of open batches");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private static final ConcurrentMap<String, RealTime> QUERIES = new ConcurrentHashMap<>();
+
+    private final Duration openFor;
+
+    /** Where results are written; null before a write is made, and if tasks run in other JVMs. */
+    private OpenOutput output;
+
+    private MicroBatchExecution query;
+
+    /** The plan of the next batch; null before it is made. */
+    private OpenPlan next;
+
+    private volatile OpenBatch open;
+
+    /** The batch that Spark runs next, if it has been processed. */
+    private OpenBatch closed;
+
+    private long limitMs = Long.MAX_VALUE;
+    private volatile boolean isStopping;
+
+    /** Spark has something else to do than to read records. */
+    private volatile boolean isAskedFor;
+
+    private boolean isIdle;
+
+    /** An operator that keeps rows until the end of a batch; then the query only has batches. */
+    private String blocking;
+
+    private RealTime(Duration openFor) {
+        this.openFor = openFor;
+    }
+
+    /**
+     * The real time of a query.
+     *
+     * @param openFor how long a batch is open after its first record; zero for a query that only opens a batch again
+     *     that a killed process had open
+     */
+    public static RealTime open(String query, Duration openFor) {
+        return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor));
+    }
+
+    /** The real time of a query; null for a query with batches only. */
+    public static RealTime of(String query) {
+        return QUERIES.get(query);
+    }
+
+    /** The query has ended. */
+    public static void close(String query) {
+        RealTime ended = QUERIES.remove(query);
+        if (ended != null) {
+            ended.end();
+        }
+    }
+
+    private void end() {
+        if (next != null) {
+            next.close();
+        }
+        if (closed != null) { // the query has failed before Spark has run the batch
+            closed.plan().close();
+        }
+        if (query != null) {
+            OpenStateStores.end(query.checkpointFile("state"));
+        }
+    }
+
+    /** Sets who takes reports of open batches: each second, {@link Report} as JSON. */
+    public static void reportTo(Consumer<String> consumer) {
+        reports = consumer;
+    }
+
+    /**
+     * What an open batch has processed so far.
+     *
+     * @param name of the query
+     * @param positions the next offsets to read, by topic and number of the partition
+     */
+    private record Report(
+            String name, long openBatch, long recordsIn, long recordsOut, Map<String, Map<Integer, Long>> positions) {}
+
+    private void report(OpenBatch batch) {
+        Report report = new Report(
+                query.name(), next.batch(), batch.records(), batch.written(), OffsetsByTopic.of(batch.reached()));
+        REPORTER.execute(() -> {
+            try {
+                reports.accept(JSON.writeValueAsString(report));
+            } catch (JsonProcessingException | RuntimeException lost) {
+                // The next report has the totals, and Spark's report of the batch does not count on this one.
+            }
+        });
+    }
+
+    /** Sets where results are written. */
+    public void writeTo(OpenOutput target) {
+        output = target;
+    }
+
+    /** Whether the next batch can be open. */
+    public boolean isPossible(long backlog) {
+        boolean isWanted = !openFor.isZero() && blocking == null && backlog <= MOST_BACKLOG;
+        if (isStopping || !(mustOpen() || isWanted)) {
+            return false;
+        }
+        planNext();
+        blocking = next.blocking();
+        boolean haveBegun = next.topics().keySet().stream()
+                .noneMatch(stream -> starts().getOrDefault(stream, Map.of()).isEmpty());
+        return blocking == null && haveBegun && (mustOpen() || !hasNewPartitions());
+    }
+
+    /**
+     * Fails if the query is being stopped before a batch that a killed process had open is open again: Spark must not
+     * plan it with other records.
+     */
+    public void checkPlan() {
+        if (isStopping && closed == null && mustOpen()) {
+            throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
+        }
+    }
+
+    private boolean mustOpen() {
+        if (query == null) {
+            query = query();
+            makeWrite();
+        }
+        return output != null && output.mustOpen();
+    }
+
+    /** Makes the write of a batch, which sets the output. Spark makes it when it plans its first batch. */
+    private void makeWrite() {
+        WriteToMicroBatchDataSource write = (WriteToMicroBatchDataSource) query.logicalPlan();
+        SupportsWrite table = (SupportsWrite) ((DataSourceV2Relation) write.relation()).table();
+        table.newWriteBuilder(LogicalWriteInfoImpl.apply(
+                        write.queryId(),
+                        write.query().schema(),
+                        new CaseInsensitiveStringMap(CollectionConverters.asJava(write.writeOptions())),
+                        Optional.empty(),
+                        Optional.empty()))
+                .build()
+                .toStreaming();
+    }
+
+    private void planNext() {
+        if (next != null && next.batch() != nextBatch()) {
+            next.close();
+            next = null;
+        }
+        if (next == null) {
+            next = new OpenPlan(query, nextBatch(), lastWatermarkMs());
+        }
+    }
+
+    private long nextBatch() {
+        return query.getLatestExecutionContext().batchId();
+    }
+
+    /** The watermark of the batch before the next one. */
+    private long lastWatermarkMs() {
+        return query.offsetLog()
+                .offsetSeqMetadataForBatchId(nextBatch() - 1)
+                .get()
+                .batchWatermarkMs();
+    }
+
+    /**
+     * Processes records as they arrive, and returns when Spark has to run the batch, or when there were no records for
+     * some time.
+     */
+    public void process() throws InterruptedException {
+        if (isAskedFor && !mustOpen()) {
+            isAskedFor = false;
+            return;
+        }
+        begin();
+        OpenBatch batch = open;
+        OpenPlan after = null;
+        try {
+            report(batch);
+            after = await();
+            if (mustStayOpen()) { // the query is being stopped
+                abort(batch, after);
+                return;
+            }
+            batch.close();
+            if (batch.read() > 0) {
+                output.close(next.batch());
+            }
+        } catch (Throwable failed) {
+            abort(batch, after);
+            throw failed;
+        } finally {
+            open = null;
+            isAskedFor = false;
+        }
+        isIdle = batch.read() == 0;
+        if (isIdle) {
+            OpenStateStores.abort(query.checkpointFile("state"));
+            return; // its plan is used again
+        }
+        closed = batch;
+        next = after;
+    }
+
+    private void abort(OpenBatch batch, OpenPlan after) throws InterruptedException {
+        batch.abort();
+        OpenStateStores.abort(query.checkpointFile("state"));
+        if (after != null) {
+            after.close();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private void begin() {
+        Map<Object, String[][]> ids = new HashMap<>();
+        CollectionConverters.asJava(
+                        (scala.collection.Map<Object, String[][]>) OpenPlan.hidden(query, "currentStateStoreCkptId"))
+                .forEach(ids::put);
+        OpenStateStores.begin(query.checkpointFile("state"), ids);
+        open = new OpenBatch(next, starts(), output.open(next.batch()), output.commitInterval());
+    }
+
+    private Map<OpenStream, Map<TopicPartition, Long>> starts() {
+        Map<OpenStream, Map<TopicPartition, Long>> starts = new IdentityHashMap<>();
+        CollectionConverters.asJava(query.getLatestExecutionContext().startOffsets())
+                .forEach((stream, offset) -> {
+                    if (stream instanceof OpenStream topic) {
+                        boolean isOfLog = offset instanceof SerializedOffset; // before the first batch of a process
+                        starts.put(topic, Positions.of(isOfLog ? stream.deserializeOffset(offset.json()) : offset));
+                    }
+                });
+        return starts;
+    }
+
+    /**
+     * Waits until the batch has to be closed.
+     *
+     * @return the plan of the batch after it; null if there was no time for it
+     */
+    private OpenPlan await() throws InterruptedException {
+        OpenBatch batch = open;
+        OpenPlan after = null;
+        long checked = System.nanoTime();
+        long first = 0;
+        long last = 0;
+        long read = 0;
+        while (!isStopping && !batch.hasFailed()) {
+            long now = System.nanoTime();
+            if (batch.read() > read) {
+                first = read == 0 ? now : first;
+                last = now;
+                read = batch.read();
+            }
+            boolean hasRead = read > 0;
+            boolean isDue = hasRead
+                    && (now - first >= openFor.toNanos()
+                            || now - last >= PAUSE.toNanos()
+                            || batch.lag() > MOST_BACKLOG);
+            if ((isDue || isAskedFor) && !mustStayOpen()) {
+                return after;
+            }
+            if (now - checked >= CHECK.toNanos()) {
+                checked = now;
+                if ((!hasRead || hasNewPartitions()) && !mustStayOpen()) {
+                    return after;
+                }
+            }
+            if (hasRead && after == null && now - first >= LAG.toNanos()) {
+                // The tasks do their work meanwhile.
+                after = new OpenPlan(
+                        query, next.batch() + 1, query.watermarkTracker().currentWatermark());
+            }
+            if (hasRead) {
+                report(batch);
+            }
+            batch.await(LAG);
+        }
+        return after;
+    }
+
+    private boolean hasNewPartitions() {
+        return next.topics().keySet().stream().anyMatch(OpenStream::hasNewPartitions);
+    }
+
+    /** Whether results of a killed process are not written again yet, and can still be. */
+    private boolean mustStayOpen() {
+        return mustOpen() && !open.hasFailed() && !open.hasReadAll();
+    }
+
+    private static MicroBatchExecution query() {
+        SparkSession session = SparkSession.active();
+        String id = session.sparkContext().getLocalProperty("sql.streaming.queryId");
+        return (MicroBatchExecution) ((StreamingQueryWrapper)
+                        SparkSession.getDefaultSession().get().streams().get(UUID.fromString(id)))
+                .streamingQuery();
+    }
+
+    /** Closes the open batch; Spark runs it. No batch is opened any more. */
+    public void stop() {
+        isStopping = true;
+        wake();
+    }
+
+    /** Closes the open batch soon, because Spark has something else to do than to read records. */
+    public void ask() {
+        isAskedFor = true;
+        wake();
+    }
+
+    private void wake() {
+        OpenBatch batch = open;
+        if (batch != null) {
+            batch.wake();
+        }
+    }
+
+    /** Whether the last open batch has read no record. */
+    public boolean isIdle() {
+        return isIdle;
+    }
+
+    /** Whether the batch that Spark plans has been processed. */
+    public boolean isClosed() {
+        return closed != null;
+    }
+
+    /** The number of results of the processed batch; 0 if Spark runs another one. */
+    public long written() {
+        return closed == null ? 0 : closed.written();
+    }
+
+    /** The end of the processed batch. */
+    public Map<TopicPartition, Long> ends(OpenStream stream) {
+        return closed.ends(stream);
+    }
+
+    /** The number of records of a stream that the processed batch has read. */
+    public long records(OpenStream stream) {
+        return closed.plan().topics().get(stream).records();
+    }
+
+    /** Sets the time past which the processed batch must not advance the event time. */
+    public void limitEventTime(long toMs) {
+        limitMs = Math.min(limitMs, toMs);
+    }
+
+    /** Spark has run the processed batch. */
+    public void batchEnded() {
+        if (closed != null) {
+            closed.plan().addTo(query.lastExecution().executedPlan(), limitMs);
+            closed.plan().close();
+            closed = null;
+            limitMs = Long.MAX_VALUE;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+"""Queries with state in real time: an open batch processes records as they arrive.
+
+Only a broker has a topic that waits for records, and transactions. The parts are tested in the module of the JVM.
+"""
+
+import json
+import os
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.in_process import InProcess, in_process
+from devkit.records import Record
+from devkit.runner import Runner
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def counting(source: str, target: str) -> str:
+    return f"INSERT INTO {target} SELECT STREAM user, COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1h GROUP BY user"
+
+
+def records(users: Iterable[str]) -> list[Record]:
+    now_ms = time.time_ns() // 1_000_000
+    return [Record(user.encode(), json.dumps({"user": user}).encode(), timestamp_ms=now_ms) for user in users]
+
+
+def results(broker: Broker, target: str, committed: bool = True) -> dict[str, list[int]]:
+    """The counts of each user in the order of the target's partition."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for record in broker.consume_all(target, isolation="read_committed" if committed else "read_uncommitted"):
+        value = json.loads(record.value or b"")
+        found[value["user"]].append(value["n"])
+    return found
+
+
+def feed(running: InProcess, broker: Broker, source: str, user: str, number: int) -> None:
+    """Write records one after the other, each when the one before is read."""
+    for _ in range(number):
+        read = running.status.records_in
+        broker.produce(source, records([user]))
+        running.wait_for(lambda s, read=read: s.records_in > read)  # type: ignore[misc]
+
+
+def test_each_record_has_a_result_before_its_batch_ends(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(partitions=2), topic()
+    with in_process(engine, broker.bootstrap, counting(source, target), f"rt-{source}", tmp_path) as running:
+        feed(running, broker, source, "a", 1)  # Spark's first batch makes the state
+        running.wait_for(lambda s: s.batches == 1)
+        feed(running, broker, source, "a", 5)
+        status = running.status
+
+        assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6]}
+        assert (status.batches, status.records_in, status.lag) == (1, 6, 0)
+
+
+def test_a_stop_saves_what_was_processed(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(partitions=2), topic()
+    for _ in range(2):
+        with in_process(engine, broker.bootstrap, counting(source, target), f"rt-{source}", tmp_path) as running:
+            feed(running, broker, source, "a", 4)
+
+    assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6, 7, 8]}
+
+
+def test_a_backlog_is_read_in_batches(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> None:
+    source, target = topic(partitions=2), topic()
+    with in_process(engine, broker.bootstrap, counting(source, target), f"rt-{source}", tmp_path) as running:
+        feed(running, broker, source, "a", 3)
+    broker.produce(source, records(["a"] * 30_000))
+    with in_process(engine, broker.bootstrap, counting(source, target), f"rt-{source}", tmp_path) as running:
+        running.wait_for(lambda s: s.records_in == 30_000)
+        feed(running, broker, source, "a", 2)
+
+    counts = results(broker, target)["a"]
+    assert (counts[:3], counts[-3:]) == ([1, 2, 3], [30_003, 30_004, 30_005])
+    assert len(counts) < 1_000
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_results_of_a_killed_batch_are_written_once(
+    times: int, broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """The identity of all results of a group is the same: they are told apart by their number."""
+    source, target = topic(partitions=3), topic()
+    users = [f"u{number % 7}" for number in range(90)]
+    sql = counting(source, target)
+    broker.produce(source, records(users[:10]))
+    with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        runner.read_to(10)
+        for _ in range(times):
+            broker.produce(source, records(users[10:40]))
+            runner.wait_for(lambda s: s["recordsIn"] >= 20)
+            os.kill(runner.jvm_pid(), signal.SIGKILL)
+            runner.kill()
+            broker.produce(source, records(users[40:70]))
+            runner.start()
+            runner.reach("running")
+        broker.produce(source, records(users[70:]))
+        runner.read_to(10 + times * 60 + 20)
+
+    total = users[:10] + times * users[10:70] + users[70:]
+    for committed in (True, False):
+        found = results(broker, target, committed)
+        assert {user: counts[-1] for user, counts in found.items()} == {u: total.count(u) for u in set(total)}
+        assert all(counts == sorted(set(counts)) for counts in found.values()), found
+
+
+def test_a_record_that_cannot_be_processed_is_named(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    sql = (
+        f"INSERT INTO {target} SELECT STREAM user, SUM(100 / price) AS n FROM {source} "
+        "WINDOW BY TUMBLE 1h GROUP BY user"
+    )
+    prices = [json.dumps({"user": "a", "price": price}).encode() for price in (1, 2, 4, 0)]
+    broker.produce(source, [Record(None, prices[0])])
+    with in_process(engine, broker.bootstrap, sql, f"rt-{source}", tmp_path) as running:
+        running.wait_for(lambda s: s.batches == 1)
+        for price in prices[1:]:
+            broker.produce(source, [Record(None, price)])
+        status = running.wait_for(lambda s: s.last_error is not None)
+
+    assert status.last_error is not None
+    assert status.last_error.code == "RECORD_REFUSED"
+    assert status.last_error.params["offset"] == 3
