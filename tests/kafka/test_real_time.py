@@ -117,6 +117,28 @@ def test_results_of_a_killed_batch_are_written_once(
         assert all(counts == sorted(set(counts)) for counts in found.values()), found
 
 
+def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_batches(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """The open batch of the killed process is opened again: a batch would repeat the last result of each group."""
+    source, target = topic(partitions=3), topic()
+    users = [f"u{number % 7}" for number in range(70)]
+    modes = ("auto", "batch")
+    for mode, (start, middle, end) in zip(modes, ((0, 10, 40), (40, 40, 70)), strict=True):
+        sql = f"SET processing.mode='{mode}'; {counting(source, target)}"
+        with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+            broker.produce(source, records(users[start:middle]))
+            runner.read_to(middle)
+            broker.produce(source, records(users[middle:end]))
+            runner.read_to(end)
+            if mode == "auto":
+                runner.kill()
+
+    found = results(broker, target)
+    assert {user: counts[-1] for user, counts in found.items()} == {u: users.count(u) for u in set(users)}
+    assert all(counts == sorted(set(counts)) for counts in found.values()), found
+
+
 def test_a_record_that_cannot_be_processed_is_named(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
