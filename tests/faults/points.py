@@ -93,7 +93,7 @@ POINTS = (
     ),
     Point(
         name="at-an-acknowledgement",
-        rule=Rule(class_name="com.lsqlrunner.batch.BatchAcknowledgements", method="onCompletion"),
+        rule=Rule(class_name="com.lsqlrunner.topic.BatchAcknowledgements", method="onCompletion"),
         suites=_BATCHES,
         arrival=17,
         repeats=Repeats.ALWAYS,

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from lsql_runner.container.budget import PartName
-from lsql_runner.events.processor import SinkColumn
+from lsql_runner.events.processor import QueryMode, SinkColumn
 from lsql_runner.events.state import State
 from lsql_runner.reports.model import Count, Model
 
@@ -98,7 +98,7 @@ class QueryReport(Model):
     """A query of the program: the INSERTs that are processed together."""
 
     name: str
-    mode: Literal["continuous", "real_time", "batches"] = Field(
+    mode: QueryMode = Field(
         description="How it has processed its last records. continuous: without state, each record when it arrives. "
         "real_time: with state, each record when it arrives; with a backlog it changes to batches, and back."
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from lsql_runner.config.jvm_options import memory_of_tasks
@@ -75,9 +74,14 @@ class PlanRun:
             memory = memory_of_tasks(dependencies.settings, dependencies.identity.memory or budget(None))
             buffers = buffers_of(prepared.plan, dependencies.settings, memory.heap_mib)
             job = job_of(
-                prepared, dependencies.settings, dependencies.state, buffers, self._batch_ended, marking=marking
+                prepared,
+                dependencies.settings,
+                dependencies.state,
+                buffers,
+                self._batch_ended,
+                on_processed=self._processed,
+                marking=marking,
             )
-            job = replace(job, on_processed=self._processed)
             for text in self._engine.start(job):
                 machine.emit(WarningRaised(dependencies.now_ms(), text))
             self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.monotonic_ms())
@@ -182,6 +186,7 @@ def job_of(
     buffers: NetworkBuffers,
     on_batch: Callable[[BatchEnded], None],
     *,
+    on_processed: Callable[[RecordsProcessed], None] = lambda _: None,
     marking: Marking | None = None,
 ) -> Job:
     """The engine's job for a prepared plan."""
@@ -219,6 +224,7 @@ def job_of(
         output=output,
         checkpoints=checkpoints,
         on_batch=on_batch,
+        on_processed=on_processed,
         state_partitions=prepared.state_partitions,
         registry=settings.registry,
         rocksdb=bound.rocksdb,

@@ -1,7 +1,6 @@
 package com.lsqlrunner.connector;
 
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.batch.BatchAcknowledgements;
 import com.lsqlrunner.batch.BatchTrigger;
 import com.lsqlrunner.continuous.ContinuousQuery;
 import com.lsqlrunner.continuous.ContinuousTasks;
@@ -14,6 +13,7 @@ import com.lsqlrunner.realtime.OpenOutput;
 import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.BatchGate;
 import com.lsqlrunner.topic.Acknowledgements;
+import com.lsqlrunner.topic.BatchAcknowledgements;
 import com.lsqlrunner.topic.KafkaOptions;
 import com.lsqlrunner.topic.RecordColumns;
 import com.lsqlrunner.topic.TopicOutput;

@@ -25,6 +25,8 @@ import scala.reflect.ClassTag$;
 final class OpenTask implements Runnable {
     /** What a task does with its rows. Its thread calls all methods. */
     interface Rows {
+        Duration FOREVER = Duration.ofDays(1);
+
         void accept(Object row) throws Exception;
 
         /**
@@ -43,7 +45,6 @@ final class OpenTask implements Runnable {
         default void fail() {}
     }
 
-    private static final Duration FOREVER = Duration.ofDays(1);
     private static final ThreadLocal<OpenTask> CURRENT = new ThreadLocal<>();
 
     /** Numbers that Spark's scheduler does not reach. */

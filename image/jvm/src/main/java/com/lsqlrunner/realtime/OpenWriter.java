@@ -2,18 +2,15 @@ package com.lsqlrunner.realtime;
 
 import com.lsqlrunner.delivery.RecordSender;
 import com.lsqlrunner.topic.Acknowledgements;
-import com.lsqlrunner.topic.FailedRecord;
+import com.lsqlrunner.topic.BatchAcknowledgements;
 import com.lsqlrunner.topic.TopicWriter;
 import java.time.Duration;
 import java.util.function.Function;
-import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /** Writes the results of a task of an open batch, and commits them after each interval. */
-final class OpenWriter extends Acknowledgements implements OpenTask.Rows, Callback {
-    private static final Duration FOREVER = Duration.ofDays(1);
-
+final class OpenWriter extends BatchAcknowledgements implements OpenTask.Rows {
     private final TopicWriter writer;
     private final Duration interval;
     private final Runnable hasWritten;
@@ -76,21 +73,10 @@ final class OpenWriter extends Acknowledgements implements OpenTask.Rows, Callba
     }
 
     @Override
-    public Callback sending() {
-        return this;
-    }
-
-    @Override
-    public void failed(FailedRecord record) {
-        throw new IllegalStateException("a batch counts its failed records in its plan");
-    }
-
-    @Override
     public void onCompletion(RecordMetadata metadata, Exception error) {
+        super.onCompletion(metadata, error);
         if (error == null) {
             hasWritten.run();
-        } else {
-            notWritten(error);
         }
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.lsqlrunner.batch.BatchAcknowledgements;
 import com.lsqlrunner.delivery.ProducerOwner;
 import com.lsqlrunner.delivery.RecordHeaderNames;
 import com.lsqlrunner.delivery.RecordSender;

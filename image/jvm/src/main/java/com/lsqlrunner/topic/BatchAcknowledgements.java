@@ -1,20 +1,18 @@
-package com.lsqlrunner.batch;
+package com.lsqlrunner.topic;
 
-import com.lsqlrunner.topic.Acknowledgements;
-import com.lsqlrunner.topic.FailedRecord;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /** The acknowledgements of a task of a batch: a flush of the producer waits for all of them. */
-public final class BatchAcknowledgements extends Acknowledgements implements Callback {
+public class BatchAcknowledgements extends Acknowledgements implements Callback {
 
     @Override
-    public Callback sending() {
+    public final Callback sending() {
         return this;
     }
 
     @Override
-    public void failed(FailedRecord record) {
+    public final void failed(FailedRecord record) {
         throw new IllegalStateException("a batch counts its failed records in its plan");
     }
 
