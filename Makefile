@@ -45,9 +45,9 @@ test-streams: setup ## Run the stream cases on Spark with memory sources, and co
 test-differential: setup ## Compare programs with Kafka Streams on random records for MINUTES=10 minutes
 	$(BIN)/python -m tests.differential --minutes $(or $(MINUTES),10) $(ARGS)
 
-# ALL_CASES, KILLS, SEED and GUARANTEE are read by the tests.
-test-all: test test-system ## Every test: those above, all case files on brokers, 100 random kills, an object store, lost nodes, policies, KEDA
-	ALL_CASES=1 $(PYTEST) -n $(WORKERS) --dist loadgroup tests/kafka/test_cases.py
+# THOROUGH, KILLS, SEED and GUARANTEE are read by the tests.
+test-all: export THOROUGH = 1
+test-all: test test-system ## Every test: those above with all their inputs, 100 random kills, an object store, lost nodes, policies, KEDA
 	$(MAKE) test-faults KILLS=100
 	$(MAKE) test-object-store test-nodes test-network-policy test-keda
 
@@ -76,9 +76,9 @@ test-object-store: cluster-tools image ## Run the tests of state at a URI on a r
 	@$(BIN)/python -m devkit.cluster $(PYTEST) -m object_store tests/cluster $(ARGS)
 	$(PASSED)
 
-test-nodes: cluster-tools image tools ## Run the tests in which one of two nodes loses power, on Kubernetes
+test-nodes: cluster-tools image tools ## Run the tests in which a node of Kubernetes stops, is rebooted or loses power
 	$(LAST_PASSED) $@
-	@$(BIN)/python -m devkit.cluster $(PYTEST) -m lost_node tests/cluster $(ARGS)
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -m node tests/cluster $(ARGS)
 	$(PASSED)
 
 test-network-policy: cluster-tools image tools ## Run the tests in which NetworkPolicies are enforced, on Kubernetes, by a program that is built once
@@ -99,7 +99,8 @@ test-browser: setup ## Run the tests of the pages in Chromium (from Debian; CHRO
 	$(PYTEST) -n $$(($(WORKERS) + 1)) --dist worksteal tests/browser $(ARGS)
 
 test-cluster: test-chart test-image ## Test the image and the charts, and install them on Kubernetes (KUBECONFIG, or one started here)
-	@WORKERS=$(WORKERS) $(BIN)/python -m devkit.cluster tests/cluster/run.sh $(PYTEST) $(ARGS)
+	@$(BIN)/python -m devkit.cluster $(PYTEST) -n $(WORKERS) --dist loadscope --no-loadscope-reorder \
+		-m 'not node and not object_store and not network_policy and not keda' tests/cluster $(ARGS)
 
 test-chart: tools ## Render and lint the charts with Helm 3 and 4, and test the alerts with promtool; no cluster
 	@ci/tools/prometheus.sh

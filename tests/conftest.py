@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from devkit.broker import Broker
 from devkit.goldens import Goldens
+from tests.thorough import THOROUGH
 
 # A busy machine needs longer than the 200 ms that hypothesis allows for an example; pytest-timeout limits the test.
 hypothesis.settings.register_profile("lsql", deadline=None)
@@ -57,6 +58,14 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:  # under nohup, or in the background
             # A handler, unlike SIG_IGN, is not inherited: programs that tests start have the default, as from a shell.
             signal.signal(number, lambda *_: None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before other hooks order or deselect what is left
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not THOROUGH:
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 class TopicFactory(Protocol):

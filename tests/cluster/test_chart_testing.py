@@ -15,6 +15,7 @@ TOPIC = "ct_vehicles"
 INSTALL_S = 800
 
 
+@pytest.mark.thorough  # test_accepted.py has the same files, and test_release.py starts pods
 @pytest.mark.timeout(900)
 def test_every_ci_values_file_can_be_installed(namespace: Kubectl, kafka: Broker, image: str, tmp_path: Path) -> None:
     (tmp_path / "helm").symlink_to(tool(HELMS[-1]))

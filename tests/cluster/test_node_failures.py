@@ -177,7 +177,6 @@ def test_pods_of_two_nodes_share_a_volume_and_a_lost_node_is_silent(
     await_restarted(namespace, "server")
 
 
-@pytest.mark.lost_node
 def test_a_standby_takes_over_from_a_lost_node_and_a_leader_goes_on_without_that_of_its_standby(
     own_cluster: KubernetesCluster, namespace: Kubectl, newest_helm: HelmFactory, kafka: Broker, image: str, node2: str
 ) -> None:
@@ -221,7 +220,6 @@ def test_a_standby_takes_over_from_a_lost_node_and_a_leader_goes_on_without_that
     assert pause.seconds < STANDBY_S
 
 
-@pytest.mark.lost_node
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
 def test_a_processor_without_a_standby_continues_on_another_node(
     own_cluster: KubernetesCluster,
@@ -251,7 +249,6 @@ def test_a_processor_without_a_standby_continues_on_another_node(
     assert continues_s < BUSY * PROCESSOR_S + (NOTICED_S if kind == "StatefulSet" else 0)
 
 
-@pytest.mark.lost_node
 def test_tasks_of_a_worker_whose_node_is_lost_run_on_another_worker(
     own_cluster: KubernetesCluster, namespace: Kubectl, newest_helm: HelmFactory, kafka: Broker, image: str, node2: str
 ) -> None:

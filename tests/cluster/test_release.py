@@ -204,6 +204,7 @@ class ReleaseTests:
         assert release.await_records().duplicates == 0
 
 
+@pytest.mark.thorough  # tests/chart compares what both versions render
 class TestHelm3(ReleaseTests):
     helm = "helm3"
 

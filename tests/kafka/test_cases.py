@@ -1,12 +1,11 @@
-"""Case files on a real broker: few that have each operator, format and error policy between them.
+"""Case files on a real broker: few that have each operator and format between them; the others are thorough.
 
-tests/streams runs all case files with the in-memory engine. With ALL_CASES=1, as in `make test-all`, all run here too.
+tests/streams runs all case files with the in-memory engine.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from lsql_runner.kafka.registry import RestRegistry
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, ReadTopic
 from lsql_runner.plan.queries import WriteTopic
 from lsql_runner.plan.tree import nodes
+from tests.thorough import inputs
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,13 +41,13 @@ def operator(node: PlanNode) -> str:
         case Aggregate(window=WindowSpec(kind=kind)):
             details.append(kind)
         case Join():
-            details += [node.kind, node.residual is not None, node.left.is_table, node.right.is_table]
+            details += [node.residual is not None, node.left.is_table, node.right.is_table]
     return f"{type(node).__name__} {details}"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a case shows on brokers: its operators, formats and error policies, or the error of a record."""
+    """What a case shows on brokers: its operators and formats, or the error of a record."""
 
     kinds: frozenset[str]
     queries: int
@@ -64,7 +64,7 @@ def shown_by(case: Case) -> Shown:
         for write in query.writes:
             assert isinstance(write, WriteTopic)
             kinds |= {f"write key {write.key_format.name}", f"write value {write.value_format.name}"}
-            kinds |= {f"{write.errors.read} {write.errors.write} {write.errors.late}", f"continuous {query.continuous}"}
+            kinds.add(f"continuous {query.continuous}")
             for node in nodes(write.input):
                 kinds.add(operator(node))
                 if isinstance(node, ReadTopic):
@@ -85,13 +85,11 @@ def cover(by_file: Mapping[Path, Shown]) -> list[Path]:
     return chosen
 
 
-def cases_to_run() -> list[Path]:
+def cases_on_kafka() -> list[object]:
     loaded = {path: load_case(path) for path in find_cases([ROOT / "sql-examples", ROOT / "tests/streams/cases"])}
     # Rows of sinks are not in topics; tests/sinks tests them on real servers.
     of_topics = {path: case for path, case in loaded.items() if not case.sinks}
-    if os.environ.get("ALL_CASES"):
-        return list(of_topics)
-    return cover({path: shown_by(case) for path, case in of_topics.items()})
+    return inputs(of_topics, cover({path: shown_by(case) for path, case in of_topics.items()}).__contains__)
 
 
 pytestmark = pytest.mark.timeout(120)
@@ -113,6 +111,6 @@ def kafka_cases(broker: Broker, registry: Registry, engine: SparkEngine) -> Iter
         yield KafkaCases(settings=settings, engine=engine, brokers=brokers, registry=schemas, warn=pytest.fail)
 
 
-@pytest.mark.parametrize("path", cases_to_run(), ids=name)
+@pytest.mark.parametrize("path", cases_on_kafka(), ids=name)
 def test_a_case_passes_on_kafka(path: Path, kafka_cases: KafkaCases) -> None:
     assert run_case(load_case(path), kafka_cases) == []

@@ -17,6 +17,7 @@ from devkit.runner import Runner
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.batches import Partition
 from tests.conftest import TopicFactory
+from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(200)
 
@@ -75,7 +76,7 @@ def test_records_of_a_key_keep_their_order_key_headers_and_timestamp(
     assert all(numbers == sorted(numbers) for numbers in by_key.values())
 
 
-@pytest.mark.parametrize("later", ["continuous", "batch"])
+@pytest.mark.parametrize("later", inputs(["continuous", "batch"], "continuous".__eq__))
 def test_a_kill_loses_and_repeats_nothing(broker: Broker, topic: TopicFactory, tmp_path: Path, later: str) -> None:
     source, target = topic(partitions=4), topic()
     sql = f"{CONTINUOUS} INSERT INTO {target} SELECT STREAM * FROM {source}"

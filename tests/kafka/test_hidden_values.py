@@ -69,7 +69,14 @@ KEY_PASSWORD, REGISTRY_PASSWORD, REGISTRY_KEY_PASSWORD, SINK_PASSWORD, TOKEN = (
 )
 
 
-@pytest.mark.parametrize(("policy", "level"), [("dlq", "INFO"), ("continue", "ALL"), ("fail", "ALL")])
+@pytest.mark.parametrize(
+    ("policy", "level"),
+    [
+        pytest.param("dlq", "INFO", marks=pytest.mark.thorough),
+        ("continue", "ALL"),
+        pytest.param("fail", "ALL", marks=pytest.mark.thorough),
+    ],
+)
 def test_no_output_has_a_value_or_a_credential(registry: Registry, tmp_path: Path, policy: str, level: str) -> None:
     """With brokers and a registry that need credentials, at the log level with the most lines. One INSERT uses the
     registry. Other credentials, for example of OAuth, are passed in the same way as the password of the brokers.

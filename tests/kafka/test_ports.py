@@ -7,6 +7,7 @@ import socket
 import struct
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -60,7 +61,9 @@ def test_the_api_answers_requests_to_its_names_only(runner: Runner, host: str, s
 
 
 def test_sparks_ports_answer_only_a_client_with_the_secret(runner: Runner) -> None:
-    answers = [answer(port.port) for port in listening(runner.pid) if port.is_loopback]
+    ports = [port.port for port in listening(runner.pid) if port.is_loopback]
+    with ThreadPoolExecutor() as threads:  # some never answer
+        answers = list(threads.map(answer, ports))
 
     # The port of py4j does not speak this protocol, and closes the connection.
     of_spark = [text for text in answers if text]

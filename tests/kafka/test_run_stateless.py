@@ -20,6 +20,7 @@ from devkit.records import Record
 from devkit.runner import Runner
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
+from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -324,7 +325,7 @@ def test_a_missing_topic_is_refused_with_its_position(broker: Broker, tmp_path: 
     assert runner.traces() == []
 
 
-@pytest.mark.parametrize("mode", ["batch", "continuous"])
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 def test_a_batch_that_runs_again_draws_the_same_values(
     mode: str, broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
@@ -348,7 +349,7 @@ def test_a_batch_that_runs_again_draws_the_same_values(
     assert Counter(Counter(values).values()) == {2: 5}
 
 
-@pytest.mark.parametrize("mode", ["batch", "continuous"])
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 def test_after_a_clean_restart_with_two_topics_the_offsets_of_the_target_advance(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:

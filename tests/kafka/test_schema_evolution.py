@@ -23,6 +23,7 @@ from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from lsql_runner.formats.schema_id import schema_id_of, schema_id_prefix, without_schema_id
 from tests.conftest import TopicFactory
+from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -140,6 +141,7 @@ def test_a_new_version_is_read_while_it_runs_and_a_restart_registers_nothing(
     assert registry.versions(f"{vehicles.target}-value") == registered == [1]
 
 
+@pytest.mark.parametrize("schemas", inputs(KINDS, KINDS[0].__eq__), ids=lambda schemas: schemas.type, indirect=True)
 def test_a_version_that_cannot_be_asked_for_waits_and_an_unknown_one_is_malformed(
     schemas: Schemas, vehicles: Vehicles, registry: Registry, run: Callable[[str], Any]
 ) -> None:

@@ -16,6 +16,7 @@ from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.events.state import State
 from lsql_runner.runtime import position_reporter
 from tests.conftest import TopicFactory
+from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -58,6 +59,7 @@ def write_transaction(broker: Broker, topic: str, name: str, numbers: range, com
     (producer.commit_transaction if commit else producer.abort_transaction)(30)
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 def test_aborted_records_are_not_read_with_read_committed(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -76,6 +78,7 @@ def test_aborted_records_are_not_read_with_read_committed(
     assert ids(broker, target) == [0, 1, 2, 3, 4, 9, 10, 11]
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 def test_a_partition_that_is_added_is_read(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -112,6 +115,7 @@ def test_a_topic_that_was_created_again_is_an_error(
     assert failed.reason.code == "OFFSETS_OUT_OF_RANGE"
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "batch".__eq__))
 def test_a_topic_that_was_created_again_with_more_records_is_an_error_or_read_from_its_first_record(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -177,6 +181,7 @@ def test_no_record_is_read_at_the_position_of_a_topic_that_was_deleted_and_creat
     assert ids(broker, target) == [1, 2]
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 @pytest.mark.usefixtures("without_checks")
 def test_each_record_is_read_once_of_a_topic_that_is_created_again_and_again(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
@@ -220,6 +225,7 @@ def test_state_has_no_record_from_the_position_of_a_topic_that_was_deleted_and_c
     assert ids(broker, target)[-1] == 7
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "continuous".__eq__))
 def test_a_position_of_the_group_in_an_earlier_topic_is_not_used_without_the_volume(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -246,6 +252,7 @@ def test_a_position_of_the_group_in_an_earlier_topic_is_not_used_without_the_vol
     assert ids(broker, target) == list(range(1, 8))
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "batch".__eq__))
 def test_deleted_records_are_an_error_and_skipped_on_request(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
 ) -> None:
@@ -292,6 +299,7 @@ def lose_records(broker: Broker, topic: str) -> None:
     broker.start()
 
 
+@pytest.mark.parametrize("mode", inputs(["batch", "continuous"], "batch".__eq__))
 def test_new_records_at_lost_offsets_are_not_taken_for_written_ones(
     engine: SparkEngine, tmp_path: Path, mode: str
 ) -> None:

@@ -16,6 +16,7 @@ from lsql_runner.engine.rows import TopicRecord
 from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
+from tests.thorough import examples
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
@@ -96,7 +97,7 @@ def always(batches: Batches) -> dict[WindowKey, list[Any]]:
 @example(arrived=REVERSED, size=5, restarts={0})
 @example(arrived=[Row(key="a", at_ms=5, partition=0, offset=n, value=None) for n in range(6)], size=3, restarts=set())
 @settings(
-    max_examples=7,
+    max_examples=examples(2, 7),
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -37,6 +37,7 @@ from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.repartition import repartition_state
 from lsql_runner.state.saved_state import Pinned, saved_state
 from lsql_runner.types import LONG, STRING, Field, Struct
+from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -95,7 +96,7 @@ def _value(chosen: random.Random) -> bytes | None:
     return json.dumps({"g": f"k{chosen.randrange(12)}", "a": chosen.randrange(100)}).encode()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", inputs(PROGRAMS, {"windows", "aggregate of joined tables"}.__contains__))
 def test_two_four_one_partitions_have_the_results_of_one_run(name: str, engine: MemoryEngine, tmp_path: Path) -> None:
     plan = plan_text(f"SET autocreate=true; SET error.policy.read='continue'; {PROGRAMS[name]}", CATALOG).plan
     batches = random_batches(6)

@@ -16,6 +16,7 @@ from lsql_runner.formats.catalog import Catalog
 from lsql_runner.formats.declared import declared_topics
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.queries import Plan
+from tests.thorough import examples
 
 pytestmark = pytest.mark.timeout(240)  # each example starts streaming queries
 
@@ -85,7 +86,7 @@ def results(engine: MemoryEngine, batches: Batches) -> dict[str, dict[WindowKey,
 @example(batches=[[Event("a", 0, 1)], [Event("a", 15_000, 1)], [Event("a", 9_999, 2)], [Event("a", 9_999, 3)]])
 @example(batches=[[Event("a", 30_000, 1), Event("a", 0, 2)], [Event("a", 1, 3)], [Event("a", 2, 4)]])
 @settings(
-    max_examples=7,
+    max_examples=examples(2, 7),
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -99,7 +100,7 @@ def test_windows_have_the_values_of_the_model(engine: MemoryEngine, batches: Bat
 @given(batches=several_batches)
 @example(batches=[[Event("a", 0, 1)], [Event("a", 30_000, 1)], [Event("b", 30_000, 1)], [Event("a", 19_999, 2)]])
 @settings(
-    max_examples=7,
+    max_examples=examples(2, 7),
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
