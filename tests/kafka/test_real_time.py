@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from devkit.broker import Broker
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from devkit.runner import Runner
+from devkit.waiting import wait_until
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 from tests.thorough import inputs
@@ -42,6 +43,16 @@ def results(broker: Broker, target: str, committed: bool = True) -> dict[str, li
     return found
 
 
+def await_counts(broker: Broker, target: str, users: list[str]) -> None:
+    """Wait until consumers see the count of each user: results are committed after the position has passed."""
+    expected = Counter(users)
+    wait_until(
+        lambda: {user: counts[-1] for user, counts in results(broker, target).items()} == expected,
+        f"results {expected}",
+        30,
+    )
+
+
 def feed(running: InProcess, broker: Broker, source: str, user: str, number: int) -> None:
     """Write records one after the other, each when the one before is read."""
     for _ in range(number):
@@ -58,10 +69,11 @@ def test_each_record_has_a_result_before_its_batch_ends(
         feed(running, broker, source, "a", 1)  # Spark's first batch makes the state
         running.wait_for(lambda s: s.batches == 1)
         feed(running, broker, source, "a", 5)
+        await_counts(broker, target, ["a"] * 6)
         status = running.status
 
-        assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6]}
-        assert (status.batches, status.records_in, status.lag) == (1, 6, 0)
+    assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6]}
+    assert (status.batches, status.records_in, status.lag) == (1, 6, 0)
 
 
 def test_a_stop_saves_what_was_processed(
@@ -109,12 +121,10 @@ def test_results_of_a_killed_batch_are_written_once(
             runner.start()
             runner.reach("running")
         broker.produce(source, records(users[70:]))
-        runner.read_to(10 + times * 60 + 20)
+        await_counts(broker, target, users[:10] + times * users[10:70] + users[70:])
 
-    total = users[:10] + times * users[10:70] + users[70:]
     for committed in (True, False):
         found = results(broker, target, committed)
-        assert {user: counts[-1] for user, counts in found.items()} == {u: total.count(u) for u in set(total)}
         assert all(counts == sorted(set(counts)) for counts in found.values()), found
 
 
@@ -131,12 +141,11 @@ def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_ba
             broker.produce(source, records(users[start:middle]))
             runner.read_to(middle)
             broker.produce(source, records(users[middle:end]))
-            runner.read_to(end)
+            await_counts(broker, target, users[:end])
             if mode == "auto":
                 runner.kill()
 
     found = results(broker, target)
-    assert {user: counts[-1] for user, counts in found.items()} == {u: users.count(u) for u in set(users)}
     assert all(counts == sorted(set(counts)) for counts in found.values()), found
 
 
