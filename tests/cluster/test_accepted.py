@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from devkit.cluster import KubernetesCluster
+from devkit.cluster_pods import pod
 from devkit.helm import HELMS, ROOT, Object, only_object, pod_specs, render, render_file, values_files
-from devkit.kubectl import Kubectl
+from devkit.kubectl import Kubectl, KubectlFailed
 from devkit.release_with_traffic import merged
 from tests.cluster.test_autoscaling_upgrade import WITH
 from tests.thorough import inputs
@@ -28,6 +29,11 @@ def test_the_test_cluster_defines_every_kind_of_the_chart(
 ) -> None:
     assert own_cluster.is_own
     assert undefined == ()
+
+
+def test_the_restricted_level_refuses_a_pod_that_runs_as_root(shared_namespace: Kubectl, image: str) -> None:
+    with pytest.raises(KubectlFailed, match="violates PodSecurity"):
+        shared_namespace.create(pod("root", image, "", as_root=True))
 
 
 def portable(manifest: Object) -> Object:

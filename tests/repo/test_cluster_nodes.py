@@ -1,12 +1,9 @@
 """The nodes of the test cluster share nothing but the machine, and what a node leaves behind is found."""
 
-from pathlib import Path
-
 import pytest
 
-from ci.cluster import machine, volumes
-from ci.cluster.layout import NODES, POD_RANGE
-from ci.cluster.node import pod_network
+from ci.cluster import machine
+from ci.cluster.layout import NODES
 
 RULES = [
     "*nat",
@@ -27,28 +24,6 @@ RULES = [
 )
 def test_no_two_nodes_have_the_same(attribute: str) -> None:
     assert len({getattr(node, attribute) for node in NODES}) == len(NODES)
-
-
-def test_no_cgroup_of_pods_is_below_that_of_another_node() -> None:
-    tops = [Path(node.cgroup_root) / "kubepods" for node in NODES]
-    assert not any(one.is_relative_to(other) for one in tops for other in tops if one is not other)
-
-
-@pytest.mark.parametrize("node", NODES)
-def test_packets_between_nodes_keep_the_address_of_the_pod(node: object) -> None:
-    plugin = pod_network(node)["plugins"][0]  # type: ignore[arg-type,index]
-    assert plugin["ipam"]["subnet"] == POD_RANGE
-
-
-@pytest.mark.parametrize(("modes", "nodes"), [(["ReadWriteOnce"], ["node1"]), (["ReadWriteMany"], ["node1", "node2"])])
-def test_a_volume_for_several_pods_is_on_every_node(modes: list[str], nodes: list[str]) -> None:
-    claim = {
-        "metadata": {"namespace": "a", "name": "b", "uid": "c"},
-        "spec": {"storageClassName": "local", "accessModes": modes, "resources": {"requests": {"storage": "1Gi"}}},
-    }
-    volume = volumes.persistent_volume("pvc-c", claim, Path("/volume"))
-    (term,) = volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
-    assert term["matchExpressions"][0]["values"] == nodes
 
 
 def test_only_the_rules_of_one_node_are_removed_with_it() -> None:

@@ -1,19 +1,15 @@
 """Set-up reports missing tools in one line and verifies what it installs; clones share its cache safely."""
 
 import hashlib
-import io
 import subprocess
 import sys
 import threading
-import time
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from ci.tools import cache, maven, python_packages
-from ci.tools.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,54 +53,11 @@ def test_a_complete_machine_prints_its_python(machine: Machine) -> None:
     assert machine.check() == (0, f"{sys.executable}\n", [])
 
 
-def test_a_missing_python_is_reported(machine: Machine) -> None:
-    machine.remove("python3")
-    assert machine.check() == (
-        2,
-        "",
-        [
-            (
-                "missing: Python 3.11 or newer (python3 does not run). "
-                "Install: Python (Debian 12: apt-get install python3 python3-venv)"
-            )
-        ],
-    )
-
-
 def test_an_old_python_is_reported(machine: Machine) -> None:
     machine.python("sys.version_info = (3, 9, 2)")
     code, _, [line] = machine.check()
     assert code == 2
     assert line.startswith("missing: Python 3.11 or newer (python3 is 3.9). Install: a newer Python")
-
-
-def test_a_python_without_venv_is_reported(machine: Machine) -> None:
-    machine.python("sys.modules['ensurepip'] = None; sys.version_info = (3, 11, 2)")
-    code, _, [line] = machine.check()
-    assert code == 2
-    assert line == (
-        "missing: the venv module of Python 3.11. "
-        "Install: the package python3-venv (Debian, Ubuntu: apt-get install python3.11-venv)"
-    )
-
-
-def test_a_newer_python_beside_an_old_one_is_found(machine: Machine) -> None:
-    machine.python("sys.version_info = (3, 9, 2)")
-    machine.tool("python3.12", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    assert machine.check()[0] == 0
-
-
-def test_the_requested_python_is_the_only_one_tried(machine: Machine) -> None:
-    code, _, [line] = machine.check(PYTHON="python3.99")
-    assert code == 2
-    assert "(python3.99 does not run)" in line
-
-
-def test_a_missing_jdk_is_reported(machine: Machine) -> None:
-    machine.remove("javac")
-    code, _, [line] = machine.check()
-    assert code == 2
-    assert line.startswith("missing: a JDK 17 or newer (javac does not run). Install: a JDK 17 or newer (Debian 12:")
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "9", "11.0.21", "16"])
@@ -113,27 +66,6 @@ def test_an_old_jdk_is_reported(machine: Machine, version: str) -> None:
     code, _, [line] = machine.check()
     assert code == 2
     assert line.startswith(f"missing: a JDK 17 or newer (javac is {version}). Install:")
-
-
-@pytest.mark.parametrize("version", ["17", "21.0.5", "25-ea"])
-def test_a_newer_jdk_is_accepted(machine: Machine, version: str) -> None:
-    machine.tool("javac", f"#!/bin/sh\necho javac {version}\n")
-    assert machine.check()[0] == 0
-
-
-def test_java_home_takes_precedence_as_in_maven(machine: Machine) -> None:
-    code, _, [line] = machine.check(JAVA_HOME="/nowhere")
-    assert code == 2
-    assert "(/nowhere/bin/javac does not run)" in line
-
-
-def test_a_missing_maven_is_reported(machine: Machine) -> None:
-    machine.remove("mvn")
-    code, _, [line] = machine.check()
-    assert code == 2
-    assert line == (
-        "missing: Maven (mvn is not on the PATH). Install: Maven 3.6.3 or newer (Debian: apt-get install maven)"
-    )
 
 
 def test_all_missing_tools_are_reported_at_once(machine: Machine) -> None:
@@ -162,14 +94,6 @@ def test_a_folder_of_jars_is_built_once_and_linked(clones: Path, tmp_path: Path)
     assert [jar.name for jar in (tmp_path / "venv/share/lsql-runner/jars").iterdir()] == ["a.jar"]
 
 
-def test_different_pins_use_different_folders(clones: Path, tmp_path: Path) -> None:
-    for key in ("old", "new"):
-        cache.cached_folder("jars", key, lambda folder, name=key: (folder / name).touch())  # type: ignore[misc]
-
-    assert sorted(folder.name for folder in clones.iterdir() if folder.is_dir()) == ["jars-new", "jars-old"]
-    assert (tmp_path / "venv/share/lsql-runner/jars").readlink() == clones / "jars-new"
-
-
 def test_a_build_that_fails_leaves_no_folder(clones: Path) -> None:
     def build(folder: Path) -> None:
         (folder / "half.jar").touch()
@@ -196,29 +120,10 @@ def test_concurrent_set_ups_build_once(clones: Path) -> None:
     assert len(builds) == 1
 
 
-def test_a_stamp_runs_a_step_again_only_when_its_key_changes(clones: Path) -> None:
-    ran: list[str] = []
-    for key in ("a", "a", "b"):
-        cache.stamped("step", key, lambda key=key: ran.append(key))  # type: ignore[misc]
-    assert ran == ["a", "b"]
-
-
 def test_a_step_that_fails_is_run_again(clones: Path) -> None:
     with pytest.raises(SystemExit):
         cache.stamped("step", "key", lambda: cache.run(["false"]))
     assert cache.stamped("step", "key", lambda: None)
-
-
-def test_folders_that_are_missing_are_built_in_one_call(clones: Path) -> None:
-    calls: list[list[str]] = []
-
-    def build(staging: Mapping[str, Path]) -> None:
-        calls.append(sorted(staging))
-
-    assert cache.cached_folders({"a": "1", "b": "1"}, build, lock="maven")
-    assert cache.cached_folders({"a": "1", "b": "2", "c": "1"}, build, lock="maven")
-    assert not cache.cached_folders({"a": "1", "b": "2", "c": "1"}, build, lock="maven")
-    assert calls == [["a", "b"], ["b", "c"]]
 
 
 @pytest.fixture
@@ -280,44 +185,3 @@ def test_a_shared_script_runs_the_python_of_the_checkout(
 
     assert subprocess.run([script, "works"], check=True, capture_output=True, text=True).stdout == "works\n"
     assert str(tmp_path / checkout) in script.read_text()
-
-
-def test_a_program_that_is_no_python_script_becomes_a_link(tmp_path: Path) -> None:
-    (tmp_path / "program").write_bytes(b"\x7fELF")
-    python_packages.take_script(tmp_path / "program", tmp_path / "link")
-    assert (tmp_path / "link").readlink() == tmp_path / "program"
-
-
-def test_each_step_prints_one_line() -> None:
-    output = io.StringIO()
-    with Progress(output) as progress:
-        progress.step("first", lambda: True)
-        progress.step("second", lambda: False)
-        with pytest.raises(SystemExit):
-            progress.step("third", sys.exit)
-    assert output.getvalue().splitlines() == ["  first: done in 0 s", "  second: up to date", "  third: failed"]
-
-
-class Terminal(io.StringIO):
-    """A terminal that records its output."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_shows_the_steps_that_run_and_then_only_their_results() -> None:
-    output = Terminal()
-
-    def work() -> bool:
-        deadline = time.monotonic() + 10
-        while "... download " not in output.getvalue():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        return True
-
-    with Progress(output) as progress:
-        progress.step("download (large)", work)
-
-    shown = output.getvalue().split("\x1b[K")
-    assert shown[-2].startswith("  download (large): done in ")
-    assert shown[-1] == ""

@@ -1,10 +1,6 @@
 """The plots of result files."""
 
 import json
-import os
-import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +16,9 @@ from bench.soak.check import Outcome
 from bench.soak.plan import Slot, phase
 from bench.soak.results import SoakResult
 from bench.soak.verdict import PodSample
-from ci.tools.cache import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
-LINE, POINT = "line mark", "point"
+POINT = "point"
 LOAD_RESULT = LoadResult(
     program="filter and project",
     rate=100,
@@ -112,20 +107,6 @@ def test_each_kind_has_its_files(all_plots: dict[str, str]) -> None:
     }
 
 
-def test_a_kind_without_runs_has_no_file() -> None:
-    assert plots([document("load"), document("soak"), document("throughput")]) == {}
-
-
-def test_a_plot_is_a_picture_without_scripts_and_links(all_plots: dict[str, str]) -> None:
-    for picture in all_plots.values():
-        root = ET.fromstring(picture)
-        assert (root.tag, root.get("width")) == (f"{SVG}svg", "800")
-        assert (root[0].tag, root[0].get("fill")) == (f"{SVG}rect", "white")
-        assert "<script" not in picture
-        assert "href" not in picture
-        assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", picture)
-
-
 def test_a_bar_is_the_median_of_the_runs_of_all_files() -> None:
     first = document("throughput", throughput("lsql-runner", 100_000.0), throughput("Kafka Streams", 50_000.0))
     second = document("throughput", throughput("lsql-runner", 400_000.0), throughput("lsql-runner", 300_000.0))
@@ -136,82 +117,9 @@ def test_a_bar_is_the_median_of_the_runs_of_all_files() -> None:
     assert {"filter", "lsql-runner", "Kafka Streams", "300,000", "50,000"} <= texts(picture)
 
 
-def test_runs_on_workers_are_a_plot_of_their_own() -> None:
-    workers = document("throughput", throughput("lsql-runner", 300_000.0), throughput("2 workers", 200_000.0))
-
-    picture = drawn("workers", ALL[0], workers)
-
-    assert marks(picture, "bar") == [("300,000", "filter", "one process"), ("200,000", "filter", "2 workers")]
-    assert drawn("throughput", ALL[0], workers) == drawn("throughput", ALL[0])
-
-
-def test_a_run_that_is_too_short_has_no_bar() -> None:
-    runs = [throughput("lsql-runner", None), throughput("lsql-runner", 1000.0, "other"), throughput("Flink SQL", 500.0)]
-
-    picture = drawn("throughput", document("throughput", *runs))
-
-    assert set(marks(picture, "bar")) == {("1,000", "other", "lsql-runner"), ("500", "filter", "Flink SQL")}
-    assert plots([document("throughput", runs[0])]) == {}
-
-
-def test_each_engine_and_guarantee_is_a_line() -> None:
-    streams = replace(LOAD_RESULT, engine="Kafka Streams", latencies=Latencies((1200,)), usage=Usage(0.5, (1.0,)))
-    results = document("load", streams, replace(streams, guarantee="exactly-once", rate=1_000), LOAD_RESULT)
-
-    assert set(marks(drawn("latency-filter", results))) == {
-        ("100", "9", "lsql-runner, at-least-once"),
-        ("100", "1,200", "Kafka Streams, at-least-once"),
-        ("1,000", "1,200", "Kafka Streams, exactly-once"),
-    }
-    assert set(marks(drawn("cores-filter", results))) == {
-        ("100", "0.25", "lsql-runner, at-least-once"),
-        ("100", "0.5", "Kafka Streams, at-least-once"),
-        ("1,000", "0.5", "Kafka Streams, exactly-once"),
-    }
-
-
-def test_runs_with_the_same_rate_are_one_point() -> None:
-    runs = [replace(LOAD_RESULT, latencies=Latencies((each,))) for each in (10, 30, 20)]
-
-    picture = drawn("latency-filter", document("load", *runs[:2]), document("load", runs[2]))
-
-    assert marks(picture) == [("100", "20", "lsql-runner, at-least-once")]
-
-
-def test_failed_runs_at_a_rate_are_left_out() -> None:
-    failed = replace(LOAD_RESULT, engine="Flink SQL", usage=None, failure="ended after 61 s")
-
-    assert plots([document("load", LOAD_RESULT, failed)]) == plots([document("load", LOAD_RESULT)])
-    assert plots([document("load", failed)]) == {}
-
-
-def test_settings_of_lsql_runner_are_no_settings_of_other_engines() -> None:
-    flink = replace(LOAD_RESULT, engine="Flink SQL")
-
-    assert plots([document("load", replace(flink, mode="continuous", pace="1s"))]) == plots([document("load", flink)])
-
-
-def test_a_point_of_memory_is_the_median_of_a_minute(all_plots: dict[str, str]) -> None:
-    assert marks(all_plots["performance-memory-two-windows.svg"], LINE) == [
-        ("1", "401.667", "1,000 records per second")
-    ]
-
-
 @pytest.mark.parametrize("outcome", [None, Outcome(500, lost=1), Outcome(500, wrong=1)])
 def test_a_run_that_ended_early_or_has_wrong_results_is_left_out(outcome: Outcome | None) -> None:
     assert plots([document("soak", replace(SOAK_RESULT, outcome=outcome))]) == {}
-
-
-def test_the_command_writes_the_same_plots_in_another_process(tmp_path: Path, all_plots: dict[str, str]) -> None:
-    (results := tmp_path / "a.json").write_text(json.dumps(ALL[1]), encoding="utf-8")
-    command = [sys.executable, "-m", "bench.plots", str(results), "--out", str(out := tmp_path / "new/images")]
-
-    printed = subprocess.check_output(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "7"}, text=True)
-
-    files = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
-    assert sorted(printed.split()) == sorted(str(out / name) for name in files)
-    assert len(files) == 2
-    assert files.items() <= all_plots.items()
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "no json", '{"kind": "other"}', '{"kind": "load"}'])

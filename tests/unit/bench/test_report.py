@@ -1,15 +1,10 @@
 """The tables of result files."""
 
-import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bench.latency import Latencies
 from bench.load_results import LoadResult, Usage
-from bench.report import main, page
+from bench.report import page
 
 
 def throughput(engine: str, warm: float, title: str = "filter") -> dict[str, Any]:
@@ -54,23 +49,3 @@ def test_a_run_at_a_constant_rate_is_one_line() -> None:
     assert lines[2] == (
         "| filter | 1,000 | Flink SQL | at-least-once | 5.0 | 0.25 | 100 / 120 / 130 | 500 / 990 / 999 / 1,000 |"
     )
-
-
-def test_the_document_of_a_run_has_its_settings() -> None:
-    document = replace(RESULT, mode="continuous", pace="1s", in_pod=True).document()
-
-    assert (document["mode"], document["pace"], document["in_pod"]) == ("continuous", "1s", True)
-
-
-def test_the_command_prints_the_tables_of_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written = document(RESULT.document(), kind="load")
-    (tmp_path / "a.json").write_text(json.dumps(written), encoding="utf-8")
-    assert main([str(tmp_path / "a.json")]) == 0
-    assert capsys.readouterr().out == page([written]) + "\n"
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", "no json"])
-def test_a_file_that_is_no_result_is_refused(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.json").write_text(content, encoding="utf-8")
-    assert main([str(tmp_path / "a.json")]) == 1
-    assert "failed:" in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """The observation of a process until the end of its input, and its memory."""
 
 import os
-import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -9,8 +8,7 @@ from typing import Any
 import pytest
 
 from bench.expected import BenchFailed
-from bench.run import PeakMemory, watch
-from bench.usage import descriptors, private_mib, processor_s, threads
+from bench.run import watch
 
 
 def process(running: bool = True) -> Any:
@@ -36,27 +34,3 @@ def test_a_process_that_ends_early_fails_with_its_output() -> None:
 def test_a_process_that_misses_the_deadline_fails() -> None:
     with pytest.raises(BenchFailed, match="at 3 of 10"):
         watch(process(), lambda: 3, start=0, count=10, deadline_s=0)
-
-
-def test_the_largest_private_memory_is_kept() -> None:
-    memory = PeakMemory()
-    memory.measure(process())
-    assert memory.most_mib > 1
-
-
-def test_a_process_that_has_ended_uses_nothing() -> None:
-    ended = 2**22 + 1
-    assert (private_mib(ended), processor_s(ended), descriptors([ended]), threads([ended])) == (0, 0, 0, 0)
-
-
-def test_descriptors_and_threads_are_those_of_the_processes() -> None:
-    own, is_ended = [os.getpid()], threading.Event()
-    before = descriptors(own), threads(own)
-    thread = threading.Thread(target=is_ended.wait)
-    thread.start()
-    with open(os.devnull, encoding="utf-8"):
-        during = descriptors(own), threads(own)
-    is_ended.set()
-    thread.join()
-
-    assert during == (before[0] + 1, before[1] + 1)

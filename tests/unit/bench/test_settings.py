@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bench import flink_settings, streams_settings
-from bench.engines import ENGINES, on_workers, threads_of_worker
 from bench.load_programs import PROGRAMS
 from bench.task import Guarantee, Task
 from bench.workloads import WORKLOADS
@@ -85,13 +84,3 @@ def test_the_versions_in_the_tables_are_those_of_the_poms() -> None:
     assert f"<kafka.version>{streams_settings.VERSION}</kafka.version>" in streams
     assert f"<flink.version>{flink_settings.VERSION}</flink.version>" in flink
     assert f"<version>{flink_settings.CONNECTOR_VERSION}</version>" in flink
-
-
-def test_engines_have_names_of_their_own() -> None:
-    assert len({engine.name for engine in ENGINES.values()}) == len(ENGINES)
-
-
-def test_workers_have_all_threads_of_the_task() -> None:
-    assert [threads_of_worker(2, count) for count in (1, 2, 4)] == [2, 1, 1]
-    assert threads_of_worker(7, 2) == 4
-    assert [on_workers(count).name for count in (1, 4)] == ["1 worker", "4 workers"]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from bench.report import page
 from bench.soak.check import Outcome
 from bench.soak.plan import Fault, Phase, Slot, phase
 from bench.soak.results import SoakResult
@@ -46,10 +45,6 @@ RESULT = SoakResult(
 AFTER_KILL_MS = RESULT.begin_ms + (HOUR_S + 30) * 1000
 
 
-def test_a_flat_run_without_losses_has_no_failures() -> None:
-    assert RESULT.failures() == []
-
-
 def test_results_may_be_written_again_after_a_kill() -> None:
     result = replace(RESULT, outcome=Outcome(500, repeated_ms=(AFTER_KILL_MS, AFTER_KILL_MS)))
 
@@ -80,16 +75,6 @@ def test_lost_and_wrong_results_are_failures(outcome: Outcome, failure: str) -> 
     assert replace(RESULT, outcome=outcome).failures() == [failure]
 
 
-def test_a_run_that_ended_early_has_its_reason() -> None:
-    assert replace(RESULT, outcome=None, failure="the container ended with code 3").failures() == [
-        "the container ended with code 3"
-    ]
-
-
-def test_too_few_samples_are_a_failure() -> None:
-    assert replace(RESULT, samples=RESULT.samples[:1]).failures() == ["the quiet times have too few samples"]
-
-
 def test_a_short_run_finds_losses_but_judges_no_growth() -> None:
     grows = samples(lambda each: replace(each, threads=80 + 60 * each.at_s / HOUR_S))
     short = replace(RESULT, minutes=4, samples=grows)
@@ -97,21 +82,3 @@ def test_a_short_run_finds_losses_but_judges_no_growth() -> None:
     assert short.failures() == []
     assert {each["verdict"] for each in short.document()["trends"]} == {"too short"}
     assert replace(short, outcome=Outcome(500, lost=1)).failures() != []
-
-
-def test_the_document_has_the_memory_limit_and_all_samples() -> None:
-    document = RESULT.document()
-
-    assert document["memory_limit_mib"] == 768
-    assert [each["private_mib"] for each in document["samples"]] == [400] * len(RESULT.samples)
-
-
-def test_the_tables_have_trends_records_and_phases() -> None:
-    result = replace(RESULT, outcome=Outcome(500, repeated_ms=(AFTER_KILL_MS,)))
-
-    lines = page([{"kind": "soak", "conditions": "Idle.", "runs": [result.document()]}]).splitlines()
-
-    assert "| filter | 1,000 | private memory, MiB | 400.0 | 400.0 | 400.0 | 0.0 | 15.0 | flat |" in lines
-    assert "| filter | 1,000 | 500 | 0 | 1 (JVM killed) |" in lines
-    assert any(line.startswith("| filter | 1,000 | burst | 20 | 400.0 → 400.0 |") for line in lines)
-    assert lines[-1] == "Idle."

@@ -37,30 +37,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_revision_is_the_commit(checkout: Path) -> None:
-    commit = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-
-    assert image.revision() == commit.stdout.strip()
-
-
 def test_the_revision_says_that_files_of_the_image_were_changed(checkout: Path) -> None:
     (checkout / "notes.txt").write_text("not in the image\n")
     assert not image.revision().endswith("-dirty")
 
     (checkout / "image/requirements.txt").write_text("flask==3.2\n")
     assert image.revision().endswith("-dirty")
-
-
-def test_without_git_the_revision_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "ROOT", tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-
-    assert image.revision() == "unknown"
-
-
-def test_the_checksum_of_a_lock_file_is_that_of_sha256sum(checkout: Path) -> None:
-    summed = subprocess.run(
-        ["sha256sum", checkout / "image/requirements.txt"], check=True, capture_output=True, text=True
-    )
-
-    assert image.checksum("image/requirements.txt") == f"sha256:{summed.stdout.split()[0]}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from devkit.goldens import Goldens, find_cases, find_orphans
+from devkit.goldens import Goldens, find_orphans
 
 
 def case_with(folder: Path, **outputs: str) -> Path:
@@ -47,18 +47,6 @@ def test_rewriting_updates_the_files(tmp_path: Path) -> None:
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.plan.txt", "x.sql"]
     Goldens(update=False).check(case, {".plan.txt": "new\n"})
-
-
-def test_cases_are_found_sorted_in_subfolders(tmp_path: Path) -> None:
-    (tmp_path / "joins").mkdir()
-    for name in ("b.sql", "a.sql", "joins/c.sql", "a.plan.txt"):
-        (tmp_path / name).touch()
-    assert find_cases(tmp_path) == [tmp_path / name for name in ("a.sql", "b.sql", "joins/c.sql")]
-
-
-def test_an_empty_folder_fails(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"no \*\.sql"):
-        find_cases(tmp_path)
 
 
 def test_orphans_are_files_whose_case_is_gone(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -93,35 +92,6 @@ def test_a_program_that_is_not_ready_in_time_is_ended_and_shown() -> None:
     assert not process.running
 
 
-def test_waiting_for_a_program_that_has_ended_returns_its_exit_code() -> None:
-    process = Process(python("print('ready', flush=True)"), name="server", probe=lambda: False)
-    with pytest.raises(RuntimeError, match="was not started"):
-        process.wait(1)
-    with pytest.raises(ProcessFailed):
-        process.start()
-
-    assert process.wait(1) == 0
-
-
-def test_a_probe_that_cannot_connect_means_not_yet() -> None:
-    port = free_port()
-
-    def connects() -> bool:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-            return connection.recv(5) == b"hello"
-
-    with Process(python(SERVER, port), name="server", probe=connects) as process:
-        assert process.running
-
-
-def test_it_starts_again_and_keeps_all_output() -> None:
-    process = server(free_port())
-    for _ in range(2):
-        process.start()
-        process.stop()
-    assert process.output().count("listening") == 2
-
-
 def test_stop_kills_a_program_that_ignores_signals(tmp_path: Path) -> None:
     with makes_file(STUBBORN, tmp_path, grace_s=0.2) as process:
         pass
@@ -134,24 +104,6 @@ def test_children_end_with_their_parent(tmp_path: Path, end: Callable[[Process],
     child = int((tmp_path / "ready").read_text())
     end(process)
     wait_until(lambda: not is_running(child), "the child ends", DEADLINE_S)
-
-
-def test_a_paused_program_does_not_respond_until_resumed() -> None:
-    port = free_port()
-    with server(port) as process, socket.create_connection(("127.0.0.1", port), timeout=10) as first:
-        assert first.recv(5) == b"hello"
-        process.pause()
-        with socket.create_connection(("127.0.0.1", port), timeout=0.2) as second:
-            with pytest.raises(TimeoutError):
-                second.recv(5)
-            process.resume()
-            second.settimeout(10)
-            assert second.recv(5) == b"hello"
-
-
-def test_wait_has_a_deadline() -> None:
-    with server(free_port()) as process, pytest.raises(ProcessFailed, match="still runs"):
-        process.wait(deadline_s=0.1)
 
 
 def test_the_folder_is_removed_with_the_object() -> None:
@@ -210,10 +162,6 @@ def processes_with(folder: Path) -> list[str]:
             if f"TMPDIR={folder}".encode() in environment.read_bytes().split(b"\0"):
                 pids.append(environment.parent.name)
     return pids
-
-
-def test_free_ports_are_below_those_of_outgoing_connections() -> None:
-    assert all(12_000 <= free_port() < 32_000 for _ in range(20))
 
 
 def test_no_port_is_handed_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
