@@ -123,10 +123,10 @@ layers: setup ## Print how many tests each layer has
 test-java: setup ## Run the tests of the Java module
 	$(MAVEN) -f image/jvm/pom.xml test
 
-lint: setup ## ruff: rules and format; format and package rules of the Java module
+lint: setup ## ruff: rules and format; format of the Java module
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(MAVEN) -f image/jvm/pom.xml spotless:check test -Dtest=PackagesTest
+	$(MAVEN) -f image/jvm/pom.xml spotless:check
 
 format: setup ## Format Python and Java, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
@@ -136,7 +136,7 @@ format: setup ## Format Python and Java, and fix what ruff can fix
 typecheck: setup ## mypy, strict
 	$(BIN)/mypy $(CHECKED)
 
-imports: setup ## import-linter: check which package imports which
+imports: setup ## import-linter: check which package imports which (make test-java checks those of Java)
 	$(BIN)/lint-imports
 
 golden: setup ## Rewrite the golden files; the review is the diff

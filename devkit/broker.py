@@ -36,7 +36,7 @@ SETTINGS = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     # How often the broker asks the controller whether it is unfenced, which determines the time of its start.
-    "broker.heartbeat.interval.ms": "50",
+    "broker.heartbeat.interval.ms": "200",
     # How long a killed broker counts as alive; until then it cannot register again.
     "broker.session.timeout.ms": "2000",
     "num.network.threads": "2",

@@ -12,6 +12,7 @@ from devkit.registry import Registry
 from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from tests.thorough import inputs
 
 keep_temporary_files_in_memory()
 
@@ -25,9 +26,9 @@ def engine() -> Iterator[SparkEngine]:
     running.close()
 
 
-@pytest.fixture(params=[*CLIENTS, "spark"], scope="module")
+@pytest.fixture(params=inputs([*CLIENTS, "spark"], "java".__ne__), scope="module")
 def client(request: pytest.FixtureRequest) -> ClientFactory:
-    """Each client of brokers."""
+    """Each client of brokers. `java` has the requests of `spark`, in a JVM of its own."""
     if request.param == "spark":
         return spark_brokers(request.getfixturevalue("engine")._jvm)
     return CLIENTS[request.param]
