@@ -10,27 +10,24 @@ from tests.browser.console.conftest import Open
 from tests.browser.test_accessibility import violations
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_login_form_has_no_violations(console: FakeConsole, visit: Open, scheme: str) -> None:
-    seen = visit(console, color_scheme=scheme)
+def test_the_login_form_has_no_violations(console: FakeConsole, visit: Open) -> None:
+    seen = visit(console)
     expect(seen.page.get_by_label("Token")).to_be_visible()
 
     assert violations(seen.page) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_table_has_no_violations(console: FakeConsole, visit: Open, scheme: str) -> None:
-    seen = visit(console, color_scheme=scheme)
+def test_the_table_has_no_violations(console: FakeConsole, visit: Open) -> None:
+    seen = visit(console)
     seen.log_in()
     expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
 
     assert violations(seen.page) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["fast-vehicles", "orders", "by-hand", "gone"])
-def test_the_page_of_a_processor_has_no_violations(console: FakeConsole, visit: Open, name: str, scheme: str) -> None:
-    seen = visit(console, f"#/p/{console.id_of(name)}", color_scheme=scheme)
+def test_the_page_of_a_processor_has_no_violations(console: FakeConsole, visit: Open, name: str) -> None:
+    seen = visit(console, f"#/p/{console.id_of(name)}")
     seen.log_in()
     expect(seen.page.locator("#facts dd").first).to_be_visible()
 
