@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pyspark import SparkContext
+from pyspark.sql import SparkSession
 
 from devkit.jars import jar_folder
 from lsql_runner.engine.in_memory.engine import MemoryEngine
@@ -30,12 +30,11 @@ def quick_jvm(java_options: tuple[str, ...] = ()) -> JvmOptions:
 
 
 @contextmanager
-def hidden_values() -> Iterator[None]:
-    """Within the block, error texts of the running JVM have no values of records, as by default in a processor."""
-    context = SparkContext._active_spark_context
-    assert context is not None
-    assert context._jvm is not None
-    system = context._jvm.java.lang.System
+def hidden_values(session: SparkSession) -> Iterator[None]:
+    """Within the block, error texts of the session's JVM have no values of records, as by default in a processor."""
+    jvm = session.sparkContext._jvm
+    assert jvm is not None
+    system = jvm.java.lang.System
     before = system.setProperty(INCLUDE_VALUES, "false")
     try:
         yield

@@ -47,7 +47,7 @@ def test_the_error_of_a_processor_that_stops_has_the_place_and_no_value(
     env = {"LSQL_TOPICS": json.dumps({source: place.declared()})}
 
     with (
-        hidden_values(),
+        hidden_values(engine.session),
         in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path, **env) as running,
     ):
         status = running.wait_for(lambda s: s.state is State.FAILED, 120)

@@ -223,12 +223,12 @@ RAISES = """CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN
     ids=["type", "length", "date", "unique", "check", "trigger"],
 )
 def test_without_values_a_refused_row_has_its_record_and_no_value(
-    sink: PostgresSink, postgres: Postgres, ddl: str, reason: str
+    engine: MemoryEngine, sink: PostgresSink, postgres: Postgres, ddl: str, reason: str
 ) -> None:
     postgres.sql(ddl)
     name = {"name": "s3cr3t"}
 
-    with hidden_values():
+    with hidden_values(engine.session):
         error = refusal(sink, UPSERT, [person(0, 1, name), person(1, 2, name)])
 
     assert (error.code, error.params["topic"]) == ("SINK_RECORD_REFUSED", "people")

@@ -32,9 +32,9 @@ JSON = Serde(JSON_FORMAT, parse_type(f"struct<{SCALARS}, tags: array<string>, co
 def failure(session: SparkSession, value: str, expression: str) -> Failure:
     """Why an expression over the text `s` or the number `n` fails."""
     rows = records(session, value.encode()).selectExpr("CAST(raw AS string) AS s", f"{NUMBER} + length(raw) - 6 AS n")
-    with hidden_values(), pytest.raises((PySparkException, Py4JError)) as error:
+    with hidden_values(session), pytest.raises((PySparkException, Py4JError)) as error:
         rows.selectExpr(expression).collect()
-    with hidden_values():
+    with hidden_values(session):
         return classify(error.value)
 
 
@@ -91,7 +91,7 @@ def test_the_error_names_the_field_or_clause_that_fails(engine: MemoryEngine, se
         for o, n in enumerate(texts)
     ]
 
-    with hidden_values():
+    with hidden_values(engine.session):
         error = engine.run(program.plan, [rows]).error
 
     assert error is not None
@@ -120,7 +120,7 @@ def test_a_record_with_an_error_of_exact_numbers_is_named(engine: MemoryEngine, 
         for offset, i in enumerate((0, 2))
     ]
 
-    with hidden_values():
+    with hidden_values(engine.session):
         error = engine.run(program.plan, [rows]).error
 
     assert error is not None
@@ -151,9 +151,9 @@ def test_the_error_of_a_json_record_has_the_field_and_no_value(
     session: SparkSession, value: object, reason: str
 ) -> None:
     rows = records(session, json.dumps(value).encode()).select(decode(F.col("raw"), JSON, JSON.type).alias("v"))
-    with hidden_values(), pytest.raises((PySparkException, Py4JError)) as error:
+    with hidden_values(session), pytest.raises((PySparkException, Py4JError)) as error:
         rows.collect()
-    with hidden_values():
+    with hidden_values(session):
         classified = classify(error.value)
 
     assert classified.kind == "malformed"
@@ -177,7 +177,7 @@ def test_the_error_of_a_program_has_its_place_and_no_value(engine: MemoryEngine,
         headers=place.record.headers,
     )
 
-    with hidden_values():
+    with hidden_values(engine.session):
         error = engine.run(program.plan, [[record]]).error
 
     assert error is not None
