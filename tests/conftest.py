@@ -3,6 +3,7 @@
 import signal
 import uuid
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
 import hypothesis
@@ -30,6 +31,10 @@ ONE_PROCESS = {
     "tests/streams/test_user_functions.py",
 }
 """Files whose tests run in one process, because they share a server or a long computation."""
+
+
+LONG_FIRST = {"differential", "kafka", "streams"}
+"""Folders whose tests differ so much that one process would run a long one at the end, while the others have ended."""
 
 
 class FileGroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -60,12 +65,20 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
 
 
+def order(item: pytest.Item) -> tuple[str, float]:
+    """The tests of LONG_FIRST by folder and timeout, the longest first; others as they are."""
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    marker = item.get_closest_marker("timeout")
+    return (folder, -marker.args[0] if marker else 0) if folder in LONG_FIRST else ("", 0)
+
+
 @pytest.hookimpl(tryfirst=True)  # before other hooks order or deselect what is left
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not THOROUGH:
         left_out = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
+    items.sort(key=order)
 
 
 class TopicFactory(Protocol):
