@@ -44,6 +44,9 @@ public final class RealTime {
     /** A batch is closed when there was no record for this time: then its end delays none. */
     private static final Duration PAUSE = Duration.ofSeconds(5);
 
+    /** The longest time in which a stop waits until the results of a killed process are written again. */
+    private static final Duration STOP = Duration.ofSeconds(5);
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private static volatile Consumer<String> reports = report -> {};
@@ -74,6 +77,7 @@ public final class RealTime {
 
     private long limitMs = Long.MAX_VALUE;
     private volatile boolean isStopping;
+    private volatile long stoppingNanos;
 
     /** Spark has something else to do than to read records. */
     private volatile boolean isAskedFor;
@@ -235,7 +239,7 @@ public final class RealTime {
         try {
             report(batch);
             after = await();
-            if (mustStayOpen()) { // the query is being stopped
+            if (mustStayOpen()) { // the query has to stop
                 abort(batch, after);
                 return;
             }
@@ -301,7 +305,7 @@ public final class RealTime {
         long first = 0;
         long last = 0;
         long read = 0;
-        while (!isStopping && !batch.hasFailed()) {
+        while (!hasToEnd() && !batch.hasFailed()) {
             long now = System.nanoTime();
             if (batch.read() > read) {
                 first = read == 0 ? now : first;
@@ -339,6 +343,10 @@ public final class RealTime {
         return next.topics().keySet().stream().anyMatch(OpenStream::hasNewPartitions);
     }
 
+    private boolean hasToEnd() {
+        return isStopping && (!mustStayOpen() || System.nanoTime() - stoppingNanos >= STOP.toNanos());
+    }
+
     /** Whether results of a killed process are not written again yet, and can still be. */
     private boolean mustStayOpen() {
         return mustOpen() && !open.hasFailed() && !open.hasReadAll();
@@ -354,6 +362,7 @@ public final class RealTime {
 
     /** Closes the open batch; Spark runs it. No batch is opened any more. */
     public void stop() {
+        stoppingNanos = System.nanoTime();
         isStopping = true;
         wake();
     }
