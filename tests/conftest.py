@@ -75,9 +75,9 @@ def order(item: pytest.Item) -> tuple[str, float]:
 @pytest.hookimpl(tryfirst=True)  # before other hooks order or deselect what is left
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not THOROUGH:
-        left_out = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        left_out = {item for item in items if item.get_closest_marker("thorough")}
+        config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=order)
 
 
