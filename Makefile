@@ -10,7 +10,7 @@ MAVEN := mvn --batch-mode --no-transfer-progress -Dstyle.color=never
 PURE := tests/unit tests/golden tests/repo tests/contract
 CHECKED := $(wildcard image/src image/recipe/train.py devkit tests ci/tools ci/cluster demo bench)
 # Number of processes that run the tests of a layer. Each starts its own servers: a JVM of about 1 GiB for Spark, a broker.
-# Tests wait a third of their time, so three are faster than two on two cores.
+# Tests also wait, so three are faster than two on two cores.
 WORKERS ?= 3
 # Prints when a target that CI does not run has last passed; LAST_PASSED notes it, unless ARGS selects tests.
 LAST_PASSED := @$(BIN)/python -m ci.tools.last_passed

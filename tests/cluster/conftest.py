@@ -1,6 +1,6 @@
 """Fixtures of the tests on a real Kubernetes: the cluster, a namespace, a broker that pods can reach, Helm, the image.
 
-Without KUBECONFIG a cluster is booted on this machine and removed afterwards. Under `make test-cluster` two processes
+Without KUBECONFIG a cluster is booted on this machine and removed afterwards. Under `make test-cluster` three processes
 share the cluster, each with its own namespaces. Tests of one module or class share fixtures, and stay in one process.
 """
 

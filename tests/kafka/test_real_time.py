@@ -43,14 +43,14 @@ def results(broker: Broker, target: str, committed: bool = True) -> dict[str, li
     return found
 
 
+def last_counts(counts: dict[str, list[int]]) -> dict[str, int]:
+    return {user: numbers[-1] for user, numbers in counts.items()}
+
+
 def await_counts(broker: Broker, target: str, users: list[str]) -> None:
     """Wait until consumers see the count of each user: results are committed after the position has passed."""
     expected = Counter(users)
-    wait_until(
-        lambda: {user: counts[-1] for user, counts in results(broker, target).items()} == expected,
-        f"results {expected}",
-        30,
-    )
+    wait_until(lambda: last_counts(results(broker, target)) == expected, f"results {expected}", 30)
 
 
 def feed(running: InProcess, broker: Broker, source: str, user: str, number: int) -> None:
@@ -72,8 +72,8 @@ def test_each_record_has_a_result_before_its_batch_ends(
         await_counts(broker, target, ["a"] * 6)
         status = running.status
 
-    assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6]}
-    assert (status.batches, status.records_in, status.lag) == (1, 6, 0)
+        assert results(broker, target) == {"a": [1, 2, 3, 4, 5, 6]}
+        assert (status.batches, status.records_in, status.lag) == (1, 6, 0)
 
 
 def test_a_stop_saves_what_was_processed(
@@ -126,7 +126,7 @@ def test_results_of_a_killed_batch_are_written_once(
     expected = Counter(users[:10] + times * users[10:70] + users[70:])
     for committed in (True, False):
         found = results(broker, target, committed)
-        assert {user: counts[-1] for user, counts in found.items()} == expected
+        assert last_counts(found) == expected
         assert all(counts == sorted(set(counts)) for counts in found.values()), found
 
 
