@@ -19,19 +19,20 @@ DEADLINE_S = 10.0
 
 
 class Machine:
-    """Processes of one machine with a clock; the clock advances by a second with each look at the lock."""
+    """Processes of one machine with a clock. The clock advances by a second with each look at the lock, or as a test
+    says: threads of a process that compete for the lock of the interpreter do not look in turns.
+    """
 
     def __init__(self, store: MemoryStore, name: str) -> None:
         self.store = store
         self.name = name
         self.now_s = 1000.0
-        self.looks = 0
+        self.look_s = 1.0
         self.lost = Event()
         self.error: LsqlError | None = None
 
     def _look(self) -> float:
-        self.looks += 1
-        self.now_s += 1
+        self.now_s += self.look_s
         return self.now_s
 
     def _lose(self, error: LsqlError) -> None:
@@ -170,10 +171,15 @@ def test_a_holder_that_cannot_renew_its_lease_ends_before_another_one_takes_the_
 ) -> None:
     monkeypatch.setattr(uri_lock, "RENEW_S", 0.001)
     machine = Machine(store, "a")
+    machine.look_s = 0
     lock = machine.lock()
     renewed_s = machine.now_s
 
-    store.fails = unreachable
+    def late(request: str) -> None:
+        machine.now_s += LEASE_S / 3
+        unreachable(request)
+
+    store.fails = late
 
     assert machine.lost.wait(DEADLINE_S)
     assert machine.now_s - renewed_s > LEASE_S
@@ -199,6 +205,7 @@ def test_a_holder_whose_store_does_not_answer_ends_too(store: MemoryStore, locks
 def test_a_holder_that_was_replaced_ends(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uri_lock, "RENEW_S", 0.001)
     machine = Machine(store, "a")
+    machine.look_s = 0
     lock = machine.lock()
 
     store.files["store://bucket/app/lock/3"] = b"{}"
@@ -213,14 +220,17 @@ def test_a_holder_that_was_replaced_ends(store: MemoryStore, monkeypatch: pytest
 def test_a_renewed_lock_is_kept_and_released(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uri_lock, "RENEW_S", 0.001)
     machine = Machine(store, "a")
+    machine.look_s = 0
     lock = machine.lock()
     renewed = Event()
 
-    def count(request: str) -> None:
-        if machine.now_s > 1000 + 3 * LEASE_S and request == "write":
+    def late(request: str) -> None:
+        if request == "write":
+            machine.now_s += LEASE_S / 3
+        if machine.now_s > 1000 + 3 * LEASE_S:
             renewed.set()
 
-    store.fails = count
+    store.fails = late
     assert renewed.wait(DEADLINE_S)
     lock.close()
 
@@ -294,6 +304,7 @@ class TestWithALease:
         """It was suspended before this request, and its file was deleted."""
         monkeypatch.setattr(uri_lock, "RENEW_S", 0.001)
         zombie = Candidate(store, "a", 1)
+        zombie.look_s = 0
 
         def suspended(request: str) -> None:
             if request == "write":
