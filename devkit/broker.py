@@ -2,6 +2,7 @@
 
 import base64
 import socket
+import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,6 +72,8 @@ class Broker(Topics):
 
     `users` (passwords by name) opens a listener `secured` with SASL/PLAIN, where users have the permissions of access
     rules (ACLs). Clients of the first listener may do everything.
+
+    `train` is a new file for the archive of the classes, which is written when the broker stops.
     """
 
     def __init__(
@@ -81,15 +84,14 @@ class Broker(Topics):
         users: Mapping[str, str] | None = None,
         host: str = LOOPBACK,
         listeners: Mapping[str, Listener] | None = None,
+        train: Path | None = None,
     ) -> None:
         port, controller_port = free_port(), free_port()
         super().__init__(f"{host}:{port}")
         additional = {**(listeners or {}), **({"secured": _plain(users)} if users is not None else {})}
         self.addresses = {name: f"{host}:{free_port()}" for name in additional}
-        command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
-        self.process = Process(
-            [*command, "server.properties"], name="broker", probe=lambda: self._answers(host, port), deadline_s=60
-        )
+        command = broker_command(*jvm_options, train=train)
+        self.process = Process(command, name="broker", probe=lambda: self._answers(host, port), deadline_s=60)
         properties = {
             **SETTINGS,
             "listeners": ",".join(
@@ -181,6 +183,17 @@ def _plain(users: Mapping[str, str]) -> Listener:
 LOGGING = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true")
 
 
+def broker_command(*jvm_options: str, train: Path | None = None) -> list[str]:
+    """The command of a broker, in whose working directory `server.properties` is. With the archive of its classes, a
+    broker starts in half of the time; `train` is a file to write it to.
+    """
+    archive = f"-XX:ArchiveClassesAtExit={train}"
+    if train is None:
+        archive = f"-XX:SharedArchiveFile={jar_folder('broker-classes')}/classes.jsa"
+    options = (archive, *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
+    return [*java_command(jar_folder("broker-jars"), "kafka.Kafka", *options), "server.properties"]
+
+
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
     """Write a Java properties file; keys must need no escapes."""
     lines = [f"{key}={_escaped(value)}\n" for key, value in properties.items()]
@@ -202,3 +215,8 @@ def format_storage(folder: Path, node_id: int = NODE_ID, cluster_id: str | None 
 def new_id() -> str:
     """A random id of a cluster or a folder, as Kafka writes it."""
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
+if __name__ == "__main__":
+    with Broker(train=Path(sys.argv[1])):
+        pass

@@ -10,8 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from ci.tools.ports import free_port
-from devkit.broker import LOGGING, LOOPBACK, SETTINGS, format_storage, new_id, write_properties
-from devkit.jars import jar_folder, java_command
+from devkit.broker import LOOPBACK, SETTINGS, broker_command, format_storage, new_id, write_properties
 from devkit.process import Process
 from devkit.topics import CLIENT_CONFIG, Topics
 
@@ -64,10 +63,7 @@ class BrokerCluster(Topics):
 
 
 def _node(number: int, port: int, controller: str, cluster_id: str) -> Process:
-    command = java_command(jar_folder("broker-jars"), "kafka.Kafka", *LOGGING, "-Djava.io.tmpdir=.")
-    node = Process(
-        [*command, "server.properties"], name=f"broker-{number}", probe=lambda: _answers(number, port), deadline_s=60
-    )
+    node = Process(broker_command(), name=f"broker-{number}", probe=lambda: _answers(number, port), deadline_s=60)
     listeners = [f"PLAINTEXT://{LOOPBACK}:{port}", *([f"CONTROLLER://{controller}"] if number == 1 else [])]
     properties = {
         **SETTINGS,

@@ -18,9 +18,10 @@ def jar_folder(name: str) -> Path:
 def java_command(folder: Path, main_class: str, *options: str) -> list[str]:
     """The command that runs a class with all jars of a folder; the caller appends its arguments.
 
-    The JVM is tuned for tests: quick to start and small. `options` come last and override these settings.
+    The JVM is tuned for tests: quick to start and small. `options` come last and override these settings. Class
+    archives name the jars, so the class path has the folder of the cache, which all clones share.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin/java") if home else "java"
     quick = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xms64m", "-Xmx256m"]
-    return [java, *quick, *options, "-cp", f"{folder}/*", main_class]
+    return [java, *quick, *options, "-cp", f"{folder.resolve()}/*", main_class]

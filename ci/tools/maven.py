@@ -104,9 +104,9 @@ def jar_folders(*names: str) -> bool:
     return cached_folders({name: FOLDERS[name].key() for name in names or FOLDERS}, build, lock="maven")
 
 
-def runner_jars() -> Path:
-    """The folder of the runner's jars in the cache."""
-    return folder_of(RUNNER_JARS, FOLDERS[RUNNER_JARS].key())
+def cached_jars(name: str) -> Path:
+    """A folder of jars in the cache."""
+    return folder_of(name, FOLDERS[name].key())
 
 
 def build_all(poms: list[Path], target: Path) -> None:

@@ -19,14 +19,10 @@ from ci.tools.progress import Progress
 
 def class_archive() -> bool:
     """Train the archive of JVM classes, which halves the start of a processor. It fits one JVM and its jars."""
-    version = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True).stderr
     runner = ROOT / "image/src/lsql_runner"
     trained_by = [ROOT / "image/recipe/train.py", *files_below(runner / "jvm")]
-    # The JVM refuses an archive if its jars have another modification time.
-    jars = [
-        f"{folder} {folder.stat().st_mtime_ns}" for folder in (maven.runner_jars(), python_packages.packages_folder())
-    ]
-    key = hash_of([path for path in trained_by if path.suffix == ".py"], version, *jars)
+    jars = _identity(maven.cached_jars(maven.RUNNER_JARS), python_packages.packages_folder())
+    key = hash_of([path for path in trained_by if path.suffix == ".py"], *jars)
 
     def build(folder: Path) -> None:
         train = [VENV / "bin/python", ROOT / "image/recipe/train.py", folder / "classes.jsa"]
@@ -35,6 +31,22 @@ def class_archive() -> bool:
     built = cached_folder("classes", key, build, lock="classes")
     link(VENV / "share/lsql-runner/classes.jsa", Path("classes/classes.jsa"))
     return built
+
+
+def broker_class_archive() -> bool:
+    """Train the archive of the classes of the test broker."""
+
+    def build(folder: Path) -> None:
+        run([VENV / "bin/python", "-m", "devkit.broker", folder / "classes.jsa"], show=False)
+
+    key = hash_of([ROOT / "devkit/broker.py"], *_identity(maven.cached_jars("broker-jars")))
+    return cached_folder("broker-classes", key, build, lock="classes")
+
+
+def _identity(*jars: Path) -> list[str]:
+    """What an archive of classes fits: the JVM refuses it if the jars have another modification time."""
+    version = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True).stderr
+    return [version, *(f"{folder} {folder.stat().st_mtime_ns}" for folder in jars)]
 
 
 def python_environment() -> bool:
@@ -55,6 +67,7 @@ TOGETHER: list[Step] = [
 LAST: list[Step] = [
     ("JVM jars", lambda: maven.jar_folders(maven.RUNNER_JARS)),
     ("Class archive of the JVM", class_archive),
+    ("Class archive of the test broker", broker_class_archive),
 ]
 
 
