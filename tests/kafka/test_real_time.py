@@ -105,7 +105,7 @@ def test_a_backlog_is_read_in_batches(broker: Broker, engine: SparkEngine, topic
 def test_results_of_a_killed_batch_are_written_once(
     times: int, broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """A group has a result for each record. After a kill, those that the target already has are left out."""
+    """After a kill, the records of the open batch are a batch, without results that the target has."""
     source, target = topic(partitions=3), topic()
     users = [f"u{number % 7}" for number in range(90)]
     sql = counting(source, target)
@@ -121,7 +121,7 @@ def test_results_of_a_killed_batch_are_written_once(
             runner.start()
             runner.reach("running")
         broker.produce(source, records(users[70:]))
-        runner.read_to(10 + times * 60 + 20)  # the stop waits until their results are written
+        runner.read_to(10 + times * 60 + 20)
 
     expected = Counter(users[:10] + times * users[10:70] + users[70:])
     for committed in (True, False):
@@ -133,13 +133,14 @@ def test_results_of_a_killed_batch_are_written_once(
 def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_batches(
     broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    """The open batch of the killed process is opened again: a batch would repeat the last result of each group."""
+    """The first batch has all records of the open one, more than its limit: with fewer, a count would go back."""
     source, target = topic(partitions=3), topic()
     users = [f"u{number % 7}" for number in range(70)]
     modes = ("auto", "batch")
     for mode, (start, middle, end) in zip(modes, ((0, 10, 40), (40, 40, 70)), strict=True):
         sql = f"SET processing.mode='{mode}'; {counting(source, target)}"
-        with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        limits = {"LSQL_GUARANTEE": "exactly_once", "LSQL_MAX_RECORDS_PER_BATCH": "5"}
+        with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, **limits) as runner:
             broker.produce(source, records(users[start:middle]))
             runner.read_to(middle)
             broker.produce(source, records(users[middle:end]))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from lsql_runner.bind.expr import RandomBits, walk
 from lsql_runner.plan.queries import Plan
-from lsql_runner.plan.tree import nodes
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.tree import node_exprs, nodes
 from tests.unit.plan.test_fingerprint import planned
 
 

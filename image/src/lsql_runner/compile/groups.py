@@ -37,7 +37,7 @@ from lsql_runner.compile.tables import order_columns, packed_key
 from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import SESSIONS
 from lsql_runner.plan.nodes import Aggregate, key_serde
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.tree import node_exprs
 
 
 def compile_stream_aggregate(

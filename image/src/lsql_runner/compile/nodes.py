@@ -28,7 +28,8 @@ from lsql_runner.compile.tables import key_row_id, packed_key
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, PlanNode, Project, ReadTopic, Unnest, passed_columns
 from lsql_runner.plan.queries import Write, WriteSink
-from lsql_runner.plan.usage import node_exprs, parts_read
+from lsql_runner.plan.tree import node_exprs
+from lsql_runner.plan.usage import parts_read
 from lsql_runner.types import Map, Struct
 
 Reader = Callable[[TopicSchema], DataFrame]

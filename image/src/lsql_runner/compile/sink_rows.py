@@ -13,7 +13,7 @@ from lsql_runner.compile.relation import Relation
 from lsql_runner.compile.schema import HEADERS, INT, LONG, STRING
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT
 from lsql_runner.plan.queries import WriteSink
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.tree import node_exprs
 from lsql_runner.types import (
     BOOLEAN,
     BYTES,

@@ -19,7 +19,7 @@ from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.compile.schema import LONG, spark_type
 from lsql_runner.compile.tables import changed_groups, current_rows, signed_rows, track_changes
 from lsql_runner.plan.nodes import Aggregate, Having
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.tree import node_exprs
 
 
 def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bool = False) -> Relation:

@@ -42,8 +42,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
         settings = _source_settings(schema.topic, options, name, _TUNED) | {
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "query": qualified_name(options.app_id, name),
-            # A batch that a killed process had open is opened again although the settings have changed since.
-            **({"open.ms": str(_OPEN_MS if query.real_time else 0)} if query.can_be_real_time else {}),
+            **({"open.ms": str(_OPEN_MS)} if query.real_time else {}),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),

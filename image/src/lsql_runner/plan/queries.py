@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
+from lsql_runner.bind.expr import FunctionCall, walk
+from lsql_runner.bind.functions.table import FUNCTIONS
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
 from lsql_runner.plan.nodes import Aggregate, Having, Join, Project, ReadTopic, Stateful
-from lsql_runner.plan.tree import keeps_state, nodes
+from lsql_runner.plan.tree import keeps_state, node_exprs, nodes
 from lsql_runner.types import Struct
 
 
@@ -123,16 +126,21 @@ class Query:
     def only_in_batches(self) -> str | None:
         """What a query with state has that only batches process; None if it can run in real time, or keeps no state.
 
-        In real time each record has a result in each of its groups. After a kill, as many results of a group are left
-        out as the target has.
+        In real time each record has a result in each of its groups. After a kill, a batch has one result of a group,
+        which is left out if the target has it: so the same records must have the same result.
         """
         if not self.stateful:
             return None
         if self.sink_write is not None:
             return f"the sink {self.sink_write.target.sink}"
-        if any(write.errors.write != "fail" for write in self.writes if isinstance(write, WriteTopic)):
-            return "error.policy.write"
+        for name in self._functions():
+            if name in FUNCTIONS and not FUNCTIONS[name].deterministic:
+                return f"{name}()"
         return next((reason for store in self.stores if (reason := _only_in_batches(store)) is not None), None)
+
+    def _functions(self) -> Iterator[str]:
+        exprs = (expr for write in self.writes for node in nodes(write.input) for expr in node_exprs(node))
+        return (part.function for expr in exprs for part in walk(expr) if isinstance(part, FunctionCall))
 
     @property
     def can_be_real_time(self) -> bool:

@@ -9,8 +9,7 @@ from lsql_runner.bind.expr import AggregateCall, Expr, RandomBits, rewrite, walk
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, Unnest
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
-from lsql_runner.plan.tree import nodes
-from lsql_runner.plan.usage import node_exprs
+from lsql_runner.plan.tree import node_exprs, nodes
 
 
 def number_random_values(plan: Plan) -> Plan:

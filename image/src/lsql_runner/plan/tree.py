@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from lsql_runner.bind.bound import keeps_source
+from lsql_runner.bind.bound import keeps_source, part_exprs
+from lsql_runner.bind.expr import Expr
 from lsql_runner.formats.catalog import Serde
-from lsql_runner.plan.nodes import Aggregate, Filter, Join, PlanNode, Project, ReadTopic, Stateful, key_serde
+from lsql_runner.plan.nodes import (
+    Aggregate,
+    Filter,
+    Having,
+    Join,
+    PlanNode,
+    Project,
+    ReadTopic,
+    Stateful,
+    Unnest,
+    key_serde,
+)
 
 
 def nodes(node: PlanNode) -> Iterator[PlanNode]:
@@ -57,3 +69,17 @@ def row_key(node: PlanNode) -> Serde | None:
         case Filter() | Project():
             return row_key(node.input)
     return None
+
+
+def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
+    """The expressions that a node evaluates over the columns of its input."""
+    match node:
+        case Filter(condition=condition) | Having(condition=condition):
+            return (condition,)
+        case Unnest(array=array):
+            return (array,)
+        case Aggregate():
+            return (node.event_time, *(expr for _, expr in node.keys), *node.arguments)
+        case Project():
+            return (node.ts, *part_exprs(node.key), *part_exprs(node.value))
+    return ()

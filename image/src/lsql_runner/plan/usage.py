@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lsql_runner.bind.bound import Fields, keeps_source, part_exprs
+from lsql_runner.bind.bound import Fields, keeps_source
 from lsql_runner.bind.expr import ColumnRef, Expr, rewrite, walk
-from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, ReadTopic, Unnest
+from lsql_runner.plan.nodes import Aggregate, Join, JoinSide, PlanNode, Project, ReadTopic
 from lsql_runner.plan.number_types import has_numbers, with_numbers
 from lsql_runner.plan.queries import Query, Write, WriteSink
-from lsql_runner.plan.tree import inputs
+from lsql_runner.plan.tree import inputs, node_exprs
 from lsql_runner.types import Array, DataType, Field, Struct
 
 Path = tuple[str | int, ...]
@@ -53,20 +53,6 @@ def narrow_type(kind: DataType, paths: Iterable[Path]) -> DataType:
         case Array(element, nullable):
             return Array(narrow_type(element, [path[1:] for path in kept_paths]), nullable)
     return kind
-
-
-def node_exprs(node: PlanNode) -> tuple[Expr, ...]:
-    """The expressions that a node evaluates over the columns of its input."""
-    match node:
-        case Filter(condition=condition) | Having(condition=condition):
-            return (condition,)
-        case Unnest(array=array):
-            return (array,)
-        case Aggregate():
-            return (node.event_time, *(expr for _, expr in node.keys), *node.arguments)
-        case Project():
-            return (node.ts, *part_exprs(node.key), *part_exprs(node.value))
-    return ()
 
 
 def fields_read(query: Query) -> dict[str, DataType]:

@@ -11,6 +11,7 @@ import com.lsqlrunner.topic.OffsetRange;
 import com.lsqlrunner.topic.Positions;
 import com.lsqlrunner.topic.ShorterTopic;
 import com.lsqlrunner.topic.TopicConsumer;
+import com.lsqlrunner.topic.TopicOutput;
 import com.lsqlrunner.topic.TopicPartitions;
 import java.time.Duration;
 import java.util.Comparator;
@@ -107,9 +108,6 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         if (!failOnDataLoss) { // else the planning of the records fails
             ShorterTopic.check(positions, ends);
         }
-        if (realTime != null) {
-            realTime.checkPlan();
-        }
         if (realTime != null && realTime.isClosed()) {
             processed = realTime.ends(this);
             processedRecords = realTime.records(this);
@@ -118,13 +116,16 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                 each.planned(unread);
                 realTime.limitEventTime(each.limitMs());
             });
+            chooseEvaluation(0); // the batch has no records left
             return new Positions(processed);
         }
-        Offset end = new Positions(limit instanceof ReadMaxRows most ? limited(most.maxRows(), positions) : ends);
+        boolean isLimited =
+                limit instanceof ReadMaxRows && (marked.isPending() || !TopicOutput.wasOpen(options.get("query")));
+        Offset end = new Positions(isLimited ? limited(((ReadMaxRows) limit).maxRows(), positions) : ends);
         marked.planned(start, end);
         Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), ends);
         eventTimes.forEach(each -> each.planned(unread));
-        chooseEvaluation();
+        chooseEvaluation(trigger.plannedRecords());
         return end;
     }
 
@@ -140,8 +141,8 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
      * Sets whether the batch compiles the code of small steps: keys of groups and of the shuffle, comparisons with the
      * watermark. For a few records, the interpreter costs less. The rest of the query is compiled in any case.
      */
-    private void chooseEvaluation() {
-        boolean isSmall = trigger.plannedRecords() <= RangeGroups.SMALL;
+    private void chooseEvaluation(long records) {
+        boolean isSmall = records <= RangeGroups.SMALL;
         CodegenObjectFactoryMode$ modes = CodegenObjectFactoryMode$.MODULE$;
         SparkSession.active()
                 .conf()

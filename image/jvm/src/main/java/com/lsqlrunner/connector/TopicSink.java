@@ -154,18 +154,6 @@ public final class TopicSink implements TableProvider {
         }
 
         @Override
-        public void close(long batch) {
-            if (transactions != null) {
-                transactions.closed(batch);
-            }
-        }
-
-        @Override
-        public boolean mustOpen() {
-            return transactions != null && transactions.mustOpen();
-        }
-
-        @Override
         public Duration commitInterval() {
             return transactions == null ? Duration.ofDays(1) : transactions.commitInterval();
         }
@@ -178,9 +166,6 @@ public final class TopicSink implements TableProvider {
         public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
             boolean isProcessed = realTime != null && realTime.isClosed();
             gate.begin(isProcessed);
-            if (!isProcessed && transactions != null && transactions.mustOpen()) {
-                transactions.forgetWrittenBefore(); // else it would leave out results of later records as well
-            }
             return write.factory(transactions == null ? null : transactions.begin(info.numPartitions()));
         }
 

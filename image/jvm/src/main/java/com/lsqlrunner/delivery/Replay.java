@@ -10,9 +10,9 @@ import org.apache.kafka.common.TopicPartition;
  * The batch that runs again, or the first one.
  *
  * @param batch its id
- * @param hasBegun whether an earlier process may have written some of its records
+ * @param hasBegun whether it is planned, so that an earlier process may have written some of its records
  * @param inserts for a query without state: its positions for each INSERT; null for a query with state
- * @param opening of the batch, if it was open; else null
+ * @param opening of the batch, if it was open: an earlier process may have written records with this name; else null
  */
 public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts, String opening)
         implements Serializable {
@@ -21,12 +21,14 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
     /** The end of the name of a batch: its id, and its opening if it was open. */
     private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.(.*))?");
 
-    /** The batch, if it was open before: then it has begun, although Spark may not have planned it. */
-    Replay opened(Openings.Opening before) {
-        // If Spark has planned a batch that was not closed, the batch has other records than the opening.
-        return before == null || (hasBegun && !before.isClosed())
-                ? this
-                : new Replay(batch, true, inserts, before.name());
+    /** The batch with the name of its opening; null if it was not open. */
+    Replay opened(String name) {
+        return new Replay(batch, hasBegun, inserts, name);
+    }
+
+    /** Whether an earlier process may have written some of its records. */
+    boolean isRepeated() {
+        return hasBegun || opening != null;
     }
 
     /**
@@ -45,7 +47,12 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
         Matcher parts = NAME.matcher(name);
         return parts.matches()
                 && Long.parseLong(parts.group(1)) == batch
-                && (parts.group(2) == null || parts.group(2).equals(opening));
+                && (parts.group(2) == null ? hasBegun : parts.group(2).equals(opening));
+    }
+
+    /** Whether a record with this name was written while the batch was open. */
+    boolean isOpening(String name) {
+        return opening != null && name.endsWith("." + opening);
     }
 
     /** Without state: the source partitions that a record with this identity may come from. */

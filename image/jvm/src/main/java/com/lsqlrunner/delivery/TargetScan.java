@@ -98,8 +98,11 @@ final class TargetScan {
         ByteBuffer bytes = ByteBuffer.wrap(identity.value());
         long high = bytes.getLong();
         long low = bytes.getLong();
-        if (replay.mayWrite(nameOfBatch(of.value()), high, low)) {
-            if (replay.inserts() == null) {
+        String name = nameOfBatch(of.value());
+        if (replay.mayWrite(name, high, low)) {
+            if (replay.isOpening(name)) {
+                written.addOpened(high, low, record.value());
+            } else if (replay.inserts() == null) {
                 written.add(high, low);
             } else {
                 written.addOfRecord(high, low, replay.sources(high, low));

@@ -42,7 +42,7 @@ public final class TransactionalOutput implements AutoCloseable {
     private final InsertHistory history;
     private final Openings openings;
 
-    /** Whether an earlier process was killed while it had the batch open. */
+    /** Whether an earlier process was killed while it had the batch open. Spark has not planned it. */
     private boolean wasOpen;
 
     /** Set if the tasks run in other JVMs; then the slots have no producers. */
@@ -108,14 +108,10 @@ public final class TransactionalOutput implements AutoCloseable {
 
     private void start(Replay planned) {
         batch = planned.batch();
-        Openings.Opening opening = openings.of(batch);
-        if (opening != null && opening.isClosed() && !planned.hasBegun()) {
-            openings.reopen(batch);
-        }
-        Replay replay = planned.opened(opening);
-        wasOpen = !planned.hasBegun() && replay.hasBegun();
+        Replay replay = planned.opened(openings.of(batch));
+        wasOpen = !replay.hasBegun() && replay.isRepeated();
         TransactionRecovery.Known known = recovery(TIMEOUT).commitOpen();
-        if (known.ids() > 0 && replay.hasBegun() && offsets.of(batch) == null) {
+        if (known.ids() > 0 && replay.isRepeated() && offsets.of(batch) == null) {
             // The checkpoint was restored from a copy that was made before the first offsets were saved.
             offsets.save(batch, targets.ends(TIMEOUT).atBeginning());
         }
@@ -135,7 +131,7 @@ public final class TransactionalOutput implements AutoCloseable {
         List<InsertPositions> inserts = replay.inserts();
         TargetEnds all = targets.ends(inserts == null ? Set.of() : history.targetsOfRemoved(inserts), TIMEOUT);
         TargetEnds from = offsets.continueAt(batch, all.ids());
-        if (from != null && replay.hasBegun()) {
+        if (from != null && replay.isRepeated()) {
             from = withNewTargets(from, all);
         }
         if (inserts != null) {
@@ -145,7 +141,7 @@ public final class TransactionalOutput implements AutoCloseable {
         // With state, the identity of a record is unique within its batch only. If the checkpoint was restored from an
         // older copy, the targets have records of later batches with the same numbers and other content. No search may
         // find these records.
-        if (from == null || !replay.hasBegun()) {
+        if (from == null || !replay.isRepeated()) {
             offsets.save(batch, ends);
         } else {
             findWritten(from.offsets(), ends.offsets(), replay, offsets.isAborted(batch));
@@ -213,18 +209,12 @@ public final class TransactionalOutput implements AutoCloseable {
         return openings.open(opened);
     }
 
-    /** All records of the open batch are committed. */
-    public void closed(long closed) {
-        openings.close(closed);
-    }
-
     /**
-     * Whether the batch that an earlier process had open must be open again. Each record of that process is left out
-     * when the same group has its next result, so a batch with one result for each group would leave out too much.
+     * Whether an earlier process has written results of the next batch while it was open. So the batch has to read all
+     * records that this process may have read: with fewer, a result would be older than the one that is there.
      */
-    public boolean mustOpen() {
-        WrittenRecords found = written;
-        return wasOpen && found != null && found.remaining() > 0;
+    public boolean wasOpen() {
+        return wasOpen && hasWritten();
     }
 
     /** A sender for a task. */

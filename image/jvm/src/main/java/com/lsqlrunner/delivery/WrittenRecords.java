@@ -1,5 +1,9 @@
 package com.lsqlrunner.delivery;
 
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +13,9 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * The identities of records that a batch has written before it runs again. An identity may occur several times: equal
  * results of a join have the same one.
+ *
+ * <p>An open batch has written a result of a group for each of its records. When the batch runs again, it has one
+ * result of the group, with all these records, and perhaps more. It is already written if it equals the last one.
  */
 public final class WrittenRecords {
     private static final int SMALLEST = 1_024;
@@ -17,6 +24,11 @@ public final class WrittenRecords {
     private long[] identities = new long[2 * SMALLEST];
 
     private int[] counts = new int[SMALLEST];
+
+    /** The slots whose records an open batch has written, and the hash of the last value of each. */
+    private final BitSet opened = new BitSet();
+
+    private long[] lastValues = new long[0];
 
     /** The number of used slots. A slot stays in use when its count becomes 0 again. */
     private final BitSet used = new BitSet();
@@ -28,6 +40,31 @@ public final class WrittenRecords {
 
     /** Adds a record. */
     synchronized void add(long high, long low) {
+        int place = placeOf(high, low);
+        if (opened.get(place)) { // the batch has run after it was open
+            opened.clear(place);
+            setCount(place, 0);
+        }
+        setCount(place, counts[place] + 1);
+    }
+
+    /** Adds a record of an open batch, in place of the one before it with this identity. */
+    synchronized void addOpened(long high, long low, byte[] value) {
+        int place = placeOf(high, low);
+        if (lastValues.length < counts.length) {
+            lastValues = Arrays.copyOf(lastValues, counts.length);
+        }
+        lastValues[place] = hash(value);
+        opened.set(place);
+        setCount(place, 1);
+    }
+
+    private void setCount(int place, int count) {
+        remaining += count - counts[place];
+        counts[place] = count;
+    }
+
+    private int placeOf(long high, long low) {
         if (2 * places >= counts.length) {
             grow();
         }
@@ -38,8 +75,18 @@ public final class WrittenRecords {
             identities[2 * place] = high;
             identities[2 * place + 1] = low;
         }
-        counts[place]++;
-        remaining++;
+        return place;
+    }
+
+    private static long hash(byte[] value) {
+        try {
+            return value == null
+                    ? 0
+                    : ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(value))
+                            .getLong();
+        } catch (NoSuchAlgorithmException missing) {
+            throw new IllegalStateException(missing); // each JVM has it
+        }
     }
 
     /** For a query without state: adds the result of a source record, with the partitions that it may come from. */
@@ -56,16 +103,18 @@ public final class WrittenRecords {
     /**
      * Takes a record.
      *
+     * @param value of the record; null for a tombstone
      * @return whether this object had the record, which is then already written
      */
-    public synchronized boolean take(long high, long low) {
+    public synchronized boolean take(long high, long low, byte[] value) {
         int place = place(high, low);
-        if (counts[place] == 0) {
-            return others != null && others.take(high, low);
+        if (counts[place] > 0) {
+            setCount(place, counts[place] - 1);
+            if (!opened.get(place) || lastValues[place] == hash(value)) {
+                return true;
+            }
         }
-        counts[place]--;
-        remaining--;
-        return true;
+        return others != null && others.take(high, low, value);
     }
 
     /** By source partition: the offset after the last record whose result was added. Empty for a query with state. */
@@ -78,6 +127,7 @@ public final class WrittenRecords {
         identities = new long[2 * SMALLEST];
         counts = new int[SMALLEST];
         used.clear();
+        opened.clear();
         places = 0;
         remaining = 0;
     }
@@ -100,15 +150,23 @@ public final class WrittenRecords {
     private void grow() {
         long[] oldIdentities = identities;
         int[] oldCounts = counts;
+        long[] oldValues = lastValues;
+        BitSet oldOpened = (BitSet) opened.clone();
         identities = new long[2 * oldIdentities.length];
         counts = new int[2 * oldCounts.length];
+        lastValues = new long[2 * oldValues.length];
         used.clear();
+        opened.clear();
         places = 0;
         remaining = 0;
-        for (int place = 0; place < oldCounts.length; place++) {
-            int count = oldCounts[place];
-            for (int each = 0; each < count; each++) {
-                add(oldIdentities[2 * place], oldIdentities[2 * place + 1]);
+        for (int old = 0; old < oldCounts.length; old++) {
+            if (oldCounts[old] > 0) {
+                int place = placeOf(oldIdentities[2 * old], oldIdentities[2 * old + 1]);
+                setCount(place, oldCounts[old]);
+                if (oldOpened.get(old)) {
+                    opened.set(place);
+                    lastValues[place] = oldValues[old];
+                }
             }
         }
     }

@@ -127,11 +127,6 @@ final class OpenBatch {
         return plan.topics().values().stream().mapToLong(OpenTopic::lag).max().orElse(0);
     }
 
-    /** Whether the tasks have read all records that the topics had a moment ago. */
-    boolean hasReadAll() {
-        return plan.topics().values().stream().allMatch(OpenTopic::hasReadAll);
-    }
-
     synchronized void ended(Throwable error) {
         running--;
         if (error != null && failure == null) {

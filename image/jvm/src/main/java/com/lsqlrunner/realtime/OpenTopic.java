@@ -112,11 +112,6 @@ public final class OpenTopic {
         return readers.stream().mapToLong(reader -> reader.read).reduce(records, Math::max);
     }
 
-    /** Whether the readers have read all records that the topic had a moment ago. */
-    boolean hasReadAll() {
-        return readers.size() == planned && readers.stream().allMatch(reader -> reader.lag == 0);
-    }
-
     /** The plan is not opened any more. */
     void close() {
         BY_NAME.remove(name, this);

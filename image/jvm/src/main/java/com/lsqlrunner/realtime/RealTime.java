@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -17,14 +16,9 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.connector.catalog.SupportsWrite;
-import org.apache.spark.sql.connector.write.LogicalWriteInfoImpl;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.SerializedOffset;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
-import org.apache.spark.sql.execution.streaming.sources.WriteToMicroBatchDataSource;
-import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -44,9 +38,6 @@ public final class RealTime {
     /** A batch is closed when there was no record for this time: then its end delays none. */
     private static final Duration PAUSE = Duration.ofSeconds(5);
 
-    /** The longest time in which a stop waits until the results of a killed process are written again. */
-    private static final Duration STOP = Duration.ofSeconds(5);
-
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private static volatile Consumer<String> reports = report -> {};
@@ -62,7 +53,7 @@ public final class RealTime {
 
     private final Duration openFor;
 
-    /** Where results are written; null before a write is made, and if tasks run in other JVMs. */
+    /** Where results are written; null before the first batch is planned, and if tasks run in other JVMs. */
     private OpenOutput output;
 
     private MicroBatchExecution query;
@@ -77,7 +68,6 @@ public final class RealTime {
 
     private long limitMs = Long.MAX_VALUE;
     private volatile boolean isStopping;
-    private volatile long stoppingNanos;
 
     /** Spark has something else to do than to read records. */
     private volatile boolean isAskedFor;
@@ -94,8 +84,7 @@ public final class RealTime {
     /**
      * The real time of a query.
      *
-     * @param openFor how long a batch is open after its first record; zero for a query that only opens a batch again
-     *     that a killed process had open
+     * @param openFor how long a batch is open after its first record
      */
     public static RealTime open(String query, Duration openFor) {
         return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor));
@@ -159,47 +148,17 @@ public final class RealTime {
 
     /** Whether the next batch can be open. */
     public boolean isPossible(long backlog) {
-        boolean isWanted = !openFor.isZero() && blocking == null && backlog <= MOST_BACKLOG;
-        if (isStopping || !(mustOpen() || isWanted)) {
+        if (isStopping || output == null || blocking != null || backlog > MOST_BACKLOG) {
             return false;
+        }
+        if (query == null) {
+            query = query();
         }
         planNext();
         blocking = next.blocking();
         boolean haveBegun = next.topics().keySet().stream()
                 .noneMatch(stream -> starts().getOrDefault(stream, Map.of()).isEmpty());
-        return blocking == null && haveBegun && (mustOpen() || !hasNewPartitions());
-    }
-
-    /**
-     * Fails if the query is being stopped before a batch that a killed process had open is open again: Spark must not
-     * plan it with other records.
-     */
-    public void checkPlan() {
-        if (isStopping && closed == null && mustOpen()) {
-            throw new IllegalStateException("the query is being stopped; nothing of this batch is written");
-        }
-    }
-
-    private boolean mustOpen() {
-        if (query == null) {
-            query = query();
-            makeWrite();
-        }
-        return output != null && output.mustOpen();
-    }
-
-    /** Makes the write of a batch, which sets the output. Spark makes it when it plans its first batch. */
-    private void makeWrite() {
-        WriteToMicroBatchDataSource write = (WriteToMicroBatchDataSource) query.logicalPlan();
-        SupportsWrite table = (SupportsWrite) ((DataSourceV2Relation) write.relation()).table();
-        table.newWriteBuilder(LogicalWriteInfoImpl.apply(
-                        write.queryId(),
-                        write.query().schema(),
-                        new CaseInsensitiveStringMap(CollectionConverters.asJava(write.writeOptions())),
-                        Optional.empty(),
-                        Optional.empty()))
-                .build()
-                .toStreaming();
+        return blocking == null && haveBegun && !hasNewPartitions();
     }
 
     private void planNext() {
@@ -229,7 +188,7 @@ public final class RealTime {
      * some time.
      */
     public void process() throws InterruptedException {
-        if (isAskedFor && !mustOpen()) {
+        if (isAskedFor) {
             isAskedFor = false;
             return;
         }
@@ -239,16 +198,13 @@ public final class RealTime {
         try {
             report(batch);
             after = await();
-            if (mustStayOpen()) { // the query has to stop
-                abort(batch, after);
-                return;
-            }
             batch.close();
-            if (batch.read() > 0) {
-                output.close(next.batch());
-            }
         } catch (Throwable failed) {
-            abort(batch, after);
+            batch.abort();
+            OpenStateStores.abort(query.checkpointFile("state"));
+            if (after != null) {
+                after.close();
+            }
             throw failed;
         } finally {
             open = null;
@@ -261,14 +217,6 @@ public final class RealTime {
         }
         closed = batch;
         next = after;
-    }
-
-    private void abort(OpenBatch batch, OpenPlan after) throws InterruptedException {
-        batch.abort();
-        OpenStateStores.abort(query.checkpointFile("state"));
-        if (after != null) {
-            after.close();
-        }
     }
 
     @SuppressWarnings("unchecked")
@@ -305,7 +253,7 @@ public final class RealTime {
         long first = 0;
         long last = 0;
         long read = 0;
-        while (!hasToEnd() && !batch.hasFailed()) {
+        while (!isStopping && !batch.hasFailed()) {
             long now = System.nanoTime();
             if (batch.read() > read) {
                 first = read == 0 ? now : first;
@@ -317,12 +265,12 @@ public final class RealTime {
                     && (now - first >= openFor.toNanos()
                             || now - last >= PAUSE.toNanos()
                             || batch.lag() > MOST_BACKLOG);
-            if ((isDue || isAskedFor) && !mustStayOpen()) {
+            if (isDue || isAskedFor) {
                 return after;
             }
             if (now - checked >= CHECK.toNanos()) {
                 checked = now;
-                if ((!hasRead || hasNewPartitions()) && !mustStayOpen()) {
+                if (!hasRead || hasNewPartitions()) {
                     return after;
                 }
             }
@@ -343,15 +291,6 @@ public final class RealTime {
         return next.topics().keySet().stream().anyMatch(OpenStream::hasNewPartitions);
     }
 
-    private boolean hasToEnd() {
-        return isStopping && (!mustStayOpen() || System.nanoTime() - stoppingNanos >= STOP.toNanos());
-    }
-
-    /** Whether results of a killed process are not written again yet, and can still be. */
-    private boolean mustStayOpen() {
-        return mustOpen() && !open.hasFailed() && !open.hasReadAll();
-    }
-
     private static MicroBatchExecution query() {
         SparkSession session = SparkSession.active();
         String id = session.sparkContext().getLocalProperty("sql.streaming.queryId");
@@ -362,7 +301,6 @@ public final class RealTime {
 
     /** Closes the open batch; Spark runs it. No batch is opened any more. */
     public void stop() {
-        stoppingNanos = System.nanoTime();
         isStopping = true;
         wake();
     }

@@ -155,4 +155,10 @@ public final class TopicOutput {
         TopicOutput output = OUTPUTS.get(name);
         return output == null ? null : output.transactions;
     }
+
+    /** As {@link TransactionalOutput#wasOpen}, of a query. */
+    public static boolean wasOpen(String name) {
+        TransactionalOutput transactions = transactions(name);
+        return transactions != null && transactions.wasOpen();
+    }
 }

@@ -74,13 +74,13 @@ public final class TopicWriter implements DataWriter<InternalRow> {
             written = earlier == null ? written : earlier;
         }
         acknowledgements.throwFailure();
-        if (isSkipped(row) || isWritten(row)) {
+        byte[] value = row.isNullAt(columns.value()) ? null : row.getBinary(columns.value());
+        if (isSkipped(row) || isWritten(row, value)) {
             return;
         }
         String target = topicOf(row);
         Integer partition = columns.partition() < 0 ? null : (Integer) row.getInt(columns.partition());
         byte[] key = row.isNullAt(columns.key()) ? null : row.getBinary(columns.key());
-        byte[] value = row.isNullAt(columns.value()) ? null : row.getBinary(columns.value());
         sender.send(
                 record(target, partition, row.getLong(columns.ts()), key, value, headers(row)),
                 acknowledgements.sending());
@@ -101,13 +101,13 @@ public final class TopicWriter implements DataWriter<InternalRow> {
         };
     }
 
-    private boolean isWritten(InternalRow row) {
+    private boolean isWritten(InternalRow row, byte[] value) {
         if (written == null || written.remaining() == 0) {
             written = null;
             return false;
         }
         int column = columns.identity();
-        return written.take(row.getLong(column), row.getLong(column + 1));
+        return written.take(row.getLong(column), row.getLong(column + 1), value);
     }
 
     /** Whether a failed record is left out. Counts failed records. */

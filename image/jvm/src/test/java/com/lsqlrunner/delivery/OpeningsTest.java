@@ -1,10 +1,8 @@
 package com.lsqlrunner.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.fs.AtomicFile;
 import java.nio.file.Path;
@@ -20,25 +18,19 @@ class OpeningsTest {
     }
 
     @Test
-    void aBatchIsOpenedAgainWithItsName() {
+    void aBatchHasTheNameOfItsLastOpening() {
         assertNull(openings().of(7));
-        String name = openings().open(7);
-        assertEquals(name, openings().open(7));
-        assertEquals(new Openings.Opening(name, false), openings().of(7));
+        String first = openings().open(7);
+        assertEquals(first, openings().of(7));
+        String second = openings().open(7);
+        assertNotEquals(first, second);
+        assertEquals(second, openings().of(7));
     }
 
     @Test
-    void eachBatchHasAnotherName() {
-        assertNotEquals(openings().open(7), openings().open(8));
+    void anEarlierBatchIsForgotten() {
+        openings().open(7);
+        openings().open(8);
         assertNull(openings().of(7));
-    }
-
-    @Test
-    void aClosedBatchKeepsItsName() {
-        String name = openings().open(7);
-        openings().close(7);
-        assertEquals(new Openings.Opening(name, true), openings().of(7));
-        assertTrue(openings().of(7).isClosed());
-        assertFalse(new Openings.Opening(name, false).isClosed());
     }
 }

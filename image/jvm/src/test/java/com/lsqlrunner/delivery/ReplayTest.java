@@ -91,34 +91,28 @@ class ReplayTest {
         assertEquals(-1, bytes[8]);
     }
 
-    private static final Openings.Opening OPEN = new Openings.Opening("a1", false);
-    private static final Openings.Opening CLOSED = new Openings.Opening("a1", true);
-
     @Test
-    void anOpenBatchThatSparkHasNotPlannedHasBegun() {
-        Replay replay = new Replay(7, false, null, null).opened(OPEN);
-        assertTrue(replay.hasBegun());
+    void aBatchThatWasOnlyOpenHasRecordsOfItsOpening() {
+        Replay replay = new Replay(7, false, null, null).opened("a1");
+        assertTrue(replay.isRepeated());
         assertTrue(replay.mayWrite("7.a1", 0, 0));
         assertFalse(replay.mayWrite("6.a1", 0, 0));
+        assertFalse(replay.mayWrite("7", 0, 0), "of another time line, after the checkpoint was restored");
+        assertFalse(new Replay(7, false, null, null).opened(null).isRepeated());
     }
 
     @Test
     void theOpeningOfAnotherTimeLineIsNotFound() {
-        assertFalse(new Replay(7, false, null, null).opened(OPEN).mayWrite("7.b2", 0, 0));
+        assertFalse(new Replay(7, false, null, null).opened("a1").mayWrite("7.b2", 0, 0));
         assertFalse(new Replay(7, true, null, null).mayWrite("7.b2", 0, 0));
     }
 
     @Test
-    void aPlannedBatchHasTheRecordsOfItsClosedOpening() {
-        Replay replay = new Replay(7, true, null, null).opened(CLOSED);
+    void aPlannedBatchHasRecordsOfItsOpeningAndItsOwn() {
+        Replay replay = new Replay(7, true, null, null).opened("a1");
         assertTrue(replay.mayWrite("7.a1", 0, 0));
         assertTrue(replay.mayWrite("7", 0, 0));
-    }
-
-    @Test
-    void aPlannedBatchHasOtherRecordsThanAnOpeningThatWasNotClosed() {
-        Replay replay = new Replay(7, true, null, null).opened(OPEN);
-        assertFalse(replay.mayWrite("7.a1", 0, 0));
-        assertTrue(replay.mayWrite("7", 0, 0));
+        assertTrue(replay.isOpening("7.a1"));
+        assertFalse(replay.isOpening("7"));
     }
 }

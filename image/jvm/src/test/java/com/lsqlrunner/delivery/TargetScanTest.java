@@ -108,7 +108,7 @@ class TargetScanTest {
         record(P0, 6, "app/0123abcd/q/7", null);
         WrittenRecords written = scan(STATEFUL, Map.of(), Map.of(P0, 7L));
         assertEquals(1, written.remaining());
-        assertTrue(written.take(0, 1));
+        assertTrue(written.take(0, 1, null));
     }
 
     @Test
@@ -119,7 +119,7 @@ class TargetScanTest {
         record(3, "app/0123abcd/q/70", 0, 3);
         WrittenRecords written = scan(STATEFUL, Map.of(), Map.of(P0, 4L));
         assertEquals(2, written.remaining());
-        assertTrue(written.take(0, 2));
+        assertTrue(written.take(0, 2, null));
         assertEquals(Map.of(), written.ends());
     }
 
@@ -131,7 +131,7 @@ class TargetScanTest {
         record(3, "app/0123abcd/q/7", 1, 0);
         WrittenRecords written = scan(STATELESS, Map.of(), Map.of(P0, 4L));
         assertEquals(3, written.remaining());
-        assertFalse(written.take(0, 9));
+        assertFalse(written.take(0, 9, null));
         assertEquals(Map.of(new TopicPartition("in", 0), 12L, new TopicPartition("in", 1), 1L), written.ends());
     }
 

@@ -173,7 +173,7 @@ class WorkerSenderTest {
         brokers.epoch = 4;
         brokers.isOpen = true;
         brokers.lows = new long[] {1};
-        assertTrue(sender(epoch(3), true).begin().take(0, 1));
+        assertTrue(sender(epoch(3), true).begin().take(0, 1, null));
         assertEquals(List.of("50-90"), brokers.searched);
     }
 
@@ -231,7 +231,7 @@ class WorkerSenderTest {
         EarlierRecords earlier = new EarlierRecords(STATELESS, Map.of(TARGET, 80L), false, Map.of());
         brokers.earlierLows = new long[] {11, 12};
         WorkerSender first = new WorkerSender(tasks(earlier, epoch(3)), brokers, idle, BATCH, NUMBER, false);
-        assertTrue(first.begin().take(0, 11));
+        assertTrue(first.begin().take(0, 11, null));
         assertEquals(List.of("50-80"), brokers.searched);
         assertEquals(1, first.result().left());
     }
@@ -245,7 +245,7 @@ class WorkerSenderTest {
         WorkerSender second = new WorkerSender(tasks(earlier, epoch(3)), brokers, idle, BATCH, NUMBER, true);
         WrittenRecords records = second.begin();
         assertEquals(4, records.remaining());
-        assertTrue(records.take(0, 11) && records.take(0, 13) && records.take(0, 14));
+        assertTrue(records.take(0, 11, null) && records.take(0, 13, null) && records.take(0, 14, null));
         assertEquals(List.of("50-80", "80-90"), brokers.searched);
         assertEquals(1, second.result().left());
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ class WrittenRecordsTest {
     @Test
     void nothingIsWrittenAtFirst() {
         assertEquals(0, written.remaining());
-        assertFalse(written.take(0, 0));
+        assertFalse(written.take(0, 0, null));
         assertEquals(Map.of(), written.ends());
     }
 
@@ -27,20 +28,20 @@ class WrittenRecordsTest {
         written.add(1, 2);
         written.add(2, 1);
         assertEquals(3, written.remaining());
-        assertTrue(written.take(1, 2));
-        assertTrue(written.take(1, 2));
-        assertFalse(written.take(1, 2));
-        assertTrue(written.take(2, 1));
+        assertTrue(written.take(1, 2, null));
+        assertTrue(written.take(1, 2, null));
+        assertFalse(written.take(1, 2, null));
+        assertTrue(written.take(2, 1, null));
         assertEquals(0, written.remaining());
     }
 
     @Test
     void anIdentityOfZerosIsOneOfMany() {
         written.add(0, 0);
-        assertTrue(written.take(0, 0));
-        assertFalse(written.take(0, 0));
+        assertTrue(written.take(0, 0, null));
+        assertFalse(written.take(0, 0, null));
         written.add(0, 0);
-        assertTrue(written.take(0, 0));
+        assertTrue(written.take(0, 0, null));
     }
 
     @Test
@@ -50,8 +51,8 @@ class WrittenRecordsTest {
         }
         assertEquals(50_000, written.remaining());
         for (int number = 0; number < 50_000; number++) {
-            assertFalse(written.take(7, number));
-            assertTrue(written.take(number % 7, number));
+            assertFalse(written.take(7, number, null));
+            assertTrue(written.take(number % 7, number, null));
         }
         assertEquals(0, written.remaining());
     }
@@ -61,14 +62,14 @@ class WrittenRecordsTest {
         for (int copy = 0; copy < 3; copy++) {
             written.add(1, 1);
         }
-        written.take(1, 1);
+        written.take(1, 1, null);
         for (int number = 0; number < 5_000; number++) {
             written.add(2, number);
         }
         assertEquals(5_002, written.remaining());
-        assertTrue(written.take(1, 1));
-        assertTrue(written.take(1, 1));
-        assertFalse(written.take(1, 1));
+        assertTrue(written.take(1, 1, null));
+        assertTrue(written.take(1, 1, null));
+        assertFalse(written.take(1, 1, null));
     }
 
     @Test
@@ -90,7 +91,7 @@ class WrittenRecordsTest {
                 records.add(high, low);
                 model.merge(identity, 1, Integer::sum);
             } else {
-                assertEquals(model.getOrDefault(identity, 0) > 0, records.take(high, low));
+                assertEquals(model.getOrDefault(identity, 0) > 0, records.take(high, low, null));
                 model.computeIfPresent(identity, (same, count) -> count == 1 ? null : count - 1);
             }
         }
@@ -107,5 +108,56 @@ class WrittenRecordsTest {
         written.add(2, 9);
         assertEquals(Map.of(a, 42L, b, 1L), written.ends());
         assertEquals(4, written.remaining());
+    }
+
+    private static byte[] value(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aResultOfAnOpenBatchIsTheLastOneOfItsGroup() {
+        written.addOpened(1, 2, value("1"));
+        written.addOpened(1, 2, value("2"));
+        written.addOpened(3, 4, null);
+        assertEquals(2, written.remaining());
+        assertTrue(written.take(1, 2, value("2")));
+        assertFalse(written.take(1, 2, value("2")));
+        assertTrue(written.take(3, 4, null));
+        assertEquals(0, written.remaining());
+    }
+
+    @Test
+    void anotherValueThanTheLastOneIsNotWritten() {
+        written.addOpened(1, 2, value("1"));
+        written.addOpened(1, 2, value("2"));
+        assertFalse(written.take(1, 2, value("1")));
+        assertEquals(0, written.remaining(), "a batch has one result of a group");
+    }
+
+    @Test
+    void aResultOfTheBatchThatRanAfterItWasOpenIsWritten() {
+        written.addOpened(1, 2, value("2"));
+        written.add(1, 2);
+        assertEquals(1, written.remaining());
+        assertTrue(written.take(1, 2, value("3")));
+    }
+
+    @Test
+    void aResultThatAnotherAttemptHasWrittenIsWritten() {
+        WrittenRecords ofAttempt = new WrittenRecords();
+        ofAttempt.add(1, 2);
+        written.addOpened(1, 2, value("2"));
+        written.join(ofAttempt);
+        assertTrue(written.take(1, 2, value("3")));
+    }
+
+    @Test
+    void lastResultsStayWhenTheTableGrows() {
+        for (int number = 0; number < 5_000; number++) {
+            written.addOpened(number, 0, value("a" + number));
+        }
+        for (int number = 0; number < 5_000; number++) {
+            assertEquals(number % 2 == 0, written.take(number, 0, value((number % 2 == 0 ? "a" : "b") + number)));
+        }
     }
 }
