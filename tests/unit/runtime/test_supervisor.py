@@ -225,8 +225,8 @@ SECRETS = {
 def test_credentials_are_neither_audited_nor_saved(runtime: FakeRuntime) -> None:
     with closing(RunningSupervisor(runtime, **SECRETS).launch()) as running:
         assert "planted" not in str(running.audited())
-        files = [file for file in running.state.path.iterdir() if file.is_file()]
 
+    files = [file for file in running.state.path.iterdir() if file.is_file()]
     assert "deployment.json" in [file.name for file in files]
     assert [file.name for file in files if "planted" in file.read_text()] == []
 
