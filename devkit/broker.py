@@ -187,10 +187,10 @@ def broker_command(*jvm_options: str, train: Path | None = None) -> list[str]:
     """The command of a broker, in whose working directory `server.properties` is. With the archive of its classes, a
     broker starts in half of the time; `train` is a file to write it to.
     """
-    archive = f"-XX:ArchiveClassesAtExit={train}"
-    if train is None:
-        archive = f"-XX:SharedArchiveFile={jar_folder('broker-classes')}/classes.jsa"
-    options = (archive, *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
+    archive = Path(sys.prefix) / "share/lsql-runner/broker-classes/classes.jsa"
+    used = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []  # the build of the image has none
+    written = [f"-XX:ArchiveClassesAtExit={train}"]
+    options = (*(written if train else used), *LOGGING, "-Djava.io.tmpdir=.", *jvm_options)
     return [*java_command(jar_folder("broker-jars"), "kafka.Kafka", *options), "server.properties"]
 
 
