@@ -29,7 +29,9 @@ NEW_MS, OLD_MS = 1_700_003_600_000, 1_700_000_000_000
 INCOMPRESSIBLE = random.Random(1).randbytes(3_000).hex()
 LABELS = {"namespace": "fleet", "app": "fast-vehicles"}
 VARIABLES = {"$namespace": ".*", "$processor": ".*", "$__rate_interval": "30s"}
+# With a pace, the windows have batches: event time advances, and records are late, within a few of them.
 SQL = """
+SET processing.pace='200ms';
 SET autocreate=true;
 SET error.policy.read='dlq';
 SET dead.letter.queue='letters';
