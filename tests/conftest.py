@@ -20,6 +20,7 @@ hypothesis.settings.register_profile("lsql", deadline=None)
 hypothesis.settings.load_profile("lsql")
 
 ONE_PROCESS = {
+    "tests/differential/test_differential.py",
     "tests/kafka/test_key_stores.py",
     "tests/kafka/test_lsql_test.py",
     "tests/kafka/test_refusals.py",

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from devkit.jars import jar_folder
-from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, STATELESS, Suite
+from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, REAL_TIME, STATELESS, Suite
 
 _LOGS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -67,7 +67,10 @@ def _log(name: str) -> str:
     return f'$0.getClass().getSimpleName().equals("{name}")'
 
 
+_REAL_TIME = "com.lsqlrunner.realtime"
+
 _BATCHES = (STATELESS, GROUPS, JOINS)
+_LOGGED = (*_BATCHES, REAL_TIME)
 _STATEFUL = (GROUPS, JOINS)
 
 # The product takes a snapshot after sixty batches, and Spark uploads it within a minute.
@@ -76,20 +79,27 @@ _SNAPSHOTS = (
     Rule(class_name=f"{_STATE}.StateStoreConf", method="maintenanceInterval()", action="return 200L"),
 )
 
+# An open batch is closed after 30 s.
+_CLOSED_SOON = (
+    Rule(class_name=f"{_REAL_TIME}.RealTime", method="open", action="$2 = java.time.Duration.ofSeconds(2)"),
+)
+
 POINTS = (
     Point(
         name="before-offset-log",
         rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", condition=_log("OffsetSeqLog")),
-        suites=_BATCHES,
+        suites=_LOGGED,
         arrival=2,
         repeats=Repeats.MAYBE,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="after-offset-log",
         rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", location="EXIT", condition=_log("OffsetSeqLog")),
-        suites=_BATCHES,
+        suites=_LOGGED,
         arrival=2,
         repeats=Repeats.MAYBE,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="at-an-acknowledgement",
@@ -104,6 +114,35 @@ POINTS = (
         suites=(CONTINUOUS,),
         arrival=17,
         repeats=Repeats.ALWAYS,
+    ),
+    Point(
+        name="opening-saved",
+        rule=Rule(class_name=f"{_DELIVERY}.Openings", method="open", location="EXIT"),
+        suites=(REAL_TIME,),
+        repeats=Repeats.NEVER,
+        more=_CLOSED_SOON,
+        only=Guarantee.EXACTLY_ONCE,
+    ),
+    Point(
+        name="at-an-acknowledgement-of-an-open-batch",
+        rule=Rule(class_name=f"{_REAL_TIME}.OpenWriter", method="onCompletion"),
+        suites=(REAL_TIME,),
+        arrival=17,
+        repeats=Repeats.MAYBE,
+    ),
+    Point(
+        name="open-batch-closed",
+        rule=Rule(class_name=f"{_REAL_TIME}.OpenBatch", method="close", location="EXIT"),
+        suites=(REAL_TIME,),
+        repeats=Repeats.MAYBE,
+        more=_CLOSED_SOON,
+    ),
+    Point(
+        name="state-of-an-open-batch-taken",
+        rule=Rule(class_name=f"{_REAL_TIME}.OpenStateStores", method="take", location="EXIT"),
+        suites=(REAL_TIME,),
+        repeats=Repeats.ALWAYS,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="records-sent",
@@ -121,23 +160,26 @@ POINTS = (
     Point(
         name="before-commit-log",
         rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", condition=_log("CommitLog")),
-        suites=_BATCHES,
+        suites=_LOGGED,
         arrival=2,
         repeats=Repeats.ALWAYS,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="after-commit-log",
         rule=Rule(class_name=f"{_LOGS}.HDFSMetadataLog", method="add", location="EXIT", condition=_log("CommitLog")),
-        suites=_BATCHES,
+        suites=_LOGGED,
         arrival=2,
         repeats=Repeats.MAYBE,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="changes-of-state-saved",
         rule=Rule(class_name=f"{_STATE}.StateStoreChangelogWriterV1", method="commit", location="EXIT"),
-        suites=(GROUPS,),
+        suites=(GROUPS, REAL_TIME),
         arrival=2,
         repeats=Repeats.MAYBE,
+        more=_CLOSED_SOON,
     ),
     Point(
         name="changes-of-state-saved",
@@ -157,14 +199,14 @@ POINTS = (
     Point(
         name="results-of-the-replay-acknowledged",
         rule=Rule(class_name=f"{_TOPIC}.TopicWriter", method="commit", location="EXIT"),
-        suites=_BATCHES,
+        suites=_LOGGED,
         repeats=Repeats.ALWAYS,
         in_recovery=True,
     ),
     Point(
         name="commit-of-a-transaction",
         rule=Rule(class_name="org.apache.kafka.clients.producer.KafkaProducer", method="commitTransaction"),
-        suites=(STATELESS, GROUPS, JOINS, CONTINUOUS),
+        suites=(STATELESS, GROUPS, REAL_TIME, JOINS, CONTINUOUS),
         arrival=2,
         repeats=Repeats.NEVER,
         only=Guarantee.EXACTLY_ONCE,
@@ -174,7 +216,7 @@ POINTS = (
         rule=Rule(
             class_name="org.apache.kafka.clients.producer.KafkaProducer", method="commitTransaction", location="EXIT"
         ),
-        suites=(STATELESS, GROUPS, JOINS, CONTINUOUS),
+        suites=(STATELESS, GROUPS, REAL_TIME, JOINS, CONTINUOUS),
         arrival=2,
         repeats=Repeats.NEVER,
         only=Guarantee.EXACTLY_ONCE,
@@ -189,7 +231,7 @@ POINTS = (
     Point(
         name="before-open-transactions-are-committed",
         rule=Rule(class_name=f"{_DELIVERY}.TransactionRecovery", method="commitOpen"),
-        suites=(STATELESS, CONTINUOUS, GROUPS),
+        suites=(STATELESS, CONTINUOUS, GROUPS, REAL_TIME),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
@@ -197,7 +239,7 @@ POINTS = (
     Point(
         name="open-transactions-committed",
         rule=Rule(class_name=f"{_DELIVERY}.TransactionRecovery", method="commitOpen", location="EXIT"),
-        suites=(STATELESS, CONTINUOUS, GROUPS),
+        suites=(STATELESS, CONTINUOUS, GROUPS, REAL_TIME),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
@@ -205,7 +247,7 @@ POINTS = (
     Point(
         name="producers-fenced",
         rule=Rule(class_name=f"{_DELIVERY}.ProducerSlots", method="fence", location="EXIT"),
-        suites=(STATELESS, CONTINUOUS, GROUPS),
+        suites=(STATELESS, CONTINUOUS, GROUPS, REAL_TIME),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
@@ -213,7 +255,7 @@ POINTS = (
     Point(
         name="record-of-a-target-read",
         rule=Rule(class_name=f"{_DELIVERY}.TargetScan", method="add"),
-        suites=(STATELESS, CONTINUOUS, GROUPS, JOINS),
+        suites=(STATELESS, CONTINUOUS, GROUPS, REAL_TIME, JOINS),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
@@ -221,7 +263,7 @@ POINTS = (
     Point(
         name="targets-scanned",
         rule=Rule(class_name=f"{_DELIVERY}.TransactionalOutput", method="findWritten", location="EXIT"),
-        suites=(STATELESS, CONTINUOUS, GROUPS),
+        suites=(STATELESS, CONTINUOUS, GROUPS, REAL_TIME),
         repeats=Repeats.NEVER,
         in_recovery=True,
         only=Guarantee.EXACTLY_ONCE,
@@ -232,6 +274,7 @@ _BY_NAME = {point.name: point for point in POINTS}
 CRASHES = {
     "batch": _BY_NAME["at-an-acknowledgement"],
     "continuous": _BY_NAME["at-an-acknowledgement-of-a-continuous-task"],
+    "auto": _BY_NAME["at-an-acknowledgement-of-an-open-batch"],
 }
 """By mode, a point at which the JVM is killed while it writes results."""
 TARGET_ENDS_SAVED = _BY_NAME["ends-of-the-targets-saved"]

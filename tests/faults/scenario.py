@@ -248,6 +248,8 @@ class Scenario:
             is_own: whether a record is from the processor, not from another producer.
             forgiven: differences that are accepted beyond the guarantee.
         """
+        if self.suite.mode == "auto" and self.runner.running:
+            self.runner.stop()  # an open batch writes results after it has read their records
         accepted = FORGIVEN[self.guarantee] | set(forgiven)
         doubled: dict[str, int] = {}
         forbidden: list[tuple[str, Difference]] = []

@@ -11,7 +11,7 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.broker_cluster import SIZE, BrokerCluster
-from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, STATELESS, Suite
+from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, REAL_TIME, STATELESS, Suite
 from tests.faults.scenario import POLL_S, Scenario
 
 pytestmark = pytest.mark.timeout(400)
@@ -22,7 +22,7 @@ STALLED_S = 6
 
 
 @pytest.mark.parametrize("kills_processor", [False, True], ids=["alone", "with the processor"])
-@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, JOINS], ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, REAL_TIME, JOINS], ids=lambda suite: suite.name)
 def test_a_killed_broker_that_starts_again_on_its_data(tmp_path: Path, suite: Suite, kills_processor: bool) -> None:
     with Broker() as broker, Scenario(broker, suite, tmp_path) as scenario:
         runner = scenario.start()
@@ -44,7 +44,7 @@ def test_a_killed_broker_that_starts_again_on_its_data(tmp_path: Path, suite: Su
         scenario.check(f"broker killed, processor killed: {kills_processor}")
 
 
-@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS], ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, REAL_TIME], ids=lambda suite: suite.name)
 def test_a_stalled_broker_of_three(tmp_path: Path, suite: Suite) -> None:
     """It is the leader of some partitions and a follower of others; the processor is killed while it is silent."""
     with BrokerCluster() as brokers, Scenario(brokers, suite, tmp_path, replication=SIZE) as scenario:

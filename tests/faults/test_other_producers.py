@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from devkit.broker import Broker
 from devkit.records import Record
 from tests.faults.points import CRASHES, Guarantee
-from tests.faults.programs import CONTINUOUS, GROUPS, STATELESS, Suite
+from tests.faults.programs import CONTINUOUS, GROUPS, REAL_TIME, STATELESS, Suite
 from tests.faults.scenario import REQUIRED, Scenario
 from tests.faults.test_points import kill_at
 
@@ -70,7 +70,7 @@ def other_producers(scenario: Scenario) -> Iterator[None]:
         raise errors[0]
 
 
-@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS], ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, REAL_TIME], ids=lambda suite: suite.name)
 def test_results_between_the_records_of_other_producers(broker: Broker, tmp_path: Path, suite: Suite) -> None:
     with Scenario(broker, suite, tmp_path) as scenario:
         with other_producers(scenario):
@@ -83,7 +83,7 @@ def test_results_between_the_records_of_other_producers(broker: Broker, tmp_path
     assert (outcome.total > 0) == (REQUIRED is Guarantee.AT_LEAST_ONCE)
 
 
-@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS], ids=lambda suite: suite.name)
+@pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, REAL_TIME], ids=lambda suite: suite.name)
 def test_a_transaction_of_another_producer_is_open_from_the_kill_to_the_replay(
     broker: Broker, tmp_path: Path, suite: Suite
 ) -> None:

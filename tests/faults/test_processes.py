@@ -17,13 +17,7 @@ from devkit.process import ProcessFailed
 from devkit.runner import Runner, has_ended
 from devkit.waiting import wait_until
 from tests.faults.points import Guarantee, first_batch_held, task_held
-from tests.faults.programs import (
-    CONTINUOUS,
-    GROUPS,
-    JOINS,
-    STATELESS,
-    Suite,
-)
+from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, STATELESS, SUITES, Suite
 from tests.faults.results import Kind
 from tests.faults.scenario import ENDED, REQUIRED, Scenario
 
@@ -32,7 +26,6 @@ pytestmark = pytest.mark.timeout(300)
 BEFORE = 60
 BACKLOG = 100
 DEADLINE_S = 60
-SUITES = (STATELESS, CONTINUOUS, GROUPS, JOINS)
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
