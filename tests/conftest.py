@@ -66,11 +66,14 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
 
 
-def order(item: pytest.Item) -> tuple[str, float]:
-    """The tests of LONG_FIRST by folder and timeout, the longest first; others as they are."""
+def order(item: pytest.Item) -> tuple[str, bool, float]:
+    """The tests of LONG_FIRST by folder: ONE_PROCESS, then by timeout, the longest first; others as they are."""
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in LONG_FIRST:
+        return "", False, 0
     marker = item.get_closest_marker("timeout")
-    return (folder, -marker.args[0] if marker else 0) if folder in LONG_FIRST else ("", 0)
+    is_single = item.nodeid.partition("::")[0] not in ONE_PROCESS
+    return folder, is_single, -marker.args[0] if marker else 0
 
 
 @pytest.hookimpl(tryfirst=True)  # before other hooks order or deselect what is left

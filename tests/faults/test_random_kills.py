@@ -22,7 +22,7 @@ from tests.faults.programs import CONTINUOUS, STATELESS, SUITES, Program, Suite
 from tests.faults.results import Kind
 from tests.faults.scenario import Scenario
 
-KILLS = int(os.environ.get("KILLS") or 8)
+KILLS = int(os.environ.get("KILLS") or 6)
 SEED = os.environ.get("SEED") or str(SystemRandom().randrange(1 << 32))
 MOST_KILLS = 5
 """Of one processor."""
