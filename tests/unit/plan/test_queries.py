@@ -55,6 +55,12 @@ TABLE = COUNT.replace("STREAM", "TABLE")
             id="results may be skipped",
         ),
         pytest.param(
+            f"SET error.policy.write='dlq'; SET dead.letter.queue='letters'; {COUNT} GROUP BY currency",
+            False,
+            "error.policy.write",
+            id="results or dead letters",
+        ),
+        pytest.param(
             "INSERT INTO counts SELECT STREAM currency, COUNT(*) AS n, now() AS at FROM payments GROUP BY currency",
             False,
             "NOW()",

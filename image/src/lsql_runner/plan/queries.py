@@ -133,6 +133,8 @@ class Query:
             return None
         if self.sink_write is not None:
             return f"the sink {self.sink_write.target.sink}"
+        if any(write.errors.write == "dlq" for write in self.writes if isinstance(write, WriteTopic)):
+            return "error.policy.write"  # a result and a dead letter of a group have one identity
         for name in self._functions():
             if name in FUNCTIONS and not FUNCTIONS[name].deterministic:
                 return f"{name}()"

@@ -149,8 +149,11 @@ public final class TopicSink implements TableProvider {
     private record BatchOutput(TopicsWrite write, TransactionalOutput transactions) implements OpenOutput {
         @Override
         public Function<Acknowledgements, TopicWriter> open(long batch) {
-            String name = transactions == null ? Long.toString(batch) : batch + "." + transactions.open(batch);
-            return task -> write.factory(null).writer(name, () -> task);
+            if (transactions == null) {
+                return task -> write.factory(null).writer(Long.toString(batch), () -> task);
+            }
+            String name = batch + "." + transactions.open(batch);
+            return task -> write.factory(null).writer(name, () -> task).numbered();
         }
 
         @Override

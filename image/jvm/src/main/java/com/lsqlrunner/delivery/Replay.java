@@ -18,8 +18,10 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    /** The end of the name of a batch: its id, and its opening if it was open. */
-    private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.(.*))?");
+    /**
+     * The end of the name of a batch: its id; if it was open, its opening, and the number of the record in its task.
+     */
+    private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.([^.]+)\\.([0-9]+))?");
 
     /** The batch with the name of its opening; null if it was not open. */
     Replay opened(String name) {
@@ -50,9 +52,10 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
                 && (parts.group(2) == null ? hasBegun : parts.group(2).equals(opening));
     }
 
-    /** Whether a record with this name was written while the batch was open. */
-    boolean isOpening(String name) {
-        return opening != null && name.endsWith("." + opening);
+    /** The number of a record that was written while the batch was open; 0 for another record. */
+    long numberOf(String name) {
+        Matcher parts = NAME.matcher(name);
+        return parts.matches() && parts.group(3) != null ? Long.parseLong(parts.group(3)) : 0;
     }
 
     /** Without state: the source partitions that a record with this identity may come from. */

@@ -92,7 +92,7 @@ final class TargetScan {
     private void add(ConsumerRecord<byte[], byte[]> record) {
         Header identity = record.headers().lastHeader(RecordHeaderNames.IDENTITY);
         Header of = record.headers().lastHeader(RecordHeaderNames.BATCH);
-        if (identity == null || of == null || !isOfQuery(of.value())) {
+        if (!isIdentity(identity) || of == null || of.value() == null || !isOfQuery(of.value())) {
             return;
         }
         ByteBuffer bytes = ByteBuffer.wrap(identity.value());
@@ -100,14 +100,19 @@ final class TargetScan {
         long low = bytes.getLong();
         String name = nameOfBatch(of.value());
         if (replay.mayWrite(name, high, low)) {
-            if (replay.isOpening(name)) {
-                written.addOpened(high, low, record.value());
+            long number = replay.numberOf(name);
+            if (number > 0) {
+                written.addOpened(high, low, number, record.value());
             } else if (replay.inserts() == null) {
                 written.add(high, low);
             } else {
                 written.addOfRecord(high, low, replay.sources(high, low));
             }
         }
+    }
+
+    private static boolean isIdentity(Header header) {
+        return header != null && header.value() != null && header.value().length == 2 * Long.BYTES;
     }
 
     private boolean isOfQuery(byte[] name) {

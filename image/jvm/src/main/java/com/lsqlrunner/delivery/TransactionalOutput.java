@@ -146,7 +146,8 @@ public final class TransactionalOutput implements AutoCloseable {
         } else {
             findWritten(from.offsets(), ends.offsets(), replay, offsets.isAborted(batch));
             if (inserts == null) {
-                offsets.save(batch + 1, ends);
+                // Of a batch that was only open, a restored checkpoint has no records before the ends of now.
+                offsets.save(replay.hasBegun() || hasWritten() ? batch + 1 : batch, ends);
             }
         }
     }

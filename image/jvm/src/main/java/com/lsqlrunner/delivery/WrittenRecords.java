@@ -25,9 +25,12 @@ public final class WrittenRecords {
 
     private int[] counts = new int[SMALLEST];
 
-    /** The slots whose records an open batch has written, and the hash of the last value of each. */
+    /**
+     * The slots whose records an open batch has written, with the number of the last one, and the hash of its value.
+     */
     private final BitSet opened = new BitSet();
 
+    private long[] lastNumbers = new long[0];
     private long[] lastValues = new long[0];
 
     /** The number of used slots. A slot stays in use when its count becomes 0 again. */
@@ -48,15 +51,23 @@ public final class WrittenRecords {
         setCount(place, counts[place] + 1);
     }
 
-    /** Adds a record of an open batch, in place of the one before it with this identity. */
-    synchronized void addOpened(long high, long low, byte[] value) {
+    /**
+     * Adds a record of an open batch. The last one of an identity counts, unless the batch has run after it was open.
+     *
+     * @param number of the record in its task, which grows: records without a key are in several partitions
+     */
+    synchronized void addOpened(long high, long low, long number, byte[] value) {
         int place = placeOf(high, low);
         if (lastValues.length < counts.length) {
+            lastNumbers = Arrays.copyOf(lastNumbers, counts.length);
             lastValues = Arrays.copyOf(lastValues, counts.length);
         }
-        lastValues[place] = hash(value);
-        opened.set(place);
-        setCount(place, 1);
+        if (counts[place] == 0 || (opened.get(place) && number > lastNumbers[place])) {
+            lastNumbers[place] = number;
+            lastValues[place] = hash(value);
+            opened.set(place);
+            setCount(place, 1);
+        }
     }
 
     private void setCount(int place, int count) {
@@ -150,10 +161,12 @@ public final class WrittenRecords {
     private void grow() {
         long[] oldIdentities = identities;
         int[] oldCounts = counts;
+        long[] oldNumbers = lastNumbers;
         long[] oldValues = lastValues;
         BitSet oldOpened = (BitSet) opened.clone();
         identities = new long[2 * oldIdentities.length];
         counts = new int[2 * oldCounts.length];
+        lastNumbers = new long[2 * oldNumbers.length];
         lastValues = new long[2 * oldValues.length];
         used.clear();
         opened.clear();
@@ -165,6 +178,7 @@ public final class WrittenRecords {
                 setCount(place, oldCounts[old]);
                 if (oldOpened.get(old)) {
                     opened.set(place);
+                    lastNumbers[place] = oldNumbers[old];
                     lastValues[place] = oldValues[old];
                 }
             }

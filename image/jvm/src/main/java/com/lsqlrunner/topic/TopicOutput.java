@@ -59,7 +59,7 @@ public final class TopicOutput {
      *     write at the same time
      * @param connection settings of all clients
      * @param batch the first batch that has not ended
-     * @param hasBegun whether it may have been written in part
+     * @param hasBegun whether it is planned, and may have been written in part
      * @param inserts for a query without state: a list of {@link InsertPositions}, as JSON; null for one with state
      */
     public static TopicOutput openTransactional(

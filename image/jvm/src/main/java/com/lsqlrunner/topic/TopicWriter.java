@@ -4,6 +4,8 @@ import com.lsqlrunner.delivery.RecordHeaderNames;
 import com.lsqlrunner.delivery.RecordSender;
 import com.lsqlrunner.delivery.TaskResult;
 import com.lsqlrunner.delivery.WrittenRecords;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -40,6 +42,8 @@ public final class TopicWriter implements DataWriter<InternalRow> {
     private final Supplier<Acknowledgements> task;
     private Acknowledgements acknowledgements;
     private long records;
+    private boolean isNumbered;
+    private long number;
     private UTF8String lastTopic;
     private String topic;
 
@@ -63,6 +67,12 @@ public final class TopicWriter implements DataWriter<InternalRow> {
             batchOnly.add(this.batch);
         }
         this.task = task;
+    }
+
+    /** Lets batch headers end with a dot and the number of the record in its task, from 1. */
+    public TopicWriter numbered() {
+        isNumbered = true;
+        return this;
     }
 
     @Override
@@ -143,7 +153,7 @@ public final class TopicWriter implements DataWriter<InternalRow> {
             addOwn(row.getArray(columns.headers()), headers);
         }
         if (batch != null) {
-            headers.add(batch);
+            headers.add(isNumbered ? numberedBatch() : batch);
         }
         if (hasIdentity) {
             int column = columns.identity();
@@ -151,6 +161,13 @@ public final class TopicWriter implements DataWriter<InternalRow> {
             headers.add(new RecordHeader(RecordHeaderNames.IDENTITY, identity));
         }
         return headers;
+    }
+
+    private Header numberedBatch() {
+        byte[] end = ("." + ++number).getBytes(StandardCharsets.US_ASCII);
+        byte[] name = Arrays.copyOf(batch.value(), batch.value().length + end.length);
+        System.arraycopy(end, 0, name, batch.value().length, end.length);
+        return new RecordHeader(RecordHeaderNames.BATCH, name);
     }
 
     /** Adds the headers of the row, except the headers of another processor that wrote the source record. */

@@ -95,24 +95,24 @@ class ReplayTest {
     void aBatchThatWasOnlyOpenHasRecordsOfItsOpening() {
         Replay replay = new Replay(7, false, null, null).opened("a1");
         assertTrue(replay.isRepeated());
-        assertTrue(replay.mayWrite("7.a1", 0, 0));
-        assertFalse(replay.mayWrite("6.a1", 0, 0));
+        assertTrue(replay.mayWrite("7.a1.5", 0, 0));
+        assertFalse(replay.mayWrite("6.a1.5", 0, 0));
         assertFalse(replay.mayWrite("7", 0, 0), "of another time line, after the checkpoint was restored");
         assertFalse(new Replay(7, false, null, null).opened(null).isRepeated());
     }
 
     @Test
     void theOpeningOfAnotherTimeLineIsNotFound() {
-        assertFalse(new Replay(7, false, null, null).opened("a1").mayWrite("7.b2", 0, 0));
-        assertFalse(new Replay(7, true, null, null).mayWrite("7.b2", 0, 0));
+        assertFalse(new Replay(7, false, null, null).opened("a1").mayWrite("7.b2.5", 0, 0));
+        assertFalse(new Replay(7, true, null, null).mayWrite("7.b2.5", 0, 0));
     }
 
     @Test
     void aPlannedBatchHasRecordsOfItsOpeningAndItsOwn() {
         Replay replay = new Replay(7, true, null, null).opened("a1");
-        assertTrue(replay.mayWrite("7.a1", 0, 0));
+        assertTrue(replay.mayWrite("7.a1.5", 0, 0));
         assertTrue(replay.mayWrite("7", 0, 0));
-        assertTrue(replay.isOpening("7.a1"));
-        assertFalse(replay.isOpening("7"));
+        assertEquals(5, replay.numberOf("7.a1.5"));
+        assertEquals(0, replay.numberOf("7"));
     }
 }

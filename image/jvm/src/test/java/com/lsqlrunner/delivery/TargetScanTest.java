@@ -124,6 +124,24 @@ class TargetScanTest {
     }
 
     @Test
+    void theLastRecordOfAGroupInAnOpenBatchIsFound() {
+        record(0, "app/0123abcd/q/7.a1.1", 0, 1);
+        record(1, "app/0123abcd/q/7.a1.3", 0, 1);
+        record(2, "app/0123abcd/q/7.b2.1", 0, 2);
+        record(3, "app/0123abcd/q/7", 0, 3);
+        WrittenRecords written = scan(new Replay(7, false, null, null).opened("a1"), Map.of(), Map.of(P0, 4L));
+        assertEquals(1, written.remaining());
+        assertTrue(written.take(0, 1, new byte[0]));
+    }
+
+    @Test
+    void headersOfAnotherProducerMayHaveNoValue() {
+        record(P0, 0, "app/0123abcd/q/7", new byte[3]);
+        record(P0, 1, "app/0123abcd/q/7", new byte[0]);
+        assertEquals(0, scan(STATEFUL, Map.of(), Map.of(P0, 2L)).remaining());
+    }
+
+    @Test
     void withoutStateRecordsFromThePositionsOnAreFoundWhateverTheirBatch() {
         record(0, "app/0123abcd/q/7", 0, 9);
         record(1, "app/0123abcd/q/7", 0, 10);

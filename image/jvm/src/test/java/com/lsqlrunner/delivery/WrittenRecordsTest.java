@@ -116,9 +116,10 @@ class WrittenRecordsTest {
 
     @Test
     void aResultOfAnOpenBatchIsTheLastOneOfItsGroup() {
-        written.addOpened(1, 2, value("1"));
-        written.addOpened(1, 2, value("2"));
-        written.addOpened(3, 4, null);
+        written.addOpened(1, 2, 9, value("1"));
+        written.addOpened(1, 2, 10, value("2"));
+        written.addOpened(1, 2, 8, value("0"));
+        written.addOpened(3, 4, 1, null);
         assertEquals(2, written.remaining());
         assertTrue(written.take(1, 2, value("2")));
         assertFalse(written.take(1, 2, value("2")));
@@ -128,16 +129,17 @@ class WrittenRecordsTest {
 
     @Test
     void anotherValueThanTheLastOneIsNotWritten() {
-        written.addOpened(1, 2, value("1"));
-        written.addOpened(1, 2, value("2"));
+        written.addOpened(1, 2, 1, value("1"));
+        written.addOpened(1, 2, 2, value("2"));
         assertFalse(written.take(1, 2, value("1")));
         assertEquals(0, written.remaining(), "a batch has one result of a group");
     }
 
     @Test
     void aResultOfTheBatchThatRanAfterItWasOpenIsWritten() {
-        written.addOpened(1, 2, value("2"));
+        written.addOpened(1, 2, 1, value("2"));
         written.add(1, 2);
+        written.addOpened(1, 2, 2, value("4"));
         assertEquals(1, written.remaining());
         assertTrue(written.take(1, 2, value("3")));
     }
@@ -146,7 +148,7 @@ class WrittenRecordsTest {
     void aResultThatAnotherAttemptHasWrittenIsWritten() {
         WrittenRecords ofAttempt = new WrittenRecords();
         ofAttempt.add(1, 2);
-        written.addOpened(1, 2, value("2"));
+        written.addOpened(1, 2, 1, value("2"));
         written.join(ofAttempt);
         assertTrue(written.take(1, 2, value("3")));
     }
@@ -154,7 +156,7 @@ class WrittenRecordsTest {
     @Test
     void lastResultsStayWhenTheTableGrows() {
         for (int number = 0; number < 5_000; number++) {
-            written.addOpened(number, 0, value("a" + number));
+            written.addOpened(number, 0, 1, value("a" + number));
         }
         for (int number = 0; number < 5_000; number++) {
             assertEquals(number % 2 == 0, written.take(number, 0, value((number % 2 == 0 ? "a" : "b") + number)));

@@ -147,6 +147,25 @@ class TopicWriterTest {
         assertEquals(List.of(result), TopicWriter.tasks(messages));
     }
 
+    @Test
+    void anOpenBatchNumbersItsRecords() {
+        TopicWriter writer = new TopicWriter(
+                        SharedProducers.sender(producer), IDENTIFIED, BATCH, null, BatchAcknowledgements::new)
+                .numbered();
+        writer.write(withIdentity(row("a", "k", "v", 0), 1, 1));
+        writer.write(withIdentity(row("a", null, "v", 0), 1, 2));
+        writer.commit();
+
+        for (int sent = 0; sent < 2; sent++) {
+            byte[] name = producer.history()
+                    .get(sent)
+                    .headers()
+                    .lastHeader(RecordHeaderNames.BATCH)
+                    .value();
+            assertEquals(new String(BATCH, UTF_8) + "." + (sent + 1), new String(name, UTF_8));
+        }
+    }
+
     private TopicWriter writer() {
         return new TopicWriter(SharedProducers.sender(producer), COLUMNS, BATCH, null, BatchAcknowledgements::new);
     }
