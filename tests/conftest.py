@@ -38,6 +38,11 @@ LONG_FIRST = {"differential", "kafka", "streams"}
 """Folders whose tests differ so much that one process would run a long one at the end, while the others have ended."""
 
 
+def file_of(nodeid: str) -> str:
+    """The file of a test, from the root of the checkout."""
+    return nodeid.partition("::")[0]
+
+
 class FileGroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Sends all tests of a file in ONE_PROCESS to one process, and every other test to the next free one.
 
@@ -45,8 +50,7 @@ class FileGroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return file if file in ONE_PROCESS else nodeid
+        return file_of(nodeid) if file_of(nodeid) in ONE_PROCESS else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -72,8 +76,7 @@ def order(item: pytest.Item) -> tuple[str, bool, float]:
     if folder not in LONG_FIRST:
         return "", False, 0
     marker = item.get_closest_marker("timeout")
-    is_single = item.nodeid.partition("::")[0] not in ONE_PROCESS
-    return folder, is_single, -marker.args[0] if marker else 0
+    return folder, file_of(item.nodeid) not in ONE_PROCESS, -marker.args[0] if marker else 0
 
 
 @pytest.hookimpl(tryfirst=True)  # before other hooks order or deselect what is left
