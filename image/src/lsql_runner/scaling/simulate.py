@@ -15,9 +15,6 @@ from lsql_runner.scaling.load import HOUR_S, Load
 from lsql_runner.scaling.policy import Lag, ScalingHistory
 from lsql_runner.scaling.window import WorkerLimits
 
-Observe = Callable[[int, float, int], None]
-"""Called at each decision with the second, the lag in records, and the number of workers, starting ones included."""
-
 Decide = Callable[[ScalingHistory, Lag, int], tuple[int, ScalingHistory]]
 """A policy: from its history, the lag and the number of workers to the desired number and the next history."""
 
@@ -83,9 +80,7 @@ class _Pool:
         return self._workers.rate * bisect_right(self._started_s, now_s)
 
 
-def simulate(
-    load: Load, workers: SimulatedWorkers, decide: Decide, observe: Observe = lambda *_: None
-) -> SimulationResult:
+def simulate(load: Load, workers: SimulatedWorkers, decide: Decide) -> SimulationResult:
     """Run a load through a queue whose workers a policy decides.
 
     The simulation begins with as many started workers as the first rate of the load needs, and with its lag.
@@ -103,8 +98,6 @@ def simulate(
     for seconds, rate in load.rates:
         most_needed = max(most_needed, needs(rate))
         for _ in range(seconds):
-            if now_s % workers.interval_s == 0:
-                observe(now_s, lag, len(pool))
             if now_s and now_s % workers.interval_s == 0:
                 seen = Lag(now_s, lag, (arrived - arrived_before) / workers.interval_s)
                 arrived_before = arrived
