@@ -41,10 +41,6 @@ def test_a_run_that_did_not_reach_the_end_has_no_measures() -> None:
         measures_of([ProgressSample(0, 0, 0), ProgressSample(4, 899, 2)], 900, private_mib=300.0)
 
 
-def test_ratios_are_computed_for_pairs() -> None:
-    assert ratios([2.0, 3.0], [1.0, 6.0]) == [2.0, 0.5]
-
-
 @pytest.mark.parametrize(("ours", "others"), [([1.0], [1.0, 2.0]), ([1.0], [0.0])])
 def test_ratios_refuse_values_without_a_pair(ours: list[float], others: list[float]) -> None:
     with pytest.raises(ValueError, match=r"pairs|zero"):

@@ -1,6 +1,5 @@
 """The input of the comparison, and the results that are expected."""
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,40 +15,13 @@ from bench.expected import (
     counts_by_minute,
     counts_by_session,
     fast_reports,
-    named_reports,
     reports_with_calls,
 )
-from bench.vessels import CYCLE, FAST, REPORTS_OF_A_ROUND, SILENT, VESSELS, calls, reports, vessels
-from bench.workloads import WORKLOADS, records_of
+from bench.vessels import CYCLE, FAST, REPORTS_OF_A_ROUND, SILENT, VESSELS, calls, reports
 
 START_MS = 1_800_000_000_000
 COUNT = 3 * CYCLE * REPORTS_OF_A_ROUND + 7
 REPORTS = list(reports(COUNT, START_MS))
-
-
-def test_the_input_has_as_many_reports_as_wanted_in_order_of_time() -> None:
-    times = [report.at_ms for report in REPORTS]
-    assert (len(REPORTS), times) == (COUNT, sorted(times))
-
-
-def test_the_input_is_deterministic() -> None:
-    assert list(reports(100, START_MS)) == REPORTS[:100]
-
-
-def test_each_vessel_is_silent_in_a_part_of_each_cycle() -> None:
-    cycle = [report for report in REPORTS if report.round < CYCLE]
-    assert set(Counter(report.vessel for report in cycle).values()) == {CYCLE - SILENT}
-
-
-def test_the_vessels_precede_the_reports_and_calls_are_in_order_of_time() -> None:
-    times = [at_ms for _, _, at_ms in calls(COUNT, START_MS)]
-    assert times == sorted(times)
-    assert max(at_ms for _, _, at_ms in vessels(START_MS)) < REPORTS[0].at_ms
-
-
-def test_a_join_reads_the_records_of_both_topics() -> None:
-    assert records_of(WORKLOADS["filter"], COUNT) == COUNT
-    assert records_of(WORKLOADS["stream-table"], COUNT) == COUNT + VESSELS
 
 
 def test_the_filter_keeps_the_fast_reports() -> None:
@@ -58,13 +30,6 @@ def test_the_filter_keeps_the_fast_reports() -> None:
     assert 0 < expected.count == len(fast) < COUNT
     assert sum(map(len, expected.sample.values())) == sum(report.key in SAMPLED for report in fast)
     assert all(rows[0][0] == int(key) for key, rows in expected.sample.items())
-
-
-def test_each_report_has_the_name_of_its_vessel() -> None:
-    expected = named_reports(REPORTS, COUNT)
-    assert expected.count == COUNT
-    first = next(report for report in REPORTS if report.vessel == 100)
-    assert expected.sample[first.key][0] == (230_000_100, first.speed, "Vessel 100")
 
 
 def test_a_report_is_joined_with_each_call_within_ten_seconds() -> None:

@@ -1,9 +1,6 @@
 """The settings of Kafka Streams and Flink, and the SQL of the workloads."""
 
-import re
 from pathlib import Path
-
-import pytest
 
 from bench import flink_settings, streams_settings
 from bench.load_programs import PROGRAMS
@@ -35,20 +32,6 @@ def task(name: str = "filter", guarantee: Guarantee = Guarantee.AT_LEAST_ONCE, i
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_workload_is_a_program_of_flink_with_one_source_at_least(name: str) -> None:
-    program = flink_settings.program(task(name))
-    assert not re.search(r"\{\w+\}", program)
-    assert "'topic' = 'in'" in program
-    assert "'topic' = 'out'" in program
-    assert program.rstrip().endswith(";")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_workload_is_a_topology(name: str) -> None:
-    assert f'case "{name}"' in TOPOLOGIES.read_text(encoding="utf-8")
-
-
 def test_all_engines_have_the_same_number_of_threads_and_client_settings() -> None:
     streams, flink = streams_settings.of(task()), flink_settings.of(task())
     assert (
@@ -63,20 +46,11 @@ def test_all_engines_have_the_same_number_of_threads_and_client_settings() -> No
         assert f"'properties.{name}' = '{value}'" in program
 
 
-def test_a_backlog_ends_and_a_constant_load_does_not() -> None:
-    assert "'scan.bounded.mode'" in flink_settings.program(task())
-    assert "'scan.bounded.mode'" not in flink_settings.program(task(is_constant_load=True))
-
-
 def test_exactly_once_is_a_setting_of_both_peers() -> None:
     exactly_once = task(guarantee=Guarantee.EXACTLY_ONCE)
     assert streams_settings.of(exactly_once)["processing.guarantee"] == "exactly_once_v2"
     assert "'sink.delivery-guarantee' = 'exactly-once'" in flink_settings.program(exactly_once)
     assert flink_settings.of(exactly_once)["execution.checkpointing.mode"] == "EXACTLY_ONCE"
-
-
-def test_the_sql_of_flink_is_used_and_complete() -> None:
-    assert {path.stem for path in (ROOT / "bench/flink/sql").glob("*.sql")} == set(NAMES)
 
 
 def test_the_versions_in_the_tables_are_those_of_the_poms() -> None:

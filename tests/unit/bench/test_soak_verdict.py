@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -70,17 +69,6 @@ def test_the_saw_tooth_of_a_garbage_collector_is_flat(minutes: int) -> None:
     assert judged(saw_tooth, phase(0, minutes * 60)).is_flat
 
 
-@pytest.mark.parametrize(("bound", "is_flat"), [(480, True), (470, False)])
-def test_growth_within_the_bound_of_the_processor_is_flat(bound: float, is_flat: bool) -> None:
-    phases = [phase(0, 2 * HOUR_S)]
-    verdict = trend(
-        replace(MEMORY, bound=bound), samples(lambda at_s: 400 + 40 * at_s / HOUR_S, phases[-1].end_s), phases
-    )
-
-    assert verdict is not None
-    assert verdict.is_flat is is_flat
-
-
 def test_samples_of_faults_and_of_the_warm_up_are_not_judged() -> None:
     phases = phase(0, 1800, settle_s=600), phase(1800, 3600, settle_s=600)
 
@@ -107,12 +95,3 @@ def test_a_step_of_files_after_a_new_process_is_growth() -> None:
     assert (verdict.first, verdict.last) == (10, 24)
     assert verdict.slope_per_h == pytest.approx(14 / (2 / 3), rel=0.01)
     assert not verdict.is_flat
-
-
-def test_the_checkpoint_is_judged_when_it_has_filled() -> None:
-    files = replace(FILES, from_s=600)
-
-    verdict = trend(files, samples(lambda at_s: min(at_s, 600), 3600), [phase(0, 3600)])
-
-    assert verdict is not None
-    assert (verdict.slope_per_h, verdict.first, verdict.most) == (0, 600, 600)
