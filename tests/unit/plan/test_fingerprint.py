@@ -28,6 +28,8 @@ FAIL, CONTINUE, DLQ = "", "SET error.policy.write='continue';", f"SET error.poli
 INTO, BY_MINUTE = "INSERT INTO o SELECT STREAM", "WINDOW BY TUMBLE 1m GROUP"
 SUM_OF_W = f"{INTO} SUM(p.q.z) AS s FROM w GROUP BY g"
 COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
+LOOKUP = """WITH w AS (SELECT TABLE * FROM u);
+INSERT INTO o SELECT STREAM t.a AS a, w.d AS d FROM t INNER JOIN w ON t.g = w._key"""
 JOIN = "INSERT INTO o SELECT STREAM t.a AS a, u.d AS d FROM t INNER JOIN u ON t.g = u.g WITHIN 1m"
 
 
@@ -144,7 +146,8 @@ INCOMPATIBLE = {
     "a table of a stream": (NEWEST, NEWEST.replace("STREAM a AS _key, g", "TABLE g"), "filter"),
     "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
     "within": (JOIN, JOIN.replace("1m", "2m")),
-    "join_kind": (JOIN, JOIN.replace("INNER", "LEFT")),
+    "join_kind": (LOOKUP, LOOKUP.replace("INNER", "LEFT")),
+    "an inner and an outer join": (JOIN, JOIN.replace("INNER", "LEFT"), "operators"),
     "join_keys": (JOIN, JOIN.replace("t.g = u.g", "t.a = u.a"), "kept_fields", "join_keys"),
     "kept_fields": (JOIN, JOIN.replace("u.d AS d", "u.a AS b")),
     "removed": (COUNT, "INSERT INTO o SELECT STREAM a FROM t"),

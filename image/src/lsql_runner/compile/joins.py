@@ -11,7 +11,14 @@ from pyspark.sql import types as spark
 from lsql_runner.bind.expr import source_column
 from lsql_runner.compile.codecs.table import canonical, canonical_serde, decode
 from lsql_runner.compile.conditions import with_value
-from lsql_runner.compile.event_time import READ_FROM, Times, late_watermark, require_window_range, with_watermark
+from lsql_runner.compile.event_time import (
+    EVENT_TIME,
+    READ_FROM,
+    Times,
+    late_watermark,
+    require_window_range,
+    with_watermark,
+)
 from lsql_runner.compile.expressions import column
 from lsql_runner.compile.identity import RowIdentity
 from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD, interval, source_record
@@ -22,6 +29,7 @@ from lsql_runner.compile.tables import (
     consolidate,
     current_rows,
     drop_rows_without_id,
+    join_streams,
     join_tables,
     lookup_join,
     narrowed_column,
@@ -117,8 +125,11 @@ def _result(
 
 
 def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
+    """Spark joins streams with rows without a match: its operator emits them when the watermark has passed them."""
     assert node.within_ms is not None
     assert node.delay_ms is not None
+    if node.is_inner_of_streams:
+        return _inner_join_streams(node, left, right)
     frames = []
     for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):
         time = F.timestamp_millis(_watermark_time(side))
@@ -141,6 +152,26 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     joined = frames[0].join(frames[1], condition, node.kind.lower())
     identity = RowIdentity((pack({"left": F.col("l_row"), "right": F.col("r_row")}),))
     return _unpack_result(node, joined, left, right, ("l_row", "r_row"), identity)
+
+
+def _inner_join_streams(node: Join, left: _Input, right: _Input) -> Relation:
+    assert node.within_ms is not None
+    assert node.delay_ms is not None
+    frames = []
+    for side, input_name in zip((left, right), node.input_names, strict=True):
+        frame = side.relation.stateful_input(
+            side.join_key.alias("id"),
+            *order_columns(side.relation),
+            F.lit(side is left).alias("is_left"),
+            side.row.alias("row"),
+            F.timestamp_millis(_watermark_time(side)).alias(EVENT_TIME),
+            order_columns(side.relation)[1].alias(READ_FROM),
+        ).where(F.col("id").isNotNull())
+        times = Times(column=EVENT_TIME, input_name=input_name, clock=node.clock)
+        frames.append(with_watermark(frame, times, node.delay_ms, side.side.input))
+    pairs = join_streams(frames[0].unionByName(frames[1]), node.within_ms, node.delay_ms)
+    identity = RowIdentity((pack({"left": F.col("left"), "right": F.col("right")}),))
+    return _unpack_result(node, pairs, left, right, ("left", "right"), identity)
 
 
 def records_late_for_join(node: Join, left: Relation, right: Relation) -> tuple[DataFrame, DataFrame]:

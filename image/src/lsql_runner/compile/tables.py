@@ -17,7 +17,14 @@ from lsql_runner.compile.metric_names import ERRORS_METRIC, failure_count_name
 from lsql_runner.compile.packed import pack, unpack
 from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.jvm.call import java_class
-from lsql_runner.jvm.java_entries import CONSOLIDATE_CHANGES, LOOKUP, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES
+from lsql_runner.jvm.java_entries import (
+    CONSOLIDATE_CHANGES,
+    LOOKUP,
+    STREAM_JOIN,
+    TABLE_GROUPS,
+    TABLE_JOIN,
+    TRACK_CHANGES,
+)
 from lsql_runner.types import Array, DataType, Struct
 
 WITHOUT_KEY = "RECORD_WITHOUT_KEY"
@@ -135,6 +142,18 @@ def lookup_join(both: DataFrame, is_outer: bool) -> DataFrame:
     return _operator(both, LOOKUP, is_outer)
 
 
+def join_streams(both: DataFrame, within_ms: int, delay_ms: int) -> DataFrame:
+    """The pairs of rows of two streams with equal ids, whose times differ by at most `within_ms`: `left`, `right`.
+
+    Args:
+        both: the rows, with the columns `id` (the join key), `ts`, `partition`, `offset`, `is_left`, `row` (packed),
+            and a column with a watermark, 1 ms later than `ts`.
+        within_ms: in milliseconds.
+        delay_ms: how far the watermark is behind the newest time, in milliseconds.
+    """
+    return _operator(both, STREAM_JOIN, within_ms, delay_ms)
+
+
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
     """The changes of joined pairs of two tables: `left_row_id`, `right_row_id` (null for the missing side of an outer
     join), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it (`after_left`,
@@ -154,7 +173,7 @@ def consolidate(changes: DataFrame) -> DataFrame:
     return _operator(changes, CONSOLIDATE_CHANGES)
 
 
-def _operator(frame: DataFrame, name: str, *arguments: bool) -> DataFrame:
+def _operator(frame: DataFrame, name: str, *arguments: bool | int) -> DataFrame:
     session = frame.sparkSession
     return DataFrame(java_class(name).of(frame._jdf, *arguments), session)
 

@@ -42,7 +42,16 @@ from lsql_runner.types import describe
 VERSION = 1
 """The version of the description. Increment it if the form of the description or of the values of `meaning` changes."""
 
-LAYOUTS = {"aggregate": 2, "sessions": 1, "table-aggregate": 1, "having": 1, "lookup": 1, "table-join": 1, "join": 2}
+LAYOUTS = {
+    "aggregate": 2,
+    "sessions": 1,
+    "table-aggregate": 1,
+    "having": 1,
+    "lookup": 1,
+    "table-join": 1,
+    "inner-join": 1,
+    "join": 2,
+}
 """The version of the state layout of each operator. Increment it if the engine changes a layout, and add golden states:
 tests/streams/golden_states has a state for each layout of each released version."""
 
@@ -256,7 +265,10 @@ def _window(window: WindowSpec | None) -> Value:
 
 def _join(node: Join) -> Value:
     columns = column_meanings(node)
-    name = "join" if node.within_ms is not None else "table-join" if node.is_table else "lookup"
+    if node.within_ms is None:
+        name = "table-join" if node.is_table else "lookup"
+    else:
+        name = "inner-join" if node.is_inner_of_streams else "join"
     values = {
         "kind": node.kind,
         "within_ms": node.within_ms,

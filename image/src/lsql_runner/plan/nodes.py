@@ -227,6 +227,16 @@ class Join:
         return f"{self.store}-left", f"{self.store}-right"
 
     @property
+    def is_lookup(self) -> bool:
+        """Whether a stream is joined with a table by the table's key: a record matches one row at most."""
+        table = self.left if self.left.is_table else self.right
+        return self.left.is_table != self.right.is_table and table.by_key
+
+    @property
+    def is_inner_of_streams(self) -> bool:
+        return self.within_ms is not None and self.kind == "INNER"
+
+    @property
     def emits_unmatched(self) -> bool:
         """For two streams: whether records without a match are emitted, when the watermark has passed them."""
         return self.delay_ms is not None and self.kind != "INNER"

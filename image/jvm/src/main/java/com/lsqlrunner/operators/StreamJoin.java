@@ -1,0 +1,155 @@
+package com.lsqlrunner.operators;
+
+import com.lsqlrunner.PythonEntry;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.streaming.ExpiredTimerInfo;
+import org.apache.spark.sql.streaming.MapState;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.StatefulProcessor;
+import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.streaming.TimerValues;
+import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * The inner join of two streams: each row with the rows of the other side that have its id, and a time within a
+ * distance. The state contains the rows that later ones may match, in the {@link JoinSpans} of their id.
+ *
+ * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
+ * {@code is_left} (BOOLEAN), {@code row} (BINARY, packed), and a column with a watermark, 1 ms later than {@code ts}.
+ * Rows up to the watermark are left out. Output: {@code left}, {@code right} (BINARY, packed).
+ */
+@PythonEntry
+public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
+    private static final long serialVersionUID = 1L;
+    private static final int IS_LEFT = 4;
+    private static final int ROW = 5;
+
+    /**
+     * About how many spans an id has at most. With more its index is larger, with fewer a row is compared with more.
+     */
+    private static final long SPANS = 64;
+
+    private static final StructType PAIRS =
+            new StructType().add("left", DataTypes.BinaryType).add("right", DataTypes.BinaryType);
+
+    private final long withinMs;
+    private final long spanMs;
+    private transient ValueState<byte[]> indexes;
+    private transient MapState<byte[], byte[]> chunks;
+
+    private StreamJoin(long withinMs, long delayMs) {
+        this.withinMs = withinMs;
+        this.spanMs = Math.max(2 * withinMs + 1, (withinMs + delayMs) / SPANS);
+    }
+
+    /**
+     * The joined pairs of rows.
+     *
+     * @param both the input
+     * @param withinMs the largest distance of the times of a pair
+     * @param delayMs how far the watermark is behind the newest time
+     */
+    public static Dataset<Row> of(Dataset<Row> both, long withinMs, long delayMs) {
+        return both.groupBy("id")
+                .as(Encoders.BINARY(), Encoders.row(both.schema()))
+                .transformWithState(
+                        new StreamJoin(withinMs, delayMs),
+                        TimeMode.EventTime(),
+                        OutputMode.Update(),
+                        Encoders.row(PAIRS));
+    }
+
+    @Override
+    public void init(OutputMode output, TimeMode time) {
+        indexes = getHandle().getValueState("indexes", Encoders.BINARY(), TTLConfig.NONE());
+        chunks = getHandle().getMapState("chunks", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+    }
+
+    @Override
+    public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> both, TimerValues timers) {
+        List<Row> lefts = new ArrayList<>();
+        List<Row> rights = new ArrayList<>();
+        while (both.hasNext()) {
+            Row row = both.next();
+            (row.getBoolean(IS_LEFT) ? lefts : rights).add(row);
+        }
+        List<Row> rows = new ArrayList<>();
+        ArrivalOrder.merge(ArrivalOrder.sorted(lefts), ArrivalOrder.sorted(rights), (row, isLeft) -> rows.add(row));
+        return CollectionConverters.asScala(new Pairs(rows.iterator()));
+    }
+
+    /** Removes the rows that no later row can match. */
+    @Override
+    public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
+        JoinSpans spans = new JoinSpans(spanMs, chunks, indexes.get());
+        spans.timerMs = JoinSpans.NO_TIMER;
+        spans.removeEndedBefore(timers.getCurrentWatermarkInMs() - withinMs);
+        keep(spans);
+        return CollectionConverters.asScala(Collections.<Row>emptyIterator());
+    }
+
+    /** Writes the changes, and sets the timer of the id to the time when no row matches those of its first span. */
+    private void keep(JoinSpans spans) {
+        if (spans.isEmpty()) {
+            indexes.clear();
+            return;
+        }
+        long endMs = spans.firstEndMs() + withinMs;
+        if (endMs < spans.timerMs) {
+            if (spans.timerMs != JoinSpans.NO_TIMER) {
+                getHandle().deleteTimer(spans.timerMs);
+            }
+            getHandle().registerTimer(endMs);
+            spans.timerMs = endMs;
+        }
+        spans.flush(indexes);
+    }
+
+    /** The pairs of rows of an id, which are made as they are read: there may be many more of them than rows. */
+    private final class Pairs implements java.util.Iterator<Row> {
+        private final JoinSpans spans = new JoinSpans(spanMs, chunks, indexes.get());
+        private final java.util.Iterator<Row> rows;
+        private Row row;
+        private java.util.Iterator<byte[]> matches = Collections.emptyIterator();
+        private boolean isKept;
+
+        Pairs(java.util.Iterator<Row> rows) {
+            this.rows = rows;
+        }
+
+        @Override
+        public boolean hasNext() {
+            while (!matches.hasNext() && rows.hasNext()) {
+                row = rows.next();
+                long ts = row.getLong(ArrivalOrder.TS);
+                boolean isLeft = row.getBoolean(IS_LEFT);
+                matches = spans.between(!isLeft, ts - withinMs, ts + withinMs).iterator();
+                spans.add(isLeft, ts, row.getAs(ROW));
+            }
+            if (!matches.hasNext() && !isKept) {
+                isKept = true;
+                keep(spans);
+            }
+            return matches.hasNext();
+        }
+
+        @Override
+        public Row next() {
+            byte[] match = matches.next();
+            return row.getBoolean(IS_LEFT)
+                    ? RowFactory.create(row.get(ROW), match)
+                    : RowFactory.create(match, row.get(ROW));
+        }
+    }
+}
