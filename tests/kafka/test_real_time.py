@@ -10,6 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,6 +151,101 @@ def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_ba
 
     found = results(broker, target)
     assert all(counts == sorted(set(counts)) for counts in found.values()), found
+
+
+def naming(users: str, clicks: str, target: str) -> str:
+    return (
+        f"WITH names AS (SELECT TABLE name FROM {users}); "
+        f"INSERT INTO {target} SELECT STREAM c.id AS id, n.name AS name "
+        f"FROM {clicks} AS c LEFT JOIN names AS n ON c._key = n._key"
+    )
+
+
+def click(number: int) -> Record:
+    return Record(b"a", json.dumps({"id": number}).encode())
+
+
+def named(name: str, timestamp_ms: int | None = None) -> Record:
+    return Record(b"a", json.dumps({"name": name}).encode(), timestamp_ms=timestamp_ms)
+
+
+def names_found(broker: Broker, target: str) -> list[tuple[int, Any]]:
+    values = [json.loads(record.value or b"") for record in broker.consume_all(target)]
+    return [(value["id"], value.get("name")) for value in values]
+
+
+def test_a_record_is_joined_when_it_arrives_with_the_row_that_the_table_has_then(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    users, clicks, target = topic(), topic(), topic()
+    expected: list[tuple[int, str | None]] = [(0, None)]
+    broker.produce(clicks, [click(0)])
+    broker.produce(users, [Record(b"b", named("another").value)])
+    with in_process(engine, broker.bootstrap, naming(users, clicks, target), f"rt-{clicks}", tmp_path) as running:
+        running.wait_for(lambda s: s.batches == 1)
+        for number in range(1, 4):
+            broker.produce(users, [named(f"name {number}")])
+            running.wait_for(lambda s, read=2 * number + 1: s.records_in == read)  # type: ignore[misc]
+            broker.produce(clicks, [click(number)])
+            expected.append((number, f"name {number}"))
+            wait_until(lambda: names_found(broker, target) == expected, f"results {expected}", 30)
+
+        assert running.status.batches == 1
+
+
+def test_a_record_that_was_joined_before_a_kill_is_joined_once(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """The batch after the kill joins it with a row that came later: the first result stays the only one."""
+    users, clicks, target = topic(), topic(), topic()
+    broker.produce(clicks, [click(0)])
+    broker.produce(users, [named("first")])
+    sql, app = naming(users, clicks, target), f"rt-{clicks}"
+    with Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        runner.read_to(2)
+        broker.produce(clicks, [click(number) for number in range(1, 4)])
+        wait_until(lambda: len(names_found(broker, target)) == 4, "the results", 30)
+        runner.kill()
+        broker.produce(users, [named("second", timestamp_ms=1)])
+        broker.produce(clicks, [click(4)])
+        runner.start()
+        runner.read_to(7)
+        wait_until(lambda: len(names_found(broker, target)) == 5, "the last result", 30)
+
+    assert names_found(broker, target)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
+
+
+def paid(orders: str, payments: str, target: str) -> str:
+    return (
+        f"INSERT INTO {target} SELECT STREAM o.id AS id, p.id AS name "
+        f"FROM {orders} AS o JOIN {payments} AS p ON o._key = p._key WITHIN 1m GRACE BY 1h"
+    )
+
+
+def test_pairs_of_records_are_joined_when_the_second_one_arrives_and_once_after_a_kill(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    orders, payments, target = topic(), topic(), topic()
+    broker.produce(orders, [click(0)])
+    broker.produce(payments, [click(100)])
+    sql, app = paid(orders, payments, target), f"rt-{orders}"
+    with Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        runner.read_to(2)
+        broker.produce(payments, [click(101)])
+        broker.produce(orders, [click(1)])
+        wait_until(lambda: len(names_found(broker, target)) == 4, "the pairs of two and two records", 30)
+        runner.kill()
+        broker.produce(orders, [click(2)])
+        runner.start()
+        runner.read_to(5)
+        wait_until(lambda: len(names_found(broker, target)) == 6, "the pairs of the last record", 30)
+        broker.produce(payments, [click(102)])
+        wait_until(lambda: len(names_found(broker, target)) == 9, "the pairs of a record in real time", 30)
+        runner.wait_for(lambda s: s["queries"][0]["mode"] == "real_time")
+
+    assert sorted(names_found(broker, target)) == [
+        (order, payment) for order in range(3) for payment in (100, 101, 102)
+    ]
 
 
 def test_a_record_that_cannot_be_processed_is_named(

@@ -32,6 +32,11 @@ def test_queries_have_their_own_targets() -> None:
 
 COUNT = "INSERT INTO counts SELECT STREAM currency, COUNT(*) AS n FROM payments"
 TABLE = COUNT.replace("STREAM", "TABLE")
+PAIRS = "INSERT INTO joined SELECT STREAM p.id AS id FROM payments AS p {} JOIN readings AS r ON p._key = r._key"
+LOOKUP = (
+    "WITH rates AS (SELECT TABLE * FROM readings); "
+    "INSERT INTO joined SELECT STREAM p.id AS id, r.celsius AS celsius FROM payments AS p JOIN rates AS r ON {}"
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +76,25 @@ TABLE = COUNT.replace("STREAM", "TABLE")
             False,
             "RANDINT()",
             id="a random value",
+        ),
+        pytest.param(LOOKUP.format("p._key = r._key"), True, None, id="a table by its key"),
+        pytest.param(
+            LOOKUP.format("p.currency = r.sensor"),
+            False,
+            "a join by another value than the key of the table",
+            id="several rows of a table",
+        ),
+        pytest.param(f"{PAIRS.format('INNER')} WITHIN 1m", True, None, id="pairs of records"),
+        pytest.param(
+            f"{PAIRS.format('LEFT')} WITHIN 1m", False, "an outer join of streams", id="records without a pair"
+        ),
+        pytest.param(
+            f"{PAIRS.format('INNER')} WITHIN 1m WINDOW BY TUMBLE 1m GROUP BY p.currency".replace(
+                "p.id AS id", "COUNT(*) AS n"
+            ),
+            False,
+            "a join with another join or groups",
+            id="groups of pairs",
         ),
         pytest.param(COPY.format("a"), False, None, id="no state"),
     ],

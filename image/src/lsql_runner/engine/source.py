@@ -43,6 +43,8 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "query": qualified_name(options.app_id, name),
             **({"open.ms": str(_OPEN_MS)} if query.real_time else {}),
+            "open.in.order": str(query.is_lookup).lower(),
+            "open.first": str(schema.topic in query.table_topics).lower(),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),

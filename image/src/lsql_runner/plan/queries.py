@@ -11,7 +11,7 @@ from lsql_runner.bind.expr import FunctionCall, walk
 from lsql_runner.bind.functions.table import FUNCTIONS
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Having, Join, Project, ReadTopic, Stateful
+from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic, Stateful
 from lsql_runner.plan.tree import keeps_state, node_exprs, nodes
 from lsql_runner.types import Struct
 
@@ -127,7 +127,8 @@ class Query:
         """What a query with state has that only batches process; None if it can run in real time, or keeps no state.
 
         In real time each record has a result in each of its groups. After a kill, a batch has one result of a group,
-        which is left out if the target has it: so the same records must have the same result.
+        which is left out if the target has it: so the same records must have the same result. A result that is the only
+        one is left out in any case.
         """
         if not self.stateful:
             return None
@@ -138,7 +139,36 @@ class Query:
         for name in self._functions():
             if name in FUNCTIONS and not FUNCTIONS[name].deterministic:
                 return f"{name}()"
+        if self.has_one_result:
+            return None
+        if len(self.stores) > 1 and any(isinstance(store, Join) for store in self.stores):
+            return "a join with another join or groups"
         return next((reason for store in self.stores if (reason := _only_in_batches(store)) is not None), None)
+
+    @property
+    def has_one_result(self) -> bool:
+        """Whether a record, or a pair of records, has one result, for ever: a lookup, or an inner join of streams."""
+        match self.stores:
+            case (Join(is_inner_of_streams=True),):
+                return True
+        return self.is_lookup
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether its only state is a table in which a stream is looked up: a record has one result at most."""
+        match self.stores:
+            case (Join(is_lookup=True),):
+                return True
+        return False
+
+    @property
+    def table_topics(self) -> frozenset[str]:
+        """Of a lookup: the topics that it reads as a table only."""
+        if not self.is_lookup:
+            return frozenset()
+        [join] = (store for store in self.stores if isinstance(store, Join))
+        table, stream = (join.left, join.right) if join.left.is_table else (join.right, join.left)
+        return frozenset(_topics(table.input)) - set(_topics(stream.input))
 
     def _functions(self) -> Iterator[str]:
         exprs = (expr for write in self.writes for node in nodes(write.input) for expr in node_exprs(node))
@@ -179,6 +209,10 @@ class Query:
         return tuple(topics.values())
 
 
+def _topics(node: PlanNode) -> Iterator[str]:
+    return (each.schema.topic for each in nodes(node) if isinstance(each, ReadTopic))
+
+
 def _waits_for_watermark(store: Stateful) -> bool:
     match store:
         case Join():
@@ -190,8 +224,12 @@ def _waits_for_watermark(store: Stateful) -> bool:
 
 def _only_in_batches(store: Stateful) -> str | None:
     match store:
+        case Join(is_table=True):
+            return "a join of tables"
+        case Join(within_ms=None):
+            return "a join by another value than the key of the table"
         case Join():
-            return "a join"
+            return "an outer join of streams"
         case Having():
             return "HAVING"
         case Aggregate(of_table=True):

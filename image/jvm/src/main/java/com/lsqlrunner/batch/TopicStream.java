@@ -92,7 +92,10 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         this.eventTimes = EventTimes.begin(options.get("inputs"), options.getLong("max.future.ms", Long.MAX_VALUE));
         Map<String, String> sourceOptions = options.asCaseSensitiveMap();
         this.realTime = options.containsKey("open.ms")
-                ? RealTime.open(options.get("query"), Duration.ofMillis(options.getLong("open.ms", 0)))
+                ? RealTime.open(
+                        options.get("query"),
+                        Duration.ofMillis(options.getLong("open.ms", 0)),
+                        options.getBoolean("open.in.order", false))
                 : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
         trigger.waitIn(realTime);
@@ -209,7 +212,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
             return open.plan();
         }
         if (realTime != null) {
-            OpenStateStores.use(SparkSession.active());
+            OpenStateStores.plan(SparkSession.active());
         }
         if (!processed.isEmpty() && processed.equals(Positions.of(end))) {
             return new InputPartition[0];
@@ -264,6 +267,11 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     @Override
     public boolean failsOnDataLoss() {
         return failOnDataLoss;
+    }
+
+    @Override
+    public boolean isFirst() {
+        return options.getBoolean("open.first", false);
     }
 
     @Override

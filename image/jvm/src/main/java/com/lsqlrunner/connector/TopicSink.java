@@ -49,7 +49,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * {@code output} ({@code <app id>/<query>}, see {@link TopicOutput}), {@code writer} (the beginning of the batch
  * header, before the id of the batch; records have no such header without it), {@code continuous.batch} (the id of the
  * batch at which a {@link ContinuousQuery} began), {@code on.workers} (whether tasks run in other JVMs: {@code true} or
- * {@code false}), and settings of the producer with the prefix {@code kafka.}.
+ * {@code false}), {@code one.result} (whether an identity has one result, also while a batch is open), and settings of
+ * the producer with the prefix {@code kafka.}.
  *
  * <p>Spark's own sink cannot set timestamps, and would need a new array of headers for each record.
  */
@@ -98,17 +99,22 @@ public final class TopicSink implements TableProvider {
                     info.options().get("writer"),
                     info.options().get("continuous.batch"),
                     info.options().getBoolean(TopicOutput.ON_WORKERS, false),
+                    info.options().getBoolean("one.result", false),
                     producer,
                     columns);
         }
     }
 
-    /** @param onWorkers whether the tasks run in other JVMs */
+    /**
+     * @param onWorkers whether the tasks run in other JVMs
+     * @param hasOneResult whether an open batch writes one record with an identity
+     */
     private record TopicsWrite(
             String output,
             String writer,
             String continuousBatch,
             boolean onWorkers,
+            boolean hasOneResult,
             Map<String, String> producer,
             RecordColumns columns)
             implements Write {
@@ -153,7 +159,10 @@ public final class TopicSink implements TableProvider {
                 return task -> write.factory(null).writer(Long.toString(batch), () -> task);
             }
             String name = batch + "." + transactions.open(batch);
-            return task -> write.factory(null).writer(name, () -> task).numbered();
+            return task -> {
+                TopicWriter writer = write.factory(null).writer(name, () -> task);
+                return write.hasOneResult ? writer : writer.numbered();
+            };
         }
 
         @Override

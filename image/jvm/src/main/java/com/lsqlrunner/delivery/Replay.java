@@ -19,9 +19,10 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
     private static final long serialVersionUID = 1L;
 
     /**
-     * The end of the name of a batch: its id; if it was open, its opening, and the number of the record in its task.
+     * The end of the name of a batch: its id; if it was open, its opening; if a group has several results, the number
+     * of the record in its task.
      */
-    private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.([^.]+)\\.([0-9]+))?");
+    private static final Pattern NAME = Pattern.compile("([0-9]+)(?:\\.([^.]+)(?:\\.([0-9]+))?)?");
 
     /** The batch with the name of its opening; null if it was not open. */
     Replay opened(String name) {
@@ -52,7 +53,7 @@ public record Replay(long batch, boolean hasBegun, List<InsertPositions> inserts
                 && (parts.group(2) == null ? hasBegun : parts.group(2).equals(opening));
     }
 
-    /** The number of a record that was written while the batch was open; 0 for another record. */
+    /** The number of one of several results of a group that were written while the batch was open; else 0. */
     long numberOf(String name) {
         Matcher parts = NAME.matcher(name);
         return parts.matches() && parts.group(3) != null ? Long.parseLong(parts.group(3)) : 0;

@@ -27,6 +27,10 @@ final class OpenBatch {
     private int running;
     private Throwable failure;
     private long read;
+
+    /** The number of readers with records of tables that have not passed their stage. */
+    private int busyTables;
+
     private final AtomicLong written = new AtomicLong();
 
     /**
@@ -88,6 +92,19 @@ final class OpenBatch {
         read++;
         if (read == 1) {
             notifyAll();
+        }
+    }
+
+    /** A reader of a table has records that have not passed its stage, or has no more. */
+    synchronized void setBusy(boolean isBusy) {
+        busyTables += isBusy ? 1 : -1;
+        notifyAll();
+    }
+
+    /** Waits until the records of tables have passed their stages. */
+    synchronized void awaitTables() throws InterruptedException {
+        while (busyTables > 0) {
+            wait();
         }
     }
 

@@ -63,10 +63,13 @@ final class OpenPlan {
             "GenerateExec",
             "InputAdapter",
             "MicroBatchScanExec",
+            "PlanLater", // the empty initial state of a TransformWithStateExec
             "ProjectAggregationBufferExec",
             "ProjectExec",
+            "SerializeFromObjectExec",
             "ShuffleExchangeExec",
             "StatefulStreamlineAggregateExec",
+            "TransformWithStateExec",
             "UnionExec",
             "WholeStageCodegenExec");
 
@@ -93,7 +96,7 @@ final class OpenPlan {
         this.batch = batch;
         SparkSession session = (SparkSession) org.apache.spark.sql.SparkSession.active();
         String mode = session.conf().get(SQLConf.CODEGEN_FACTORY_MODE().key());
-        OpenStateStores.use(session);
+        OpenStateStores.plan(session);
         // Else observed metrics leave out what is added to them after the batch.
         session.conf()
                 .set(SQLConf.LEGACY_OBSERVE_METRICS_AGGREGATE_ALL_ATTEMPTS().key(), true);

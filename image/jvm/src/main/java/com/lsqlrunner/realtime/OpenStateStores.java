@@ -34,12 +34,28 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
     /** By folder of the state: the ids of the last committed versions, by operator and partition. */
     private static final ConcurrentMap<String, Map<Object, String[][]>> IDS = new ConcurrentHashMap<>();
 
+    /** The session of the query of a thread. */
+    private static final ThreadLocal<SparkSession> SESSION = new ThreadLocal<>();
+
     /**
-     * Lets the next plans of a query have these stores. The log of its batches, which other versions read, has the name
-     * of Spark's class.
+     * Begins a plan with these stores, in the thread of a query. The log of its batches, which other versions read, has
+     * the name of Spark's class, and so has a plan until its exchange is made: transformWithState refuses another one.
      */
-    public static void use(SparkSession session) {
-        session.conf().set(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), OpenStateStores.class.getName());
+    public static void plan(SparkSession session) {
+        SESSION.set(session);
+        useClass(session, RocksDBStateStoreProvider.class);
+    }
+
+    /** The exchange of a plan is made; the operators above it, which read the state, follow. */
+    static void exchangeMade() {
+        SparkSession session = SESSION.get();
+        if (session != null) {
+            useClass(session, OpenStateStores.class);
+        }
+    }
+
+    private static void useClass(SparkSession session, Class<? extends RocksDBStateStoreProvider> provider) {
+        session.conf().set(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), provider.getName());
     }
 
     /** Sets the ids of the last committed versions of a query's stores. */

@@ -17,6 +17,9 @@ public interface OpenStream {
     /** Whether missing records are an error; if not, reading continues after them. */
     boolean failsOnDataLoss();
 
+    /** Whether records of other streams wait until records that it had before have been passed on: it is a table. */
+    boolean isFirst();
+
     /** Plans the records of an open batch from now on; null to plan ranges of offsets again. */
     void planFor(OpenTopic topic);
 }

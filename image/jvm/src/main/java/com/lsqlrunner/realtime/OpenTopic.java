@@ -160,6 +160,11 @@ public final class OpenTopic {
         private volatile long read;
         private long measuredNanos = System.nanoTime();
 
+        /** Of a table: the ends when the batch was opened. */
+        private final Map<TopicPartition, Long> endsAtBegin;
+
+        private boolean isBusy;
+
         /** Set when all readers have stopped. */
         private Map<TopicPartition, Long> limits;
 
@@ -168,6 +173,8 @@ public final class OpenTopic {
             this.consumer = stream.newConsumer();
             consumer.assign(starts.keySet());
             starts.forEach(consumer::seek);
+            endsAtBegin = stream.isFirst() ? consumer.endOffsets(starts.keySet()) : Map.of();
+            setBusy();
             readers.add(this);
         }
 
@@ -180,6 +187,7 @@ public final class OpenTopic {
                     }
                 }
                 if (isEnding && hasReachedLimits()) {
+                    setBusy(false);
                     return false;
                 }
                 if (!records.hasNext()) {
@@ -226,11 +234,16 @@ public final class OpenTopic {
 
         private void poll() {
             reached = Map.copyOf(positions);
+            setBusy();
             Duration idle = OpenTask.current().idle(); // a stage without an exchange writes, too
             try {
                 records = consumer.poll(idle.compareTo(MAX_WAIT) < 0 ? idle : MAX_WAIT)
                         .iterator();
+                setBusy();
                 measureLag();
+                if (records.hasNext() && !stream.isFirst()) {
+                    batch.awaitTables();
+                }
             } catch (WakeupException wake) {
                 // The batch ends.
             } catch (OffsetOutOfRangeException missing) {
@@ -245,6 +258,22 @@ public final class OpenTopic {
                 });
             } catch (InterruptException interrupt) {
                 throw Unchecked.thrown(new InterruptedException());
+            } catch (InterruptedException interrupt) {
+                throw Unchecked.thrown(interrupt);
+            }
+        }
+
+        private void setBusy() {
+            setBusy(stream.isFirst()
+                    && (records.hasNext()
+                            || endsAtBegin.entrySet().stream()
+                                    .anyMatch(end -> position(end.getKey()) < end.getValue())));
+        }
+
+        private void setBusy(boolean isBusyNow) {
+            if (isBusyNow != isBusy) {
+                isBusy = isBusyNow;
+                batch.setBusy(isBusy);
             }
         }
 
@@ -268,6 +297,7 @@ public final class OpenTopic {
 
         @Override
         public void close() {
+            setBusy(false);
             readers.remove(this);
             ended(read);
             consumer.close(Duration.ZERO);

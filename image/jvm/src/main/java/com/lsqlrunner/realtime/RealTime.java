@@ -53,6 +53,12 @@ public final class RealTime {
 
     private final Duration openFor;
 
+    /** Whether a backlog has to be processed in the order of its timestamps. */
+    private final boolean isOrdered;
+
+    /** Whether the records that are new now have arrived since the last batch, or while one was open. */
+    private boolean hasCaughtUp;
+
     /** Where results are written; null before the first batch is planned, and if tasks run in other JVMs. */
     private OpenOutput output;
 
@@ -77,17 +83,20 @@ public final class RealTime {
     /** An operator that keeps rows until the end of a batch; then the query only has batches. */
     private String blocking;
 
-    private RealTime(Duration openFor) {
+    private RealTime(Duration openFor, boolean isOrdered) {
         this.openFor = openFor;
+        this.isOrdered = isOrdered;
     }
 
     /**
      * The real time of a query.
      *
      * @param openFor how long a batch is open after its first record
+     * @param isOrdered whether the topics are joined: a batch processes their records in the order of their timestamps,
+     *     an open one in that of their arrival
      */
-    public static RealTime open(String query, Duration openFor) {
-        return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor));
+    public static RealTime open(String query, Duration openFor, boolean isOrdered) {
+        return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor, isOrdered));
     }
 
     /** The real time of a query; null for a query with batches only. */
@@ -148,7 +157,9 @@ public final class RealTime {
 
     /** Whether the next batch can be open. */
     public boolean isPossible(long backlog) {
-        if (isStopping || output == null || blocking != null || backlog > MOST_BACKLOG) {
+        boolean isBacklog = backlog > MOST_BACKLOG || (isOrdered && !hasCaughtUp && backlog > 0);
+        hasCaughtUp = !isBacklog;
+        if (isStopping || output == null || blocking != null || isBacklog) {
             return false;
         }
         if (query == null) {

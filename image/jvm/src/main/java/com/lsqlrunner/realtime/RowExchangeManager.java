@@ -1,6 +1,7 @@
 package com.lsqlrunner.realtime;
 
 import com.lsqlrunner.PythonEntry;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.ShuffleHandle;
@@ -13,6 +14,12 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 public final class RowExchangeManager extends SortShuffleManager {
     public RowExchangeManager(SparkConf conf) {
         super(conf);
+    }
+
+    @Override
+    public <K, V, C> ShuffleHandle registerShuffle(int shuffle, ShuffleDependency<K, V, C> dependency) {
+        OpenStateStores.exchangeMade();
+        return super.registerShuffle(shuffle, dependency);
     }
 
     @Override

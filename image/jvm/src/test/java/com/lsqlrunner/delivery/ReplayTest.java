@@ -102,6 +102,14 @@ class ReplayTest {
     }
 
     @Test
+    void aRecordWithOneResultHasNoNumber() {
+        Replay replay = new Replay(7, false, null, null).opened("a1");
+        assertTrue(replay.mayWrite("7.a1", 0, 0));
+        assertFalse(replay.mayWrite("7.b2", 0, 0));
+        assertEquals(0, replay.numberOf("7.a1"));
+    }
+
+    @Test
     void theOpeningOfAnotherTimeLineIsNotFound() {
         assertFalse(new Replay(7, false, null, null).opened("a1").mayWrite("7.b2.5", 0, 0));
         assertFalse(new Replay(7, true, null, null).mayWrite("7.b2.5", 0, 0));
