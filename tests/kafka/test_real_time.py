@@ -215,10 +215,10 @@ def test_a_record_that_was_joined_before_a_kill_is_joined_once(
     assert names_found(broker, target)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
 
 
-def paid(orders: str, payments: str, target: str) -> str:
+def paid(orders: str, payments: str, target: str, within: str = "1h") -> str:
     return (
         f"INSERT INTO {target} SELECT STREAM o.id AS id, p.id AS name "
-        f"FROM {orders} AS o JOIN {payments} AS p ON o._key = p._key WITHIN 1m GRACE BY 1h"
+        f"FROM {orders} AS o JOIN {payments} AS p ON o._key = p._key WITHIN {within}"
     )
 
 
@@ -246,6 +246,25 @@ def test_pairs_of_records_are_joined_when_the_second_one_arrives_and_once_after_
     assert sorted(names_found(broker, target)) == [
         (order, payment) for order in range(3) for payment in (100, 101, 102)
     ]
+
+
+def test_pairs_are_joined_after_the_time_of_an_idle_side_has_advanced(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """A batch that only advances the time has no new records, after a plan of an open batch."""
+    orders, payments, target = topic(), topic(), topic()
+    broker.produce(orders, [click(0)])
+    broker.produce(payments, [click(100)])
+    sql = paid(orders, payments, target, "2s GRACE BY 1s")
+    later_ms = time.time_ns() // 1_000_000 + 60_000
+    with in_process(engine, broker.bootstrap, sql, f"rt-{orders}", tmp_path) as running:
+        running.wait_for(lambda s: s.batches == 1)
+        broker.produce(payments, [Record(b"a", click(101).value, timestamp_ms=later_ms)])
+        running.wait_for(lambda s: bool(s.ticked_ms))
+        broker.produce(orders, [Record(b"a", click(1).value, timestamp_ms=later_ms)])
+        wait_until(lambda: (1, 101) in names_found(broker, target), "a pair", 30)
+
+        assert (running.status.restarts, running.status.last_error) == (0, None)
 
 
 def test_a_record_that_cannot_be_processed_is_named(

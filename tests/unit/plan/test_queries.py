@@ -84,7 +84,27 @@ LOOKUP = (
             "a join by another value than the key of the table",
             id="several rows of a table",
         ),
+        pytest.param(
+            LOOKUP.format("p._key = r._key").replace("readings", "payments").replace("r.celsius", "r.ok"),
+            False,
+            "LATERAL of joined rows, or a topic joined with itself",
+            id="own rows",
+        ),
+        pytest.param(
+            "WITH r AS (SELECT TABLE * FROM readings); WITH j AS (SELECT STREAM o.codes AS codes, r.celsius AS celsius "
+            "FROM orders AS o JOIN r ON CAST(o.id AS string) = r._key); "
+            "INSERT INTO joined SELECT STREAM code, celsius FROM j LATERAL codes AS code",
+            False,
+            "LATERAL of joined rows, or a topic joined with itself",
+            id="elements of two versions of a row",
+        ),
         pytest.param(f"{PAIRS.format('INNER')} WITHIN 1m", True, None, id="pairs of records"),
+        pytest.param(
+            PAIRS.format("INNER") + " AND p._ts > CAST(NOW() AS long) - 60000 WITHIN 1m",
+            False,
+            "NOW()",
+            id="the clock in ON",
+        ),
         pytest.param(
             f"{PAIRS.format('LEFT')} WITHIN 1m", False, "an outer join of streams", id="records without a pair"
         ),

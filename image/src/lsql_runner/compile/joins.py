@@ -128,7 +128,7 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     """Spark joins streams with rows without a match: its operator emits them when the watermark has passed them."""
     assert node.within_ms is not None
     assert node.delay_ms is not None
-    if node.is_inner_of_streams:
+    if node.in_spans:
         return _inner_join_streams(node, left, right)
     frames = []
     for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):

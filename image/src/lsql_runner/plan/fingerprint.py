@@ -268,7 +268,7 @@ def _join(node: Join) -> Value:
     if node.within_ms is None:
         name = "table-join" if node.is_table else "lookup"
     else:
-        name = "inner-join" if node.is_inner_of_streams else "join"
+        name = "inner-join" if node.in_spans else "join"
     values = {
         "kind": node.kind,
         "within_ms": node.within_ms,

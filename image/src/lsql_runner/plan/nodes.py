@@ -202,6 +202,8 @@ class Join:
     store: str
     clock: str | None = None
     """For two streams: the name of the clock that advances the time of a side without records."""
+    in_spans: bool = False
+    """For an inner join of two streams: it keeps its rows in spans of time. Its result has no watermark of its own."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -231,10 +233,6 @@ class Join:
         """Whether a stream is joined with a table by the table's key: a record matches one row at most."""
         table = self.left if self.left.is_table else self.right
         return self.left.is_table != self.right.is_table and table.by_key
-
-    @property
-    def is_inner_of_streams(self) -> bool:
-        return self.within_ms is not None and self.kind == "INNER"
 
     @property
     def emits_unmatched(self) -> bool:

@@ -45,7 +45,9 @@ from lsql_runner.plan.queries import (
     with_dead_letters,
 )
 from lsql_runner.plan.random_values import number_random_values
+from lsql_runner.plan.rewrite import rewrite_node
 from lsql_runner.plan.rules import RULES
+from lsql_runner.plan.tree import timed_nodes
 from lsql_runner.plan.usage import narrow_type, paths_into
 from lsql_runner.types import BYTES
 
@@ -93,8 +95,23 @@ class _StoreNamer:
         return f"{kind}-{self._count - 1}"
 
 
+def _with_spans(node: Project) -> Project:
+    """The input of a target, whose inner join of streams keeps its rows in spans of time. Joins and windows above it
+    may have an earlier event time than its result (EVENTTIME BY), which only Spark's join waits for.
+    """
+    timed = [each.store for each in timed_nodes(node)]
+
+    def change(each: PlanNode) -> PlanNode:
+        match each:
+            case Join(kind="INNER", store=store) if timed == [store]:
+                return replace(each, in_spans=True)
+        return each
+
+    return rewrite_node(node, change)
+
+
 def _plan_insert(insert: BoundInsert | BoundSinkInsert, namer: _StoreNamer, errors: ErrorPolicies) -> Write:
-    node = with_clock(_plan_select(insert.select, namer))
+    node = _with_spans(with_clock(_plan_select(insert.select, namer)))
     if isinstance(insert, BoundSinkInsert):
         return WriteSink(node, insert.target)
     return WriteTopic(

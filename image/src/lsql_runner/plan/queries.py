@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import takewhile
 
 from lsql_runner.bind.bound import SinkTarget
 from lsql_runner.bind.error_policies import ErrorPolicies
@@ -11,8 +12,8 @@ from lsql_runner.bind.expr import FunctionCall, walk
 from lsql_runner.bind.functions.table import FUNCTIONS
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
-from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic, Stateful
-from lsql_runner.plan.tree import keeps_state, node_exprs, nodes
+from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic, Stateful, Unnest
+from lsql_runner.plan.tree import all_exprs, keeps_state, nodes
 from lsql_runner.types import Struct
 
 
@@ -149,29 +150,32 @@ class Query:
     def has_one_result(self) -> bool:
         """Whether a record, or a pair of records, has one result, for ever: a lookup, or an inner join of streams."""
         match self.stores:
-            case (Join(is_inner_of_streams=True),):
+            case (Join(in_spans=True),):
                 return True
         return self.is_lookup
 
     @property
     def is_lookup(self) -> bool:
-        """Whether its only state is a table in which a stream is looked up: a record has one result at most."""
+        """Whether its only state is a table in which a stream is looked up: a record has one result at most.
+
+        A record that is also a row of the table, and elements of an array above the join, are excluded: the one may be
+        processed before the other, and the others may be those of two versions of the row.
+        """
         match self.stores:
-            case (Join(is_lookup=True),):
-                return True
+            case (Join(is_lookup=True) as join,):
+                table, stream = (set(_topics(side)) for side in _table_and_stream(join))
+                above = takewhile(lambda node: node is not join, nodes(self.writes[0].input))
+                return not table & stream and not any(isinstance(node, Unnest) for node in above)
         return False
 
     @property
     def table_topics(self) -> frozenset[str]:
-        """Of a lookup: the topics that it reads as a table only."""
-        if not self.is_lookup:
-            return frozenset()
-        [join] = (store for store in self.stores if isinstance(store, Join))
-        table, stream = (join.left, join.right) if join.left.is_table else (join.right, join.left)
-        return frozenset(_topics(table.input)) - set(_topics(stream.input))
+        """Of a lookup: the topics of its table."""
+        joins = (store for store in self.stores if isinstance(store, Join) and self.is_lookup)
+        return frozenset(topic for join in joins for topic in _topics(_table_and_stream(join)[0]))
 
     def _functions(self) -> Iterator[str]:
-        exprs = (expr for write in self.writes for node in nodes(write.input) for expr in node_exprs(node))
+        exprs = (expr for write in self.writes for node in nodes(write.input) for expr in all_exprs(node))
         return (part.function for expr in exprs for part in walk(expr) if isinstance(part, FunctionCall))
 
     @property
@@ -209,6 +213,11 @@ class Query:
         return tuple(topics.values())
 
 
+def _table_and_stream(lookup: Join) -> tuple[PlanNode, PlanNode]:
+    left, right = lookup.left.input, lookup.right.input
+    return (left, right) if lookup.left.is_table else (right, left)
+
+
 def _topics(node: PlanNode) -> Iterator[str]:
     return (each.schema.topic for each in nodes(node) if isinstance(each, ReadTopic))
 
@@ -226,6 +235,8 @@ def _only_in_batches(store: Stateful) -> str | None:
     match store:
         case Join(is_table=True):
             return "a join of tables"
+        case Join(is_lookup=True):
+            return "LATERAL of joined rows, or a topic joined with itself"
         case Join(within_ms=None):
             return "a join by another value than the key of the table"
         case Join():

@@ -9,12 +9,12 @@ from lsql_runner.bind.expr import AggregateCall, Expr, RandomBits, rewrite, walk
 from lsql_runner.plan.nodes import Aggregate, Filter, Having, Join, JoinSide, PlanNode, Project, Unnest
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.rewrite import rewrite_nodes
-from lsql_runner.plan.tree import node_exprs, nodes
+from lsql_runner.plan.tree import all_exprs, nodes
 
 
 def number_random_values(plan: Plan) -> Plan:
     """The plan with the number of the call in all RandomBits: their order in the program."""
-    exprs = (expr for write in plan.writes for node in nodes(write.input) for expr in _exprs(node))
+    exprs = (expr for write in plan.writes for node in nodes(write.input) for expr in all_exprs(node))
     spans = sorted({part.span for expr in exprs for part in walk(expr) if isinstance(part, RandomBits)})
     if not spans:
         return plan
@@ -60,10 +60,3 @@ def number_random_values(plan: Plan) -> Plan:
         return node
 
     return rewrite_nodes(plan, change)
-
-
-def _exprs(node: PlanNode) -> tuple[Expr, ...]:
-    if isinstance(node, Join):
-        residual = () if node.residual is None else (node.residual,)
-        return (*node.left.keys, *node.right.keys, *residual, node.key)
-    return node_exprs(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from lsql_runner.bind.bound import keeps_source, part_exprs
+from lsql_runner.bind.bound import WindowSpec, keeps_source, part_exprs
 from lsql_runner.bind.expr import Expr
 from lsql_runner.formats.catalog import Serde
 from lsql_runner.plan.nodes import (
@@ -36,10 +36,15 @@ def keeps_state(node: PlanNode) -> bool:
 
 def is_timed(node: PlanNode) -> bool:
     """Whether a node or one below it depends on event time: a join of streams, or windows."""
-    return any(
-        each.delay_ms is not None if isinstance(each, Join) else isinstance(each, Aggregate) and each.window is not None
-        for each in nodes(node)
-    )
+    return next(timed_nodes(node), None) is not None
+
+
+def timed_nodes(node: PlanNode) -> Iterator[Aggregate | Join]:
+    """The joins of streams and windows among a node and all nodes below it, from the top."""
+    for each in nodes(node):
+        match each:
+            case (Join(within_ms=int())) | Aggregate(window=WindowSpec()):
+                yield each
 
 
 def has_watermark(node: PlanNode) -> TypeGuard[Aggregate | Join]:
@@ -69,6 +74,14 @@ def row_key(node: PlanNode) -> Serde | None:
         case Filter() | Project():
             return row_key(node.input)
     return None
+
+
+def all_exprs(node: PlanNode) -> tuple[Expr, ...]:
+    """As `node_exprs`; those of a join are over the columns of both inputs."""
+    if isinstance(node, Join):
+        residual = () if node.residual is None else (node.residual,)
+        return (*node.left.keys, *node.right.keys, *residual, node.key)
+    return node_exprs(node)
 
 
 def node_exprs(node: PlanNode) -> tuple[Expr, ...]:

@@ -99,6 +99,14 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                 : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
         trigger.waitIn(realTime);
+        beginPlan();
+    }
+
+    /** Spark may plan a batch without the scan of a topic, if the topic has no new records. */
+    private void beginPlan() {
+        if (realTime != null) {
+            OpenStateStores.plan(SparkSession.active());
+        }
     }
 
     @Override
@@ -107,6 +115,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         processed = Map.of();
         processedRecords = 0;
         waitedMs = marked.isPending() ? trigger.begin(this, positions) : trigger.await(this, positions);
+        beginPlan(); // the plan of the next open batch may have been made meanwhile
         ends = topic.ends(positions);
         if (!failOnDataLoss) { // else the planning of the records fails
             ShorterTopic.check(positions, ends);
@@ -210,9 +219,6 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     public InputPartition[] planInputPartitions(Offset start, Offset end) {
         if (open != null) {
             return open.plan();
-        }
-        if (realTime != null) {
-            OpenStateStores.plan(SparkSession.active());
         }
         if (!processed.isEmpty() && processed.equals(Positions.of(end))) {
             return new InputPartition[0];

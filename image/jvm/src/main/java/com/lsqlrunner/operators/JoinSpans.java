@@ -5,147 +5,176 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.function.LongConsumer;
 import org.apache.spark.sql.streaming.MapState;
-import org.apache.spark.sql.streaming.ValueState;
 
 /**
  * The rows of an id in the state of a {@link StreamJoin}: those of a side in spans of time, those of a span in chunks
- * of some {@link #CHUNK} bytes. So a row that is added rewrites few others, is compared with the rows of few spans, and
- * is removed with its span. The index of the id has the spans of both sides, with the numbers of their chunks.
+ * of some {@link #CHUNK} bytes. So a row that is added rewrites few others, and is compared with the rows of few spans.
+ * Several spans are a page, which says which of them have rows, and which is removed as a whole.
  */
 final class JoinSpans {
-    static final long NO_TIMER = Long.MAX_VALUE;
+    static final int MOST_SPANS_OF_PAGE = Long.SIZE;
 
     /** A chunk takes rows until it has this size. */
     private static final int CHUNK = 1_024;
 
-    private static final int ENTRY = Long.BYTES + Integer.BYTES;
-
-    /** The time of the timer of the id, in milliseconds. */
-    long timerMs = NO_TIMER;
+    private static final byte PAGE = 2;
 
     private final long spanMs;
+    private final long pageMs;
     private final MapState<byte[], byte[]> state;
-    private final long timerOfState;
+    private final LongConsumer pageAdded;
+    private final Map<Long, Page> pages = new HashMap<>();
+    private final Map<ByteBuffer, Chunk> chunks = new HashMap<>();
 
-    /** By side, left first: the number of chunks of each span, by the start of the span. */
-    private final List<TreeMap<Long, Integer>> spans = List.of(new TreeMap<>(), new TreeMap<>());
-
-    private final Map<ByteBuffer, Chunk> cached = new HashMap<>();
-    private boolean isIndexChanged;
-
-    /** @param index in the state; null for an id without rows */
-    JoinSpans(long spanMs, MapState<byte[], byte[]> state, byte[] index) {
+    /**
+     * @param pageMs a multiple of {@code spanMs}, at most {@link #MOST_SPANS_OF_PAGE} times
+     * @param pageAdded called with the start of a page when it gets its first row
+     */
+    JoinSpans(long spanMs, long pageMs, MapState<byte[], byte[]> state, LongConsumer pageAdded) {
         this.spanMs = spanMs;
+        this.pageMs = pageMs;
         this.state = state;
-        if (index != null) {
-            ByteBuffer in = ByteBuffer.wrap(index);
-            timerMs = in.getLong();
-            for (TreeMap<Long, Integer> side : spans) {
-                for (int left = in.getInt(); left > 0; left--) {
-                    side.put(in.getLong(), in.getInt());
-                }
-            }
-        }
-        timerOfState = timerMs;
-    }
-
-    boolean isEmpty() {
-        return spans.get(0).isEmpty() && spans.get(1).isEmpty();
-    }
-
-    /** The end of the first span, exclusive. */
-    long firstEndMs() {
-        return spans.stream()
-                        .filter(side -> !side.isEmpty())
-                        .mapToLong(TreeMap::firstKey)
-                        .min()
-                        .orElseThrow()
-                + spanMs;
+        this.pageAdded = pageAdded;
     }
 
     /** The rows of a side with times in a range, both ends included. */
     List<byte[]> between(boolean ofLeft, long fromMs, long toMs) {
         List<byte[]> found = new ArrayList<>();
-        side(ofLeft).subMap(startOf(fromMs), true, toMs, true).forEach((start, count) -> {
-            for (int number = 0; number < count; number++) {
-                chunk(ofLeft, start, number).addTo(found, fromMs, toMs);
+        for (long span = startOf(fromMs, spanMs); span <= toMs; span += spanMs) {
+            if (page(span).has(ofLeft, indexOf(span))) {
+                int count = chunks(ofLeft, span);
+                for (int number = 0; number < count; number++) {
+                    chunk(ofLeft, span, number).addTo(found, fromMs, toMs);
+                }
             }
-        });
+        }
         return found;
     }
 
     void add(boolean toLeft, long ts, byte[] row) {
-        long start = startOf(ts);
-        int count = side(toLeft).getOrDefault(start, 0);
-        Chunk last = count == 0 ? null : chunk(toLeft, start, count - 1);
+        long span = startOf(ts, spanMs);
+        Page page = page(span);
+        int count = page.has(toLeft, indexOf(span)) ? chunks(toLeft, span) : 0;
+        Chunk last = count == 0 ? null : chunk(toLeft, span, count - 1);
         if (last == null || last.size >= CHUNK) {
+            if (page.isEmpty()) {
+                pageAdded.accept(startOf(span, pageMs));
+            }
+            page.add(toLeft, indexOf(span), count > 0);
             last = new Chunk();
-            cached.put(ByteBuffer.wrap(key(toLeft, start, count)), last);
-            side(toLeft).put(start, count + 1);
-            isIndexChanged = true;
+            chunks.put(ByteBuffer.wrap(key(side(toLeft), span, count)), last);
+            if (count > 0) {
+                Chunk first = chunk(toLeft, span, 0);
+                first.chunksOfSpan = count + 1;
+                first.isChanged = true;
+            }
         }
         last.add(ts, row);
         last.isChanged = true;
     }
 
-    /** Removes the spans that have ended at a time. */
-    void removeEndedBefore(long endMs) {
-        for (boolean isLeft : new boolean[] {true, false}) {
-            Map<Long, Integer> ended = side(isLeft).headMap(endMs - spanMs, true);
-            ended.forEach((start, count) -> {
-                for (int number = 0; number < count; number++) {
-                    state.removeKey(key(isLeft, start, number));
+    /** The number of chunks of a span with rows. */
+    private int chunks(boolean ofLeft, long span) {
+        return page(span).hasSeveralChunks(ofLeft, indexOf(span)) ? chunk(ofLeft, span, 0).chunksOfSpan : 1;
+    }
+
+    /** Removes a page and its rows. */
+    void remove(long page) {
+        for (long span = page; span < page + pageMs; span += spanMs) {
+            for (boolean isLeft : new boolean[] {true, false}) {
+                if (page(span).has(isLeft, indexOf(span))) {
+                    int count = chunks(isLeft, span);
+                    for (int number = 0; number < count; number++) {
+                        state.removeKey(key(side(isLeft), span, number));
+                    }
                 }
-            });
-            ended.clear();
+            }
         }
-        isIndexChanged = true;
+        state.removeKey(key(PAGE, page, 0));
     }
 
     /** Writes what has changed. */
-    void flush(ValueState<byte[]> index) {
-        cached.forEach((key, chunk) -> {
+    void flush() {
+        chunks.forEach((key, chunk) -> {
             if (chunk.isChanged) {
                 state.updateValue(key.array(), chunk.toBytes());
             }
         });
-        if (isIndexChanged || timerMs != timerOfState) {
-            index.update(index());
-        }
+        pages.forEach((start, page) -> {
+            if (page.isChanged) {
+                state.updateValue(key(PAGE, start, 0), page.toBytes());
+            }
+        });
     }
 
-    private byte[] index() {
-        int entries = spans.get(0).size() + spans.get(1).size();
-        ByteBuffer out = ByteBuffer.allocate(Long.BYTES + 2 * Integer.BYTES + entries * ENTRY);
-        out.putLong(timerMs);
-        for (TreeMap<Long, Integer> side : spans) {
-            out.putInt(side.size());
-            side.forEach((start, count) -> out.putLong(start).putInt(count));
-        }
-        return out.array();
+    private static long startOf(long ts, long lengthMs) {
+        return Math.floorDiv(ts, lengthMs) * lengthMs;
     }
 
-    private TreeMap<Long, Integer> side(boolean isLeft) {
-        return spans.get(isLeft ? 0 : 1);
+    private int indexOf(long span) {
+        return (int) ((span - startOf(span, pageMs)) / spanMs);
     }
 
-    private long startOf(long ts) {
-        return Math.floorDiv(ts, spanMs) * spanMs;
+    private Page page(long span) {
+        return pages.computeIfAbsent(startOf(span, pageMs), start -> new Page(state.getValue(key(PAGE, start, 0))));
     }
 
-    private Chunk chunk(boolean ofLeft, long start, int number) {
-        byte[] key = key(ofLeft, start, number);
-        return cached.computeIfAbsent(ByteBuffer.wrap(key), missing -> Chunk.of(state.getValue(key)));
+    private Chunk chunk(boolean ofLeft, long span, int number) {
+        byte[] key = key(side(ofLeft), span, number);
+        return chunks.computeIfAbsent(ByteBuffer.wrap(key), missing -> Chunk.of(state.getValue(key)));
     }
 
-    private static byte[] key(boolean ofLeft, long start, int number) {
+    private static byte side(boolean isLeft) {
+        return (byte) (isLeft ? 0 : 1);
+    }
+
+    private static byte[] key(byte kind, long start, int number) {
         return ByteBuffer.allocate(1 + Long.BYTES + Integer.BYTES)
-                .put((byte) (ofLeft ? 0 : 1))
+                .put(kind)
                 .putLong(start)
                 .putInt(number)
                 .array();
+    }
+
+    /** Bits for each span of both sides: whether it has rows, and whether they are in several chunks. */
+    private static final class Page {
+        private static final int SIDES = 2;
+
+        private final long[] spans = new long[2 * SIDES];
+        private boolean isChanged;
+
+        Page(byte[] bytes) {
+            if (bytes != null) {
+                ByteBuffer.wrap(bytes).asLongBuffer().get(spans);
+            }
+        }
+
+        boolean isEmpty() {
+            return spans[0] == 0 && spans[1] == 0;
+        }
+
+        boolean has(boolean ofLeft, int index) {
+            return (spans[side(ofLeft)] >>> index & 1) == 1;
+        }
+
+        boolean hasSeveralChunks(boolean ofLeft, int index) {
+            return (spans[SIDES + side(ofLeft)] >>> index & 1) == 1;
+        }
+
+        void add(boolean toLeft, int index, boolean isNextChunk) {
+            int bits = isNextChunk ? SIDES + side(toLeft) : side(toLeft);
+            long changed = spans[bits] | 1L << index;
+            isChanged |= changed != spans[bits];
+            spans[bits] = changed;
+        }
+
+        byte[] toBytes() {
+            ByteBuffer out = ByteBuffer.allocate(spans.length * Long.BYTES);
+            out.asLongBuffer().put(spans);
+            return out.array();
+        }
     }
 
     /** Rows with their times. */
@@ -154,12 +183,17 @@ final class JoinSpans {
 
         private final List<Long> times = new ArrayList<>();
         private final List<byte[]> rows = new ArrayList<>();
-        private int size;
+        private int size = Integer.BYTES;
+
+        /** Of the first chunk of a span with several. */
+        private int chunksOfSpan;
+
         private boolean isChanged;
 
         static Chunk of(byte[] bytes) {
             Chunk chunk = new Chunk();
             ByteBuffer in = ByteBuffer.wrap(bytes);
+            chunk.chunksOfSpan = in.getInt();
             while (in.hasRemaining()) {
                 long ts = in.getLong();
                 byte[] row = new byte[in.getInt()];
@@ -185,7 +219,7 @@ final class JoinSpans {
         }
 
         byte[] toBytes() {
-            ByteBuffer out = ByteBuffer.allocate(size);
+            ByteBuffer out = ByteBuffer.allocate(size).putInt(chunksOfSpan);
             for (int index = 0; index < rows.size(); index++) {
                 out.putLong(times.get(index)).putInt(rows.get(index).length).put(rows.get(index));
             }

@@ -15,7 +15,6 @@ import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
-import org.apache.spark.sql.streaming.ValueState;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
@@ -35,22 +34,22 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     private static final int IS_LEFT = 4;
     private static final int ROW = 5;
 
-    /**
-     * About how many spans an id has at most. With more its index is larger, with fewer a row is compared with more.
-     */
-    private static final long SPANS = 64;
+    /** About how many pages an id has: rows are kept for up to one page longer than necessary. */
+    private static final long PAGES = 2;
 
     private static final StructType PAIRS =
             new StructType().add("left", DataTypes.BinaryType).add("right", DataTypes.BinaryType);
 
     private final long withinMs;
     private final long spanMs;
-    private transient ValueState<byte[]> indexes;
-    private transient MapState<byte[], byte[]> chunks;
+    private final long pageMs;
+    private transient MapState<byte[], byte[]> rows;
 
     private StreamJoin(long withinMs, long delayMs) {
         this.withinMs = withinMs;
-        this.spanMs = Math.max(2 * withinMs + 1, (withinMs + delayMs) / SPANS);
+        this.spanMs = 4 * withinMs + 1;
+        long spans = (withinMs + delayMs) / spanMs / PAGES;
+        this.pageMs = spanMs * Math.max(1, Math.min(JoinSpans.MOST_SPANS_OF_PAGE, spans));
     }
 
     /**
@@ -72,8 +71,7 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
 
     @Override
     public void init(OutputMode output, TimeMode time) {
-        indexes = getHandle().getValueState("indexes", Encoders.BINARY(), TTLConfig.NONE());
-        chunks = getHandle().getMapState("chunks", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+        rows = getHandle().getMapState("rows", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
     }
 
     @Override
@@ -84,62 +82,45 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
             Row row = both.next();
             (row.getBoolean(IS_LEFT) ? lefts : rights).add(row);
         }
-        List<Row> rows = new ArrayList<>();
-        ArrivalOrder.merge(ArrivalOrder.sorted(lefts), ArrivalOrder.sorted(rights), (row, isLeft) -> rows.add(row));
-        return CollectionConverters.asScala(new Pairs(rows.iterator()));
+        List<Row> arrived = new ArrayList<>();
+        ArrivalOrder.merge(ArrivalOrder.sorted(lefts), ArrivalOrder.sorted(rights), (row, isLeft) -> arrived.add(row));
+        return CollectionConverters.asScala(new Pairs(arrived.iterator()));
     }
 
     /** Removes the rows that no later row can match. */
     @Override
     public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
-        JoinSpans spans = new JoinSpans(spanMs, chunks, indexes.get());
-        spans.timerMs = JoinSpans.NO_TIMER;
-        spans.removeEndedBefore(timers.getCurrentWatermarkInMs() - withinMs);
-        keep(spans);
+        spans().remove(expired.getExpiryTimeInMs() - withinMs - pageMs);
         return CollectionConverters.asScala(Collections.<Row>emptyIterator());
     }
 
-    /** Writes the changes, and sets the timer of the id to the time when no row matches those of its first span. */
-    private void keep(JoinSpans spans) {
-        if (spans.isEmpty()) {
-            indexes.clear();
-            return;
-        }
-        long endMs = spans.firstEndMs() + withinMs;
-        if (endMs < spans.timerMs) {
-            if (spans.timerMs != JoinSpans.NO_TIMER) {
-                getHandle().deleteTimer(spans.timerMs);
-            }
-            getHandle().registerTimer(endMs);
-            spans.timerMs = endMs;
-        }
-        spans.flush(indexes);
+    /** The rows of the present id. A page has a timer for the time when no later row matches one of its rows. */
+    private JoinSpans spans() {
+        return new JoinSpans(spanMs, pageMs, rows, page -> getHandle().registerTimer(page + pageMs + withinMs));
     }
 
     /** The pairs of rows of an id, which are made as they are read: there may be many more of them than rows. */
     private final class Pairs implements java.util.Iterator<Row> {
-        private final JoinSpans spans = new JoinSpans(spanMs, chunks, indexes.get());
-        private final java.util.Iterator<Row> rows;
+        private final JoinSpans spans = spans();
+        private final java.util.Iterator<Row> arrived;
         private Row row;
         private java.util.Iterator<byte[]> matches = Collections.emptyIterator();
-        private boolean isKept;
 
-        Pairs(java.util.Iterator<Row> rows) {
-            this.rows = rows;
+        Pairs(java.util.Iterator<Row> arrived) {
+            this.arrived = arrived;
         }
 
         @Override
         public boolean hasNext() {
-            while (!matches.hasNext() && rows.hasNext()) {
-                row = rows.next();
+            while (!matches.hasNext() && arrived.hasNext()) {
+                row = arrived.next();
                 long ts = row.getLong(ArrivalOrder.TS);
                 boolean isLeft = row.getBoolean(IS_LEFT);
                 matches = spans.between(!isLeft, ts - withinMs, ts + withinMs).iterator();
                 spans.add(isLeft, ts, row.getAs(ROW));
-            }
-            if (!matches.hasNext() && !isKept) {
-                isKept = true;
-                keep(spans);
+                if (!arrived.hasNext()) {
+                    spans.flush();
+                }
             }
             return matches.hasNext();
         }

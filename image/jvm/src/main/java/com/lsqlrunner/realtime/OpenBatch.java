@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.Partition;
 import scala.Product2;
@@ -28,9 +29,7 @@ final class OpenBatch {
     private Throwable failure;
     private long read;
 
-    /** The number of readers with records of tables that have not passed their stage. */
-    private int busyTables;
-
+    private final TablePositions tables;
     private final AtomicLong written = new AtomicLong();
 
     /**
@@ -47,6 +46,13 @@ final class OpenBatch {
             Duration interval) {
         this.plan = plan;
         plan.topics().forEach((stream, topic) -> topic.open(starts.get(stream)));
+        List<OpenTopic> ofTables =
+                plan.topics().values().stream().filter(OpenTopic::isFirst).toList();
+        tables = new TablePositions(
+                ofTables.stream().mapToInt(OpenTopic::readers).sum(),
+                ofTables.stream()
+                        .flatMap(topic -> topic.ends().keySet().stream())
+                        .collect(Collectors.toSet()));
         for (OpenPlan.Stage stage : plan.stages()) {
             if (stage.shuffle() == OpenPlan.Stage.LAST) {
                 add(stage, () -> new OpenWriter(writers, interval, this::hasWritten));
@@ -95,17 +101,8 @@ final class OpenBatch {
         }
     }
 
-    /** A reader of a table has records that have not passed its stage, or has no more. */
-    synchronized void setBusy(boolean isBusy) {
-        busyTables += isBusy ? 1 : -1;
-        notifyAll();
-    }
-
-    /** Waits until the records of tables have passed their stages. */
-    synchronized void awaitTables() throws InterruptedException {
-        while (busyTables > 0) {
-            wait();
-        }
+    TablePositions tables() {
+        return tables;
     }
 
     /** A record has been written. Threads of producers call it. */
@@ -156,7 +153,14 @@ final class OpenBatch {
     private void interrupt() {
         exchanges.forEach(RowExchange::abort);
         threads.forEach(Thread::interrupt);
+        endTopics();
+    }
+
+    /** No reader of a stream goes on when the readers of a table have ended. */
+    private void endTopics() {
         plan.topics().values().forEach(OpenTopic::end);
+        tables.end();
+        plan.topics().values().forEach(OpenTopic::wake);
     }
 
     /** Waits for a time, or until something happens: the first record, a failure, or {@link #wake}. */
@@ -171,7 +175,7 @@ final class OpenBatch {
 
     /** Ends the tasks when they have written the results of all records that they have read, or when one has failed. */
     void close() throws InterruptedException {
-        plan.topics().values().forEach(OpenTopic::end);
+        endTopics();
         awaitEnd();
         if (failure != null) {
             throw Unchecked.thrown(failure);

@@ -1,11 +1,14 @@
 package com.lsqlrunner.realtime;
 
+import com.lsqlrunner.errors.Unchecked;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
 import org.apache.spark.TaskContext$;
 import org.apache.spark.sql.SparkSession;
@@ -114,15 +117,10 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
 
     private synchronized StateStore opened(long of, Option<String> id, boolean forced, boolean empty) {
         if (store == null) {
-            TaskContext task = TaskContext.get();
-            TaskContext$.MODULE$.unset(); // else the store would be closed at the end of the task
-            try {
-                store = super.getStore(of, committedId(), forced, empty);
-                version = of;
-                OPEN.add(this);
-            } finally {
-                TaskContext$.MODULE$.setTaskContext(task);
-            }
+            // Else the store would be closed at the end of the task.
+            store = withoutTask(() -> super.getStore(of, committedId(), forced, empty));
+            version = of;
+            OPEN.add(this);
         }
         return uncommitted(store);
     }
@@ -164,16 +162,33 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
                         new StateStoreCheckpointInfo(
                                 store.id().partitionId(), store.version() + 1, Option.empty(), Option.empty());
                     case "hasCommitted" -> true;
-                    // The batch removes the groups whose windows have ended.
-                    case "iterator" -> new StateStoreIterator<>(Iterator$.MODULE$.empty(), () -> BoxedUnit.UNIT);
+                    // The batch removes the groups whose windows have ended, and runs the timers that are due.
+                    case "iterator", "rangeScan" ->
+                        new StateStoreIterator<>(Iterator$.MODULE$.empty(), () -> BoxedUnit.UNIT);
                     case "metrics" -> new StateStoreMetrics(0, 0, Map$.MODULE$.empty(), Map$.MODULE$.empty());
-                    default -> {
-                        try {
-                            yield method.invoke(store, arguments);
-                        } catch (InvocationTargetException error) {
-                            throw error.getCause();
-                        }
-                    }
+                    // Each scan would leave a listener in its task, which does not end for a long time.
+                    case "prefixScan" -> withoutTask(() -> called(store, method, arguments));
+                    default -> called(store, method, arguments);
                 });
+    }
+
+    private static Object called(StateStore store, Method method, Object[] arguments) {
+        try {
+            return method.invoke(store, arguments);
+        } catch (InvocationTargetException error) {
+            throw Unchecked.thrown(error.getCause());
+        } catch (IllegalAccessException impossible) {
+            throw new IllegalStateException(impossible); // the methods of an interface are public
+        }
+    }
+
+    private static <T> T withoutTask(Supplier<T> call) {
+        TaskContext task = TaskContext.get();
+        TaskContext$.MODULE$.unset();
+        try {
+            return call.get();
+        } finally {
+            TaskContext$.MODULE$.setTaskContext(task);
+        }
     }
 }

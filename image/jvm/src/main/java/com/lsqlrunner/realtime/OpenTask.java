@@ -105,7 +105,11 @@ final class OpenTask implements Runnable {
             rows.end();
         } catch (Throwable error) {
             failure = error;
-            rows.fail();
+            try {
+                rows.fail();
+            } catch (Throwable second) {
+                error.addSuppressed(second);
+            }
         } finally {
             try {
                 context.markTaskCompleted(Option.apply(failure));

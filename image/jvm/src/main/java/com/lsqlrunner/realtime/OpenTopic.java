@@ -1,5 +1,7 @@
 package com.lsqlrunner.realtime;
 
+import static java.util.stream.Collectors.toMap;
+
 import com.lsqlrunner.errors.Unchecked;
 import com.lsqlrunner.topic.RecordRow;
 import com.lsqlrunner.topic.ShorterTopic;
@@ -76,9 +78,22 @@ public final class OpenTopic {
         records = Math.max(records, read);
     }
 
-    /** Lets all readers end at the same positions. */
+    /** Whether it is a table, which is read before a stream. */
+    boolean isFirst() {
+        return stream.isFirst();
+    }
+
+    /** The number of readers in the plan. */
+    synchronized int readers() {
+        return planned;
+    }
+
+    /** Lets all readers end at the same positions, when they are woken. */
     void end() {
         isEnding = true;
+    }
+
+    void wake() {
         readers.forEach(reader -> reader.consumer.wakeup());
     }
 
@@ -160,11 +175,6 @@ public final class OpenTopic {
         private volatile long read;
         private long measuredNanos = System.nanoTime();
 
-        /** Of a table: the ends when the batch was opened. */
-        private final Map<TopicPartition, Long> endsAtBegin;
-
-        private boolean isBusy;
-
         /** Set when all readers have stopped. */
         private Map<TopicPartition, Long> limits;
 
@@ -173,8 +183,6 @@ public final class OpenTopic {
             this.consumer = stream.newConsumer();
             consumer.assign(starts.keySet());
             starts.forEach(consumer::seek);
-            endsAtBegin = stream.isFirst() ? consumer.endOffsets(starts.keySet()) : Map.of();
-            setBusy();
             readers.add(this);
         }
 
@@ -187,7 +195,6 @@ public final class OpenTopic {
                     }
                 }
                 if (isEnding && hasReachedLimits()) {
-                    setBusy(false);
                     return false;
                 }
                 if (!records.hasNext()) {
@@ -234,16 +241,15 @@ public final class OpenTopic {
 
         private void poll() {
             reached = Map.copyOf(positions);
-            setBusy();
             Duration idle = OpenTask.current().idle(); // a stage without an exchange writes, too
             try {
+                if (isFirst()) {
+                    batch.tables().passed(this, starts.keySet().stream().collect(toMap(each -> each, this::position)));
+                }
                 records = consumer.poll(idle.compareTo(MAX_WAIT) < 0 ? idle : MAX_WAIT)
                         .iterator();
-                setBusy();
                 measureLag();
-                if (records.hasNext() && !stream.isFirst()) {
-                    batch.awaitTables();
-                }
+                awaitTables();
             } catch (WakeupException wake) {
                 // The batch ends.
             } catch (OffsetOutOfRangeException missing) {
@@ -263,17 +269,11 @@ public final class OpenTopic {
             }
         }
 
-        private void setBusy() {
-            setBusy(stream.isFirst()
-                    && (records.hasNext()
-                            || endsAtBegin.entrySet().stream()
-                                    .anyMatch(end -> position(end.getKey()) < end.getValue())));
-        }
-
-        private void setBusy(boolean isBusyNow) {
-            if (isBusyNow != isBusy) {
-                isBusy = isBusyNow;
-                batch.setBusy(isBusy);
+        /** Lets the records of a stream wait for those of tables. */
+        private void awaitTables() throws InterruptedException {
+            TablePositions tables = batch.tables();
+            if (records.hasNext() && !isFirst() && !tables.partitions().isEmpty()) {
+                tables.await(consumer.endOffsets(tables.partitions()));
             }
         }
 
@@ -297,7 +297,6 @@ public final class OpenTopic {
 
         @Override
         public void close() {
-            setBusy(false);
             readers.remove(this);
             ended(read);
             consumer.close(Duration.ZERO);

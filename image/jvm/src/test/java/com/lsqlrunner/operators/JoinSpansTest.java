@@ -10,16 +10,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.apache.spark.sql.streaming.MapState;
-import org.apache.spark.sql.streaming.ValueState;
 import org.junit.jupiter.api.Test;
 
 /** The rows of an id are those of a plain list. The tests of streams have too few rows of an id for several chunks. */
 class JoinSpansTest {
     private static final long SPAN_MS = 100;
+    private static final long PAGE_MS = 300;
 
-    private final Map<ByteBuffer, byte[]> chunks = new HashMap<>();
-    private byte[] index;
+    private final Map<ByteBuffer, byte[]> state = new HashMap<>();
+    private final List<Long> pages = new ArrayList<>();
 
     @Test
     void rowsAreFoundByTheirTime() {
@@ -28,56 +29,44 @@ class JoinSpansTest {
         for (int batch = 0; batch < 20; batch++) {
             JoinSpans spans = open();
             for (int row = 0; row < 40; row++) {
-                long from = random.nextInt(1_000);
+                long from = random.nextInt(1_000) - 10;
                 assertEquals(
                         expected.stream()
-                                .filter(each -> from <= each && each <= from + 30)
+                                .filter(each -> from <= each && each <= from + 99)
                                 .sorted()
                                 .toList(),
-                        times(spans, true, from, from + 30));
+                        times(spans, true, from, from + 99));
                 long ts = random.nextInt(1_000);
                 add(spans, true, ts);
                 expected.add(ts);
             }
-            spans.flush(indexes());
+            spans.flush();
         }
-        assertTrue(chunks.size() > 20, "a span has several chunks");
+        assertEquals(Set.of(0L, 300L, 600L, 900L), Set.copyOf(pages));
+        assertEquals(4, pages.size(), "each page is reported once");
+        assertTrue(state.size() > 20, "a span has several chunks");
         assertEquals(List.of(), times(open(), false, 0, 1_000));
     }
 
     @Test
-    void aSpanIsRemovedWithItsRowsWhenItHasEnded() {
+    void aPageIsRemovedWithItsRows() {
         JoinSpans spans = open();
-        for (long ts : new long[] {0, 99, 100, 250}) {
-            add(spans, ts != 100, ts);
+        for (int row = 0; row < 100; row++) {
+            add(spans, row % 2 == 0, 7L * row);
         }
-        spans.flush(indexes());
+        spans.flush();
 
-        spans = open();
-        assertEquals(100, spans.firstEndMs());
-        spans.removeEndedBefore(99);
-        assertEquals(100, spans.firstEndMs());
-        spans.removeEndedBefore(100);
-        assertEquals(200, spans.firstEndMs());
-        spans.removeEndedBefore(250);
-        spans.flush(indexes());
+        open().remove(0);
 
-        assertEquals(List.of(250L), times(open(), true, 0, 1_000));
-        assertEquals(1, chunks.size());
-    }
-
-    @Test
-    void theTimerIsKept() {
-        JoinSpans spans = open();
-        add(spans, true, 5);
-        spans.timerMs = 7;
-        spans.flush(indexes());
-
-        assertEquals(7, open().timerMs);
+        assertEquals(List.of(), times(open(), true, 0, 299));
+        assertEquals(List.of(308L, 322L), times(open(), true, 300, 330));
+        open().remove(300);
+        open().remove(600);
+        assertEquals(Map.of(), state);
     }
 
     private JoinSpans open() {
-        return new JoinSpans(SPAN_MS, state(), index);
+        return new JoinSpans(SPAN_MS, PAGE_MS, mapState(), pages::add);
     }
 
     private static void add(JoinSpans spans, boolean toLeft, long ts) {
@@ -92,25 +81,15 @@ class JoinSpansTest {
     }
 
     @SuppressWarnings("unchecked")
-    private MapState<byte[], byte[]> state() {
+    private MapState<byte[], byte[]> mapState() {
         return (MapState<byte[], byte[]>) Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {MapState.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
-                    case "getValue" -> chunks.get(ByteBuffer.wrap((byte[]) arguments[0]));
-                    case "updateValue" -> chunks.put(ByteBuffer.wrap((byte[]) arguments[0]), (byte[]) arguments[1]);
-                    case "removeKey" -> chunks.remove(ByteBuffer.wrap((byte[]) arguments[0]));
+                    case "getValue" -> state.get(ByteBuffer.wrap((byte[]) arguments[0]));
+                    case "updateValue" -> state.put(ByteBuffer.wrap((byte[]) arguments[0]), (byte[]) arguments[1]);
+                    case "removeKey" -> state.remove(ByteBuffer.wrap((byte[]) arguments[0]));
                     default -> throw new UnsupportedOperationException(method.getName());
-                });
-    }
-
-    @SuppressWarnings("unchecked")
-    private ValueState<byte[]> indexes() {
-        return (ValueState<byte[]>) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {ValueState.class}, (proxy, method, arguments) -> {
-                    assertEquals("update", method.getName());
-                    index = (byte[]) arguments[0];
-                    return null;
                 });
     }
 }
