@@ -45,9 +45,10 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     private final long pageMs;
     private transient MapState<byte[], byte[]> rows;
 
+    /** The lengths are part of the layout of the state, whose version is in {@code plan/fingerprint.py}. */
     private StreamJoin(long withinMs, long delayMs) {
         this.withinMs = withinMs;
-        this.spanMs = 4 * withinMs + 1;
+        this.spanMs = Math.min(4 * withinMs, (withinMs + delayMs) / 2) + 1;
         long spans = (withinMs + delayMs) / spanMs / PAGES;
         this.pageMs = spanMs * Math.max(1, Math.min(JoinSpans.MOST_SPANS_OF_PAGE, spans));
     }
