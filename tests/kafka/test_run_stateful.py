@@ -124,9 +124,11 @@ def test_a_record_too_late_for_a_join_of_streams_is_counted_and_not_joined(
     with in_process(engine, broker.bootstrap, sql, f"app-{target}", tmp_path) as running:
         running.read_to(3)
         for number, second in enumerate((100, 101, 102)):  # the batches before determine what is late
+            ended = running.status.batches
             feed(orders, second)
             feed(payments, second)
-            status = running.read_to(5 + 2 * number)
+            running.read_to(5 + 2 * number)
+            status = running.wait_for(lambda s, ended=ended: s.batches > ended)  # type: ignore[misc]
         assert status.late_records_dropped == 0
         feed(orders, 3, 95)
         feed(payments, 2, 3, 95)
