@@ -25,6 +25,8 @@ from lsql_runner.types import LONG, STRING, Field, Struct
 VALUE = Serde(JSON_FORMAT, Struct((Field("g", STRING), Field("a", LONG))))
 CATALOG = Catalog({name: TopicSchema(name, Serde(STRING_FORMAT, STRING), VALUE) for name in "tu"})
 COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
+COUNTED_PAIRS = """INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t INNER JOIN u ON t.g = u.g WITHIN 1m
+WINDOW BY TUMBLE 1m GROUP BY t.g"""
 STREAM_JOIN = "INSERT INTO o SELECT STREAM t.a AS a FROM t LEFT JOIN u ON t.g = u.g WITHIN 1m"
 TABLE_JOIN = "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t {} JOIN u"
 OLD, NEW = "1/stateful-0/state/0/0/5.changelog", "2/stateful-0/state/0/0/5.changelog"
@@ -192,6 +194,7 @@ def test_a_query_that_has_planned_no_batch_has_no_state_to_divide(tmp_path: Path
     [
         (STREAM_JOIN, "STREAM_JOIN"),
         (STREAM_JOIN.replace("LEFT", "INNER"), None),
+        (COUNTED_PAIRS, "STREAM_JOIN"),
         (TABLE_JOIN.format("LEFT"), "TABLE_JOIN"),
         (TABLE_JOIN.format("INNER"), None),
         (COUNT, None),

@@ -125,7 +125,7 @@ def _result(
 
 
 def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
-    """Spark joins streams with rows without a match: its operator emits them when the watermark has passed them."""
+    """The joined rows of two streams. Outer joins, and joins below windows or other joins, have Spark's operator."""
     assert node.within_ms is not None
     assert node.delay_ms is not None
     if node.in_spans:

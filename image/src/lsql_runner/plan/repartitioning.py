@@ -8,7 +8,7 @@ from lsql_runner.plan.meaning import Value
 
 FIXED_OPERATORS = DetailTable(
     {
-        "STREAM_JOIN": "the outer join of two streams",
+        "STREAM_JOIN": "the outer join of two streams, or one below windows or other joins",
         "TABLE_JOIN": "the join of two tables by a field, or an outer join of tables",
     }
 )
@@ -18,7 +18,7 @@ FIXED_OPERATORS = DetailTable(
 def fixed_operator(query: QueryFingerprint) -> Detail | None:
     """The first operator whose state Spark 4.3 cannot repartition; None if it can repartition all.
 
-    Of an outer join of streams, Spark writes a state that the join cannot read. It does not find one store of a join of
+    Of its own join of streams, Spark writes a state that the join cannot read. It does not find one store of a join of
     tables by a field, and of an outer one, and stops.
     """
     for node in described_nodes(query.state):
