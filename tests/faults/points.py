@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from devkit.jars import jar_folder
-from tests.faults.programs import CONTINUOUS, GROUPS, JOINS, REAL_TIME, STATELESS, Suite
+from tests.faults.programs import CONTINUOUS, DELETIONS, GROUPS, JOINS, REAL_TIME, STATELESS, Suite
 
 _LOGS = "org.apache.spark.sql.execution.streaming.checkpointing"
 _STATE = "org.apache.spark.sql.execution.streaming.state"
@@ -118,7 +118,7 @@ POINTS = (
     Point(
         name="opening-saved",
         rule=Rule(class_name=f"{_DELIVERY}.Openings", method="open", location="EXIT"),
-        suites=(REAL_TIME,),
+        suites=(REAL_TIME, DELETIONS),
         repeats=Repeats.NEVER,
         more=_CLOSED_SOON,
         only=Guarantee.EXACTLY_ONCE,
@@ -126,21 +126,21 @@ POINTS = (
     Point(
         name="at-an-acknowledgement-of-an-open-batch",
         rule=Rule(class_name=f"{_REAL_TIME}.OpenWriter", method="onCompletion"),
-        suites=(REAL_TIME,),
+        suites=(REAL_TIME, DELETIONS),
         arrival=17,
         repeats=Repeats.MAYBE,
     ),
     Point(
         name="open-batch-closed",
         rule=Rule(class_name=f"{_REAL_TIME}.OpenBatch", method="close", location="EXIT"),
-        suites=(REAL_TIME,),
+        suites=(REAL_TIME, DELETIONS),
         repeats=Repeats.MAYBE,
         more=_CLOSED_SOON,
     ),
     Point(
         name="state-of-an-open-batch-taken",
         rule=Rule(class_name=f"{_REAL_TIME}.OpenStateStores", method="take", location="EXIT"),
-        suites=(REAL_TIME,),
+        suites=(REAL_TIME, DELETIONS),
         repeats=Repeats.ALWAYS,
         more=_CLOSED_SOON,
     ),

@@ -7,13 +7,13 @@ results from the records that the sources have in the end, so that a producer ma
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from devkit.records import Record
-from tests.faults.results import Group, changing, every, every_one_of
+from tests.faults.results import TOMBSTONE, Group, changing, deletable, every, every_one_of, final
 
 KEYS = 13
 _STRIDE = 7
@@ -280,6 +280,98 @@ GROUPED = Program(
     records=_coloured,
 )
 
+# --- groups whose results may be deleted ---
+
+_NOT_IN_RESULT = 4
+
+
+def _not_each_fourth(sources: Sources) -> Mapping[str, Group]:
+    groups = {}
+    for name, group in _windows(sources).items():
+        counts = [each for each in group.positions if json.loads(each)["count"] % _NOT_IN_RESULT]
+        is_deleted = len(group.positions) % _NOT_IN_RESULT == 0
+        groups[name] = deletable(counts, TOMBSTONE if is_deleted else counts[-1])
+    return groups
+
+
+HAVING = Program(
+    name="having",
+    sources={"in": _FIELDS},
+    targets={"out": Target(model=_not_each_fourth, group_of=_window_of)},
+    statements=(
+        "INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(n) AS total FROM {in} WINDOW BY TUMBLE 10s"
+        f" HAVING COUNT(*) % {_NOT_IN_RESULT} <> 0"
+    ),
+    records=lambda number: [("in", _numbered(number))],
+)
+
+_GAP_MS = 1_000
+_SILENT_EVERY = 5
+
+
+def _with_pauses(number: int) -> Sent:
+    """A key has a record in 0.65 s, but for each fifth time: then its session ends."""
+    return [] if number // KEYS % _SILENT_EVERY == 0 else [("in", _numbered(number))]
+
+
+def _session_of(record: Record) -> str:
+    """The key of a session's result, which ends with its last and its first time."""
+    key = record.key or b""
+    last, first = (int.from_bytes(key[at:][:8], "big") for at in (-16, -8))
+    return f"{key[:-16].decode(errors='backslashreplace')} {first} {last}"
+
+
+def _sessions(sources: Sources) -> Mapping[str, Group]:
+    """The records of a key arrive in order, so each session has had the bounds of its first records."""
+    groups: dict[str, Group] = {}
+    sessions: dict[str, list[int]] = {}
+    for key, _, record in _values(sources["in"]):
+        times = sessions.get(key, [])
+        at_ms = record.timestamp_ms or 0
+        if times and at_ms - times[-1] <= _GAP_MS:
+            earlier = f"{key} {times[0]} {times[-1]}"
+            groups[earlier] = deletable(groups[earlier].positions, TOMBSTONE)
+            times.append(at_ms)
+        else:
+            times = sessions[key] = [at_ms]
+        count = result({"count": len(times)})
+        groups[f"{key} {times[0]} {at_ms}"] = deletable([count], count)
+    return groups
+
+
+SESSIONS = Program(
+    name="sessions",
+    sources={"in": _FIELDS},
+    targets={"out": Target(model=_sessions, group_of=_session_of)},
+    statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count FROM {in} WINDOW BY SESSION 1s",
+    records=_with_pauses,
+)
+
+_CITIES = 7
+
+
+def _moving(number: int) -> Sent:
+    """Each key is in another city with each of its records."""
+    row = _record(_key(number), {"city": f"city-{(number + number // KEYS) % _CITIES}"}, number)
+    return [("rows", replace(row, value=None) if number % _NOT_IN_RESULT == 0 else row)]
+
+
+def _cities(sources: Sources) -> Mapping[str, Group]:
+    """How many keys are in each city at the end. In between, a number may be any, also twice."""
+    last = {key_of(record): json.loads(record.value or b"{}").get("city") for record in sources["rows"]}
+    numbers = Counter(last.values())
+    cities = (f"city-{number}" for number in range(_CITIES))
+    return {city: final(result({"count": numbers[city]}) if numbers[city] else TOMBSTONE) for city in cities}
+
+
+CITIES = Program(
+    name="cities",
+    sources={"rows": {"city": "string not null"}},
+    targets={"out": Target(model=_cities)},
+    statements="INSERT INTO {out} SELECT TABLE COUNT(*) AS count FROM {rows} GROUP BY city",
+    records=_moving,
+)
+
 # --- joins ---
 
 _UPDATE_EVERY = 4
@@ -406,6 +498,8 @@ class Suite:
     name: str
     programs: tuple[Program, ...]
     mode: str = "batch"
+    only_exactly_once: bool = False
+    """Whether it has batches with at-least-once delivery, whatever the mode."""
 
 
 STATELESS = Suite("stateless", (FILTER, LATERAL, DEAD_LETTERS, TWO_INSERTS))
@@ -413,4 +507,5 @@ CONTINUOUS = Suite("continuous", (FILTER, LATERAL, DEAD_LETTERS, TWO_INSERTS), "
 GROUPS = Suite("groups", (TUMBLING, GROUPED))
 JOINS = Suite("joins", (STREAM_TABLE, TABLE_TABLE, STREAM_STREAM))
 REAL_TIME = Suite("real-time", (TUMBLING, GROUPED, STREAM_TABLE, STREAM_STREAM), "auto")
-SUITES = (STATELESS, CONTINUOUS, GROUPS, REAL_TIME, JOINS)
+DELETIONS = Suite("deletions", (HAVING, SESSIONS, CITIES, TABLE_TABLE), "auto", only_exactly_once=True)
+SUITES = (STATELESS, CONTINUOUS, GROUPS, REAL_TIME, JOINS, DELETIONS)

@@ -22,6 +22,12 @@ class Group:
     required: frozenset[Position]
     """The positions that must be written: all for results of single records, the last one for values that change."""
     is_ordered: bool = True
+    last: str | None = None
+    """For a group that may be deleted: the last record must have this result; TOMBSTONE also stands for no record."""
+
+
+TOMBSTONE = "null"
+"""The result of a record without a value."""
 
 
 def every(results: Iterable[str], *, is_ordered: bool = True) -> Group:
@@ -42,6 +48,17 @@ def changing(results: Sequence[str]) -> Group:
     return Group(positions=positions, required=frozenset({(len(results) - 1,)}))
 
 
+def deletable(results: Iterable[str], last: str) -> Group:
+    """As `changing`, for a group that is deleted in between, or in the end: any number of times, and none is needed."""
+    positions = {result: (number,) for number, result in enumerate(results)}
+    return Group(positions=positions, required=frozenset(), last=last)
+
+
+def final(last: str) -> Group:
+    """A group of which only the last record is known."""
+    return Group(positions={}, required=frozenset(), last=last)
+
+
 class Kind(StrEnum):
     """How a target differs from the model."""
 
@@ -49,6 +66,7 @@ class Kind(StrEnum):
     DOUBLED = "doubled"
     DISORDERED = "disordered"
     UNEXPECTED = "unexpected"
+    STALE = "stale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +110,15 @@ def compare(
     differences: list[Difference] = []
     first_of: defaultdict[str, dict[Position, Record]] = defaultdict(dict)
     newest: dict[str, Position] = {}
+    last: dict[str, tuple[str, Record]] = {}
     count = 0
     for record in records:
         count += 1
         name, result = group_of(record), result_of(record)
         group = groups.get(name)
+        last[name] = result, record
+        if group is not None and group.last is not None and (result == TOMBSTONE or not group.positions):
+            continue
         position = None if group is None else group.positions.get(result)
         if group is None or position is None:
             differences.append(Difference(Kind.UNEXPECTED, name, result, record))
@@ -112,6 +134,9 @@ def compare(
         missing = group.required - first_of[name].keys()
         results = [result for result, position in group.positions.items() if position in missing]
         differences += [Difference(Kind.LOST, name, result) for result in results]
+        value, written = last.get(name, (TOMBSTONE, None))
+        if group.last is not None and value != group.last:
+            differences.append(Difference(Kind.STALE, name, f"{value} instead of {group.last}", written))
     return Comparison(count, tuple(differences), Counter(each.kind for each in differences))
 
 

@@ -26,6 +26,7 @@ def passed(*, in_recovery: bool) -> list[object]:
         for point in POINTS
         if point.in_recovery == in_recovery and point.only in (None, REQUIRED)
         for suite in point.suites
+        if REQUIRED is Guarantee.EXACTLY_ONCE or not suite.only_exactly_once
     ]
 
 

@@ -147,8 +147,10 @@ def test_kills_at_random_instants(broker: Broker, tmp_path: Path, suite: Suite, 
         scenario.catch_up()
 
         # A batch with state that was not saved is written again. Without state, a record is identified for all time.
+        # A restored volume does not know later results, for example bounds of a session that were extended then.
+        has_state = suite not in (STATELESS, CONTINUOUS)
         has_restored = any(kill.restores for kill in plan)
-        forgiven = {Kind.DOUBLED, Kind.DISORDERED} if has_restored and suite not in (STATELESS, CONTINUOUS) else set()
+        forgiven = {Kind.DOUBLED, Kind.DISORDERED, Kind.STALE} if has_restored and has_state else set()
         outcome = scenario.check(f"{context}{done}", forgiven=forgiven)
     print(f"{suite.name}: {outcome.total} results doubled after {done}")
 

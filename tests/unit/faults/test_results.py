@@ -9,7 +9,18 @@ import pytest
 
 from devkit.records import Record
 from tests.faults.programs import FILTER, GROUPED, STREAM_STREAM, SUITES, TABLE_TABLE, TUMBLING, Program, Sources
-from tests.faults.results import Comparison, Group, Kind, changing, compare, every, every_one_of
+from tests.faults.results import (
+    TOMBSTONE,
+    Comparison,
+    Group,
+    Kind,
+    changing,
+    compare,
+    deletable,
+    every,
+    every_one_of,
+    final,
+)
 
 
 def written(*values: str, key: str = "k") -> list[Record]:
@@ -57,6 +68,34 @@ def test_values_that_change_increase_to_the_last_one(values: tuple[str, ...], co
     assert compared(changing(["1", "2", "3"]), written(*values)).counts == counts
 
 
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        (("1", "null", "2", "null", "3"), {}),
+        (("3",), {}),
+        (("1", "3", "null"), {Kind.STALE: 1}),
+        (("1", "2"), {Kind.STALE: 1}),
+        ((), {Kind.STALE: 1}),
+        (("1", "1", "3"), {Kind.DOUBLED: 1}),
+    ],
+)
+def test_values_that_are_deleted_and_come_again_end_with_the_last_one(
+    values: tuple[str, ...], counts: dict[Kind, int]
+) -> None:
+    assert compared(deletable(["1", "2", "3"], last="3"), written(*values)).counts == counts
+
+
+def test_a_group_that_does_not_exist_in_the_end_is_deleted_or_was_never_written() -> None:
+    group = deletable(["1"], last=TOMBSTONE)
+
+    assert [compared(group, written(*values)).counts for values in ((), ("1", "null"), ("1",))] == [
+        {},
+        {},
+        {Kind.STALE: 1},
+    ]
+    assert compared(final("1"), written("4", "2", "4", "1")).counts == {}
+
+
 def test_one_of_several_possible_results_is_written_once() -> None:
     group = every_one_of([["a1", "a2"], ["b1", "b2"]])
 
@@ -98,7 +137,7 @@ def test_each_model_has_results_for_every_target(program: Program) -> None:
 
     for name, target in program.targets.items():
         groups = target.model(sources)
-        assert sum(len(group.required) for group in groups.values()) >= 5, name
+        assert sum(len(group.required) + (group.last not in (None, TOMBSTONE)) for group in groups.values()) >= 5, name
 
 
 def test_the_model_of_a_filter() -> None:

@@ -37,6 +37,7 @@ LOOKUP = (
     "WITH rates AS (SELECT TABLE * FROM readings); "
     "INSERT INTO joined SELECT STREAM p.id AS id, r.celsius AS celsius FROM payments AS p JOIN rates AS r ON {}"
 )
+TABLES = "INSERT INTO joined SELECT TABLE p.id AS id, r.celsius AS celsius FROM payments AS p {} readings AS r ON {}"
 
 
 @pytest.mark.parametrize(
@@ -48,9 +49,44 @@ LOOKUP = (
         pytest.param(
             f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", False, "final results", id="final"
         ),
-        pytest.param(f"{COUNT} WINDOW BY SESSION 1m GROUP BY currency", False, "SESSION windows", id="sessions merge"),
-        pytest.param(f"{COUNT} GROUP BY currency HAVING COUNT(*) > 2", False, "HAVING", id="results are removed"),
-        pytest.param(f"{TABLE} GROUP BY currency", False, "groups of the rows of a table", id="rows change"),
+        pytest.param(f"{COUNT} WINDOW BY SESSION 1m GROUP BY currency", True, None, id="sessions merge"),
+        pytest.param(f"{COUNT} GROUP BY currency HAVING COUNT(*) > 2", True, None, id="results are removed"),
+        pytest.param(f"{TABLE} GROUP BY currency", True, None, id="rows change"),
+        pytest.param(
+            f"SET processing.guarantee='at_least_once'; {COUNT} WINDOW BY SESSION 1m GROUP BY currency",
+            False,
+            "processing.guarantee",
+            id="nobody knows which results to delete",
+        ),
+        pytest.param(
+            f"SET error.policy.write='continue'; {COUNT} GROUP BY currency HAVING COUNT(*) > 2",
+            False,
+            "error.policy.write",
+            id="failed results are not deleted",
+        ),
+        pytest.param(
+            f"SET late.records='dlq'; SET dead.letter.queue='letters'; {COUNT} WINDOW BY SESSION 1m GROUP BY currency",
+            False,
+            "late.records",
+            id="late records have no identity",
+        ),
+        pytest.param(
+            "WITH n AS (SELECT TABLE currency, COUNT(*) AS n FROM payments GROUP BY currency); "
+            "INSERT INTO groups SELECT TABLE n, COUNT(*) AS c FROM n GROUP BY n",
+            False,
+            "groups of groups",
+            id="groups in between are not seen",
+        ),
+        pytest.param(TABLES.format("JOIN", "p._key = r._key"), True, None, id="rows by their keys"),
+        pytest.param(
+            TABLES.format("LEFT JOIN", "p._key = r._key"), False, "an outer join of tables", id="two changes of a row"
+        ),
+        pytest.param(
+            TABLES.format("JOIN", "p._key = r.sensor"),
+            False,
+            "a join of tables by other values than the keys",
+            id="rows that move to another key",
+        ),
         pytest.param(f"SET processing.mode='batch'; {COUNT} GROUP BY currency", False, None, id="only batches"),
         pytest.param(f"SET processing.pace='5s'; {COUNT} GROUP BY currency", False, None, id="a result in 5 s"),
         pytest.param(

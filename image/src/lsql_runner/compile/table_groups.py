@@ -39,7 +39,7 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
     order = _order_columns(node, below)
     row |= order
     types |= dict.fromkeys(order, LONG)
-    changes = track_changes(below, f"{node.store}-rows", row)
+    changes = track_changes(below, f"{node.store}-rows", row, grouped=True)
     sums = [F.max("ts").alias("ts"), F.sum("sign").alias("rows")]
     results: dict[str, Column] = {}
     for slot, call in node.calls:

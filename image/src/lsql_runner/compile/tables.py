@@ -37,7 +37,9 @@ def track_changes(
     store: str,
     row: Mapping[str, Column],
     condition: Column | None = None,
+    *,
     every_change: bool = False,
+    grouped: bool = False,
 ) -> DataFrame:
     """The changes of a table: columns `id`, `ts`, `partition`, `offset`, `before`, `after` (packed rows of `row`; null
     if the row does not exist).
@@ -47,6 +49,7 @@ def track_changes(
         row: the columns of a row that are stored.
         condition: a BOOLEAN; a row for which it is not true does not exist.
         every_change: every upsert that changes a row is a change; else a row has one change in a batch.
+        grouped: whether the changes are added to groups.
     """
     assert relation.upsert is not None
     present = relation.upsert.present
@@ -57,7 +60,8 @@ def track_changes(
         *order_columns(relation),
         F.when(present, pack(row)).alias(_ROW),
     )
-    return _operator(drop_rows_without_id(upserts, "id", relation.upsert, store), TRACK_CHANGES, every_change)
+    upserts = drop_rows_without_id(upserts, "id", relation.upsert, store)
+    return _operator(upserts, TRACK_CHANGES, every_change, grouped)
 
 
 def drop_rows_without_id(rows: DataFrame, column: str, upsert: Upsert, store: str) -> DataFrame:

@@ -52,7 +52,10 @@ def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: Batch
     context = replace(output_context(job.output), run=run)
     records = compile_query(query, stream_reader(spark, job.source, query), context)
     name = qualified_name(job.output.app_id, query.name)
-    options = writer_options(query.name, job.output, run) | {"one.result": str(query.has_one_result).lower()}
+    options = writer_options(query.name, job.output, run) | {
+        "one.result": str(query.has_one_result).lower(),
+        "deletes.rows": str(query.deletes_rows).lower(),
+    }
     output = open_output(query, job, options, spark.sparkContext.defaultParallelism)
     try:
         streaming = _stream_writer(records, query, job).format(TOPIC_SINK).options(**options).start()

@@ -67,6 +67,8 @@ def plan_program(program: BoundProgram, *, only_batches: bool = False) -> Plan:
     plan = number_random_values(plan)
     for rule in RULES:
         plan = rule(plan)
+    if program.settings.guarantee == "at_least_once":
+        plan = Plan(tuple(replace(query, at_least_once=True) for query in plan.queries))
     plan = with_insert_names(with_dead_letters(plan))
     if only_batches or program.settings.mode == "batch":
         return plan

@@ -100,6 +100,8 @@ class Query:
     """Whether the query processes each record when it arrives, instead of batches."""
     real_time: bool = False
     """Whether the query keeps state, and processes each record when it arrives while it has no backlog."""
+    at_least_once: bool = False
+    """Whether its results may be written again after a kill: then nobody knows which ones an open batch has written."""
 
     def __post_init__(self) -> None:
         if self.sink_write is not None and len(self.writes) > 1:
@@ -128,8 +130,8 @@ class Query:
         """What a query with state has that only batches process; None if it can run in real time, or keeps no state.
 
         In real time each record has a result in each of its groups. After a kill, a batch has one result of a group,
-        which is left out if the target has it: so the same records must have the same result. A result that is the only
-        one is left out in any case.
+        which is left out if the target has it: so the same records must have the same result. A result that the batch
+        does not have is deleted. A result that is the only one is left out in any case.
         """
         if not self.stateful:
             return None
@@ -142,9 +144,36 @@ class Query:
                 return f"{name}()"
         if self.has_one_result:
             return None
+        if self.deletes_rows and (reason := self._cannot_delete()):
+            return reason
         if len(self.stores) > 1 and any(isinstance(store, Join) for store in self.stores):
             return "a join with another join or groups"
+        if sum(isinstance(store, Aggregate) for store in self.stores) > 1:
+            return "groups of groups"
         return next((reason for store in self.stores if (reason := _only_in_batches(store)) is not None), None)
+
+    @property
+    def deletes_rows(self) -> bool:
+        """Whether a record may delete a result: of a group, a session, or a pair of rows."""
+        return any(
+            isinstance(store, Having)
+            or (isinstance(store, Join) and store.is_table)
+            or (isinstance(store, Aggregate) and (store.of_table or store.is_session))
+            for store in self.stores
+        )
+
+    def _cannot_delete(self) -> str | None:
+        """Why results of an open batch that a killed process has written cannot be deleted."""
+        if self.at_least_once:
+            return "processing.guarantee"
+        for write in self.writes:
+            if isinstance(write, WriteTopic) and write.errors.write != "fail":
+                return "error.policy.write"  # a failed result is not deleted
+            if isinstance(write, WriteTopic) and write.errors.late != "drop":
+                return "late.records"  # late records of a session have one identity
+        if any(isinstance(node, Unnest) for write in self.writes for node in nodes(write.input)):
+            return "LATERAL"  # an element is not deleted
+        return None
 
     @property
     def has_one_result(self) -> bool:
@@ -233,22 +262,18 @@ def _waits_for_watermark(store: Stateful) -> bool:
 
 def _only_in_batches(store: Stateful) -> str | None:
     match store:
+        case Join(is_table=True, kind=kind) if store.needs_consolidation:
+            return "a join of tables by other values than the keys" if kind == "INNER" else "an outer join of tables"
         case Join(is_table=True):
-            return "a join of tables"
+            return None
         case Join(is_lookup=True):
             return "LATERAL of joined rows, or a topic joined with itself"
         case Join(within_ms=None):
             return "a join by another value than the key of the table"
         case Join():
             return "an outer join of streams"
-        case Having():
-            return "HAVING"
-        case Aggregate(of_table=True):
-            return "groups of the rows of a table"
         case Aggregate(final=True):
             return "final results"
-        case Aggregate(is_session=True):
-            return "SESSION windows"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsql_runner.bind.settings import Guarantee, ProgramSettings, bind_settings
 from lsql_runner.config.settings import Settings, read_settings
@@ -18,7 +18,7 @@ class StartRequest:
     settings: Settings
     program: ast.Program
     program_settings: ProgramSettings
-    """The values of the program's SET statements."""
+    """The values of the program's SET statements, and the guarantee of the settings if the program sets none."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -33,7 +33,8 @@ def request_of(settings: Settings) -> StartRequest:
         LsqlError: an error in the text of the program, or of a SET statement.
     """
     program = parse(settings.sql)
-    return StartRequest(settings, program, bind_settings(program.settings))
+    bound = bind_settings(program.settings)
+    return StartRequest(settings, program, replace(bound, guarantee=bound.guarantee or settings.guarantee))
 
 
 def read_request(environment: Mapping[str, str]) -> StartRequest:

@@ -134,6 +134,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         boolean isLimited =
                 limit instanceof ReadMaxRows && (marked.isPending() || !TopicOutput.wasOpen(options.get("query")));
         Offset end = new Positions(isLimited ? limited(((ReadMaxRows) limit).maxRows(), positions) : ends);
+        if (!Positions.of(end).equals(ends)) {
+            TopicOutput.planPartial(options.get("query"));
+        }
         marked.planned(start, end);
         Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), ends);
         eventTimes.forEach(each -> each.planned(unread));

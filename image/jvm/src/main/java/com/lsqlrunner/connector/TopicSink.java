@@ -9,6 +9,7 @@ import com.lsqlrunner.delivery.SharedProducers;
 import com.lsqlrunner.delivery.TaskTransactions;
 import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.delivery.WorkerProducers;
+import com.lsqlrunner.operators.TaskBatch;
 import com.lsqlrunner.realtime.OpenOutput;
 import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.BatchGate;
@@ -178,6 +179,7 @@ public final class TopicSink implements TableProvider {
         public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
             boolean isProcessed = realTime != null && realTime.isClosed();
             gate.begin(isProcessed);
+            TaskBatch.repeatsOpening(transactions != null && transactions.repeatsOpening());
             return write.factory(transactions == null ? null : transactions.begin(info.numPartitions()));
         }
 

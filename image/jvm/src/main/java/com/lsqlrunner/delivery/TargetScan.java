@@ -102,7 +102,7 @@ final class TargetScan {
         if (replay.mayWrite(name, high, low)) {
             long number = replay.numberOf(name);
             if (number > 0) {
-                written.addOpened(high, low, number, record.value());
+                written.addOpened(high, low, number, record);
             } else if (replay.inserts() == null) {
                 written.add(high, low);
             } else {

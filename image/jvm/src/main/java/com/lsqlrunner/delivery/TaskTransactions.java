@@ -69,7 +69,7 @@ public record TaskTransactions(
             return transaction == null
                     ? null
                     : new Id(
-                            new ProducerOwner(transaction.producerId(), transaction.producerEpoch()),
+                            ProducerOwner.of(transaction),
                             TransactionRecovery.isAborted(transaction),
                             transaction.transactionTimeoutMs() == timeoutMs);
         }

@@ -53,6 +53,13 @@ public final class TransactionalOutput implements AutoCloseable {
 
     private boolean isBatchRunning;
     private volatile WrittenRecords written;
+
+    /** Results that an earlier process has written while it had the running batch open; null if there are none. */
+    private volatile WrittenRecords opened;
+
+    /** Whether the running batch does not read to the ends of the topics. */
+    private volatile boolean isPartial;
+
     private long savedNanos = System.nanoTime();
     private long unsavedRecords;
 
@@ -67,6 +74,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * @param commitInterval the longest time for which consumers of committed records wait for a record
      * @param tasks the number of tasks that write at the same time
      * @param onWorkers whether the tasks run in other JVMs
+     * @param deletesRows whether a batch may have no result where an open batch had one, which is then deleted
      */
     public record Settings(
             String writer,
@@ -78,7 +86,8 @@ public final class TransactionalOutput implements AutoCloseable {
             Map<String, Object> producer,
             Duration commitInterval,
             int tasks,
-            boolean onWorkers) {}
+            boolean onWorkers,
+            boolean deletesRows) {}
 
     private TransactionalOutput(Settings settings) {
         this.settings = settings;
@@ -176,6 +185,7 @@ public final class TransactionalOutput implements AutoCloseable {
         EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
         WrittenRecords records =
                 targets.search(new TargetScan(settings.writer, replay, PATIENCE), earlier, from, TIMEOUT);
+        opened = records.hasOpened() ? records : null;
         if (records.remaining() > 0 && workers != null) {
             workers.leaveOut(earlier, records.remaining(), records.ends());
         } else if (records.remaining() > 0) {
@@ -218,6 +228,18 @@ public final class TransactionalOutput implements AutoCloseable {
         return wasOpen && hasWritten();
     }
 
+    /**
+     * Whether the running batch, or the next one, has results that an earlier process has written while it was open.
+     */
+    public boolean repeatsOpening() {
+        return opened != null;
+    }
+
+    /** The next batch does not read to the ends of the topics: the batches after it may have more of its results. */
+    public void planPartial() {
+        isPartial = true;
+    }
+
     /** A sender for a task. */
     public RecordSender sender() {
         return TransactionalSender.of(slots, settings.commitInterval.toNanos());
@@ -254,12 +276,19 @@ public final class TransactionalOutput implements AutoCloseable {
     public void batchEnded(
             long ended, long records, Collection<TaskResult> results, Map<TopicPartition, Long> positions) {
         batch = ended + 1;
-        wasOpen = false;
         isBatchRunning = false;
         if (workers != null) {
-            workers.ended(results, positions);
+            workers.ended(results);
         }
-        forgetWritten(positions);
+        if (opened != null) {
+            results.forEach(result -> opened.takeAll(result.opened()));
+        }
+        if (!isPartial || opened == null) {
+            wasOpen = false;
+            deleteStale(ended);
+            forgetWritten(positions);
+        }
+        isPartial = false;
         unsavedRecords += records;
         boolean isDue =
                 unsavedRecords >= SAVE_OFFSETS_RECORDS || System.nanoTime() - savedNanos >= SAVE_OFFSETS.toNanos();
@@ -273,6 +302,23 @@ public final class TransactionalOutput implements AutoCloseable {
         }
     }
 
+    /**
+     * Deletes the results of an open batch that do not exist in the batch that has read the same records, for example
+     * the bounds of a session before it was extended.
+     */
+    private void deleteStale(long ended) {
+        Map<RecordIdentity, WrittenRecord> stale = opened == null || !settings.deletesRows ? Map.of() : opened.stale();
+        opened = null;
+        if (stale.isEmpty()) {
+            return;
+        }
+        try (RecordSender sender = workers == null ? sender() : workers.sender()) {
+            stale.forEach((identity, record) ->
+                    sender.send(record.tombstone(settings.writer + ended, identity), (sent, failure) -> {}));
+            sender.commit(); // fails if a record was not sent
+        }
+    }
+
     private boolean hasWritten() {
         return written != null || (workers != null && workers.hasEarlier());
     }
@@ -283,6 +329,9 @@ public final class TransactionalOutput implements AutoCloseable {
      * again, for example records of an INSERT that has another filter now.
      */
     private void forgetWritten(Map<TopicPartition, Long> positions) {
+        if (workers != null) {
+            workers.forget(positions);
+        }
         WrittenRecords records = written;
         if (records != null && (records.remaining() == 0 || areReached(records.ends(), positions))) {
             forgetWrittenBefore();

@@ -159,7 +159,7 @@ final class WorkerSender implements RecordSender {
             return null;
         }
         long left = earlierCount - (earlier.remaining() - ofAttempts.remaining());
-        return new TaskResult(number, owner, left);
+        return new TaskResult(number, owner, left, earlier.taken());
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.kafka.clients.admin.TransactionDescription;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ProducerFencedException;
@@ -79,8 +80,7 @@ final class WorkerTransactions {
             // The successor does not know the new ids, but it has all older ones.
             throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
         }
-        taken.forEach((number, transaction) ->
-                owners.put(number, new ProducerOwner(transaction.producerId(), transaction.producerEpoch())));
+        taken.forEach((number, transaction) -> owners.put(number, ProducerOwner.of(transaction)));
     }
 
     /**
@@ -113,16 +113,28 @@ final class WorkerTransactions {
                 Map.copyOf(owners));
     }
 
-    /** A batch has ended, with the next offsets to read. */
-    void ended(Collection<TaskResult> results, Map<TopicPartition, Long> positions) {
+    /** The tasks of a batch have ended. */
+    void ended(Collection<TaskResult> results) {
         for (TaskResult result : results) {
             owners.put(result.number(), result.owner());
             earlierRemaining -= result.left();
         }
+    }
+
+    /** Releases the earlier records if no batch can write them again, with the next offsets to read. */
+    void forget(Map<TopicPartition, Long> positions) {
         // With state, only the batch that ran again can have written them: there are no ends to reach.
         if (earlierRemaining <= 0 || TransactionalOutput.areReached(earlierEnds, positions)) {
             earlier = null;
         }
+    }
+
+    /** A sender for the driver. No task may be running. */
+    RecordSender sender() {
+        Producer<byte[], byte[]> producer = producers.open(0);
+        owners.put(0, ProducerOwner.of(recovery.describe(0)));
+        Runnable close = () -> producer.close(Duration.ZERO);
+        return new TransactionalSender(producer, settings.commitInterval().toNanos(), close, close);
     }
 
     /** As {@link TransactionalProducers#limitMs}. */

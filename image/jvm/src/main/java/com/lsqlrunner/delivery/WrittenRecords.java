@@ -3,11 +3,13 @@ package com.lsqlrunner.delivery;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -15,23 +17,25 @@ import org.apache.kafka.common.TopicPartition;
  * results of a join have the same one.
  *
  * <p>An open batch has written a result of a group for each of its records. When the batch runs again, it has one
- * result of the group, with all these records, and perhaps more. It is already written if it equals the last one.
+ * result of the group, with all these records, and perhaps more. It is already written if it equals the last one. If it
+ * has none, the last one is stale.
  */
 public final class WrittenRecords {
     private static final int SMALLEST = 1_024;
+
+    /** The hash of no value. */
+    private static final long TOMBSTONE = 0;
 
     /** Two longs for each slot of the hash table; a slot is free if its count is 0. */
     private long[] identities = new long[2 * SMALLEST];
 
     private int[] counts = new int[SMALLEST];
 
-    /**
-     * The slots whose records an open batch has written, with the number of the last one, and the hash of its value.
-     */
-    private final BitSet opened = new BitSet();
+    /** The last results of an open batch. Their identities have no other records. */
+    private final Map<RecordIdentity, Last> opened = new HashMap<>();
 
-    private long[] lastNumbers = new long[0];
-    private long[] lastValues = new long[0];
+    /** The identities of those that were taken. */
+    private final List<RecordIdentity> taken = new ArrayList<>();
 
     /** The number of used slots. A slot stays in use when its count becomes 0 again. */
     private final BitSet used = new BitSet();
@@ -41,13 +45,21 @@ public final class WrittenRecords {
     private volatile long remaining;
     private WrittenRecords others;
 
+    /**
+     * The last result of a group.
+     *
+     * @param number of the record in its task
+     * @param value its hash
+     * @param record without its value
+     */
+    private record Last(long number, long value, WrittenRecord record) {}
+
     /** Adds a record. */
     synchronized void add(long high, long low) {
-        int place = placeOf(high, low);
-        if (opened.get(place)) { // the batch has run after it was open
-            opened.clear(place);
-            setCount(place, 0);
+        if (opened.remove(new RecordIdentity(high, low)) != null) { // the batch has run after it was open
+            remaining--;
         }
+        int place = placeOf(high, low);
         setCount(place, counts[place] + 1);
     }
 
@@ -56,17 +68,15 @@ public final class WrittenRecords {
      *
      * @param number of the record in its task, which grows: records without a key are in several partitions
      */
-    synchronized void addOpened(long high, long low, long number, byte[] value) {
-        int place = placeOf(high, low);
-        if (lastValues.length < counts.length) {
-            lastNumbers = Arrays.copyOf(lastNumbers, counts.length);
-            lastValues = Arrays.copyOf(lastValues, counts.length);
+    synchronized void addOpened(long high, long low, long number, ConsumerRecord<byte[], byte[]> record) {
+        if (counts[place(high, low)] > 0) {
+            return;
         }
-        if (counts[place] == 0 || (opened.get(place) && number > lastNumbers[place])) {
-            lastNumbers[place] = number;
-            lastValues[place] = hash(value);
-            opened.set(place);
-            setCount(place, 1);
+        RecordIdentity identity = new RecordIdentity(high, low);
+        Last before = opened.get(identity);
+        if (before == null || number > before.number) {
+            opened.put(identity, new Last(number, hash(record.value()), WrittenRecord.of(record)));
+            remaining += before == null ? 1 : 0;
         }
     }
 
@@ -92,7 +102,7 @@ public final class WrittenRecords {
     private static long hash(byte[] value) {
         try {
             return value == null
-                    ? 0
+                    ? TOMBSTONE
                     : ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(value))
                             .getLong();
         } catch (NoSuchAlgorithmException missing) {
@@ -118,14 +128,54 @@ public final class WrittenRecords {
      * @return whether this object had the record, which is then already written
      */
     public synchronized boolean take(long high, long low, byte[] value) {
-        int place = place(high, low);
-        if (counts[place] > 0) {
-            setCount(place, counts[place] - 1);
-            if (!opened.get(place) || lastValues[place] == hash(value)) {
+        Last last = remove(new RecordIdentity(high, low));
+        if (last != null) {
+            if (last.value == hash(value)) {
+                return true;
+            }
+        } else {
+            int place = place(high, low);
+            if (counts[place] > 0) {
+                setCount(place, counts[place] - 1);
                 return true;
             }
         }
         return others != null && others.take(high, low, value);
+    }
+
+    private Last remove(RecordIdentity identity) {
+        Last last = opened.remove(identity);
+        if (last != null) {
+            remaining--;
+            taken.add(identity);
+        }
+        return last;
+    }
+
+    /** Whether there were results of an open batch. */
+    synchronized boolean hasOpened() {
+        return !opened.isEmpty() || !taken.isEmpty();
+    }
+
+    /** The results of an open batch that were taken, or for which the batch had another value. */
+    synchronized List<RecordIdentity> taken() {
+        return List.copyOf(taken);
+    }
+
+    /** Takes results of an open batch that a task in another JVM has taken. */
+    synchronized void takeAll(Collection<RecordIdentity> identities) {
+        identities.forEach(this::remove);
+    }
+
+    /** The last results of an open batch that are not taken, without tombstones. */
+    synchronized Map<RecordIdentity, WrittenRecord> stale() {
+        Map<RecordIdentity, WrittenRecord> stale = new HashMap<>();
+        opened.forEach((identity, last) -> {
+            if (last.value != TOMBSTONE) {
+                stale.put(identity, last.record);
+            }
+        });
+        return stale;
     }
 
     /** By source partition: the offset after the last record whose result was added. Empty for a query with state. */
@@ -161,26 +211,13 @@ public final class WrittenRecords {
     private void grow() {
         long[] oldIdentities = identities;
         int[] oldCounts = counts;
-        long[] oldNumbers = lastNumbers;
-        long[] oldValues = lastValues;
-        BitSet oldOpened = (BitSet) opened.clone();
         identities = new long[2 * oldIdentities.length];
         counts = new int[2 * oldCounts.length];
-        lastNumbers = new long[2 * oldNumbers.length];
-        lastValues = new long[2 * oldValues.length];
         used.clear();
-        opened.clear();
         places = 0;
-        remaining = 0;
         for (int old = 0; old < oldCounts.length; old++) {
             if (oldCounts[old] > 0) {
-                int place = placeOf(oldIdentities[2 * old], oldIdentities[2 * old + 1]);
-                setCount(place, oldCounts[old]);
-                if (oldOpened.get(old)) {
-                    opened.set(place);
-                    lastNumbers[place] = oldNumbers[old];
-                    lastValues[place] = oldValues[old];
-                }
+                counts[placeOf(oldIdentities[2 * old], oldIdentities[2 * old + 1])] = oldCounts[old];
             }
         }
     }

@@ -74,7 +74,7 @@ final class PartialAggregation implements MapPartitionsFunction<Row, Row> {
 
     private List<Row> aggregated(Iterator<Row> changes) {
         Map<UnsafeRow, InternalRow[]> groups = new HashMap<>();
-        for (int remaining = MAX_CHANGES; remaining > 0 && changes.hasNext(); remaining--) {
+        for (int remaining = TaskBatch.isOpen() ? 1 : MAX_CHANGES; remaining > 0 && changes.hasNext(); remaining--) {
             Row change = changes.next();
             add(groups, change, -1, change.getAs(Changes.BEFORE));
             add(groups, change, 1, change.getAs(Changes.AFTER));

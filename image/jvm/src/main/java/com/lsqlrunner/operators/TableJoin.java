@@ -55,6 +55,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     private final boolean keepsRight;
     private transient MapState<byte[], byte[]> lefts;
     private transient MapState<byte[], byte[]> rights;
+    private transient boolean repeatsOpening;
 
     private TableJoin(boolean keepsLeft, boolean keepsRight) {
         this.keepsLeft = keepsLeft;
@@ -81,6 +82,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     @Override
     public void init(OutputMode output, TimeMode time) {
         lefts = getHandle().getMapState("lefts", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
+        repeatsOpening = TaskBatch.repeatsOpening();
         rights = getHandle().getMapState("rights", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
     }
 
@@ -123,10 +125,10 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         }
     }
 
-    private static void addPair(List<Row> changed, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
+    private void addPair(List<Row> changed, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
         boolean had = left.before(leftKey) != null && right.before(rightKey) != null;
         boolean has = left.after(leftKey) != null && right.after(rightKey) != null;
-        boolean isSame = !left.isChanged(leftKey) && !right.isChanged(rightKey);
+        boolean isSame = !repeatsOpening && !left.isChanged(leftKey) && !right.isChanged(rightKey);
         if (had == has && (!had || isSame)) {
             return;
         }

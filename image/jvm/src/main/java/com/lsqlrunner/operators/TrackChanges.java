@@ -28,26 +28,35 @@ public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
     private static final int ROW = 4;
 
     private final boolean isEvery;
+    private final boolean isGrouped;
     private transient ValueState<byte[]> newest;
+    private transient boolean repeatsOpening;
 
-    private TrackChanges(boolean isEvery) {
+    private TrackChanges(boolean isEvery, boolean isGrouped) {
         this.isEvery = isEvery;
+        this.isGrouped = isGrouped;
     }
 
     /**
      * The changes of a table.
      *
      * @param isEvery whether every upsert is a change, instead of one change for each id in a batch
+     * @param isGrouped whether the changes are added to groups, which need those of a row in between if results of them
+     *     may have been written ({@link TaskBatch#repeatsOpening})
      */
-    public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery) {
+    public static Dataset<Row> of(Dataset<Row> upserts, boolean isEvery, boolean isGrouped) {
         return upserts.groupBy("id")
                 .as(Encoders.BINARY(), Encoders.row(upserts.schema()))
                 .transformWithState(
-                        new TrackChanges(isEvery), TimeMode.None(), OutputMode.Update(), Encoders.row(Changes.SCHEMA));
+                        new TrackChanges(isEvery, isGrouped),
+                        TimeMode.None(),
+                        OutputMode.Update(),
+                        Encoders.row(Changes.SCHEMA));
     }
 
     @Override
     public void init(OutputMode output, TimeMode time) {
+        repeatsOpening = TaskBatch.repeatsOpening();
         newest = getHandle().getValueState("newest", Encoders.BINARY(), TTLConfig.NONE());
     }
 
@@ -55,11 +64,12 @@ public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
     public Iterator<Row> handleInputRows(byte[] id, Iterator<Row> upserts, TimerValues timers) {
         byte[] first = newest.get();
         byte[] before = first;
+        boolean hasEvery = isEvery || (isGrouped && repeatsOpening);
         List<Row> changes = new ArrayList<>();
         Row last = null;
         for (Row upsert : ArrivalOrder.sorted(upserts)) {
             byte[] after = upsert.getAs(ROW);
-            if (isEvery && !Arrays.equals(before, after)) {
+            if (hasEvery && !Arrays.equals(before, after)) {
                 changes.add(Changes.of(id, upsert, before, after));
             }
             before = after;
@@ -71,9 +81,10 @@ public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
             } else {
                 newest.update(before);
             }
-            if (!isEvery) {
-                changes.add(Changes.of(id, last, first, before));
-            }
+        }
+        boolean isChanged = !Arrays.equals(first, before) || (repeatsOpening && before != null);
+        if (isChanged && !hasEvery) {
+            changes.add(Changes.of(id, last, first, before));
         }
         return CollectionConverters.asScala(changes.iterator());
     }

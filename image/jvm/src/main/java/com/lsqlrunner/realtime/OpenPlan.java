@@ -1,6 +1,7 @@
 package com.lsqlrunner.realtime;
 
 import com.lsqlrunner.errors.Unchecked;
+import com.lsqlrunner.operators.TaskBatch;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,17 +52,16 @@ import scala.runtime.AbstractPartialFunction;
  * does not depend on the records before the batch, so it can be made while the batch before is open.
  */
 final class OpenPlan {
-    /** Spark's setting for aggregates that return a result for each row. It has no constant in 4.3. */
-    private static final String AGGREGATES_BY_ROW = "spark.sql.streaming.useStreamlineAggregator";
-
     /** Operators that return their rows at once, and keep none for the end of a batch. */
     private static final Set<String> BY_ROW = Set.of(
             "CollectMetricsExec",
+            "DeserializeToObjectExec",
             "EventTimeWatermarkExec",
             "ExpandExec",
             "FilterExec",
             "GenerateExec",
             "InputAdapter",
+            "MapPartitionsExec", // PartialAggregation
             "MicroBatchScanExec",
             "PlanLater", // the empty initial state of a TransformWithStateExec
             "ProjectAggregationBufferExec",
@@ -100,7 +100,7 @@ final class OpenPlan {
         // Else observed metrics leave out what is added to them after the batch.
         session.conf()
                 .set(SQLConf.LEGACY_OBSERVE_METRICS_AGGREGATE_ALL_ATTEMPTS().key(), true);
-        session.conf().set(AGGREGATES_BY_ROW, true);
+        session.conf().set(TaskBatch.BY_ROW, true);
         session.conf()
                 .set(
                         SQLConf.CODEGEN_FACTORY_MODE().key(),
@@ -114,7 +114,7 @@ final class OpenPlan {
                 }
             });
         } finally {
-            session.conf().unset(AGGREGATES_BY_ROW);
+            session.conf().unset(TaskBatch.BY_ROW);
             session.conf().set(SQLConf.CODEGEN_FACTORY_MODE().key(), mode);
             topics.keySet().forEach(stream -> stream.planFor(null));
         }

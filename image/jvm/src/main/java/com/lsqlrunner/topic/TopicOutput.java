@@ -82,7 +82,8 @@ public final class TopicOutput {
                 Map.copyOf(KafkaOptions.of(options)),
                 Duration.ofMillis(Long.parseLong(options.get("commit.interval.ms"))),
                 Integer.parseInt(options.get("tasks")),
-                Boolean.parseBoolean(options.get(ON_WORKERS)));
+                Boolean.parseBoolean(options.get(ON_WORKERS)),
+                Boolean.parseBoolean(options.get("deletes.rows")));
         Replay replay = new Replay(batch, hasBegun, inserts == null ? null : parsed(inserts), null);
         return opened(new TopicOutput(name, TransactionalOutput.open(settings, replay)));
     }
@@ -154,6 +155,14 @@ public final class TopicOutput {
     public static TransactionalOutput transactions(String name) {
         TopicOutput output = OUTPUTS.get(name);
         return output == null ? null : output.transactions;
+    }
+
+    /** As {@link TransactionalOutput#planPartial}, of a query. */
+    public static void planPartial(String name) {
+        TransactionalOutput transactions = transactions(name);
+        if (transactions != null) {
+            transactions.planPartial();
+        }
     }
 
     /** As {@link TransactionalOutput#wasOpen}, of a query. */

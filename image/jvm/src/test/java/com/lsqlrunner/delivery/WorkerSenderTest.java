@@ -132,7 +132,7 @@ class WorkerSenderTest {
     void aFirstAttemptWhoseIdIsKnownSearchesNothing() {
         TaskResult result = written(sender(epoch(3), false));
         assertEquals(List.of(), brokers.searched);
-        assertEquals(new TaskResult(NUMBER, epoch(4), 0), result);
+        assertEquals(new TaskResult(NUMBER, epoch(4), 0, List.of()), result);
     }
 
     @Test

@@ -25,14 +25,20 @@ class WorkerTransactionsTest {
             Map.of(),
             Duration.ofMillis(100),
             1,
-            true);
+            true,
+            false);
 
     private static final TopicPartition SOURCE = new TopicPartition("in", 0);
 
     private final WorkerTransactions transactions = new WorkerTransactions(SETTINGS, null, Set.of());
 
     private static TaskResult left(long records) {
-        return new TaskResult(0, new ProducerOwner(1, 1), records);
+        return new TaskResult(0, new ProducerOwner(1, 1), records, List.of());
+    }
+
+    private void ended(long position, TaskResult... results) {
+        transactions.ended(List.of(results));
+        transactions.forget(Map.of(SOURCE, position));
     }
 
     private void leaveOut(Map<TopicPartition, Long> ends, long count) {
@@ -42,8 +48,8 @@ class WorkerTransactionsTest {
 
     @Test
     void theNextBatchKnowsTheOwnersThatTasksHaveReported() {
-        transactions.ended(List.of(new TaskResult(0, new ProducerOwner(1, 5), 0)), Map.of(SOURCE, 9L));
-        transactions.ended(List.of(new TaskResult(1, new ProducerOwner(2, 0), 0)), Map.of(SOURCE, 9L));
+        ended(9, new TaskResult(0, new ProducerOwner(1, 5), 0, List.of()));
+        ended(9, new TaskResult(1, new ProducerOwner(2, 0), 0, List.of()));
         assertEquals(
                 Map.of(0, new ProducerOwner(1, 5), 1, new ProducerOwner(2, 0)),
                 transactions.tasks(new TargetEnds(Map.of(), Map.of())).owners());
@@ -52,7 +58,7 @@ class WorkerTransactionsTest {
     @Test
     void withStateOnlyTheBatchThatRunsAgainSearchesRecordsOfAnEarlierProcess() {
         leaveOut(Map.of(), 2);
-        transactions.ended(List.of(left(1)), Map.of(SOURCE, 9L));
+        ended(9, left(1));
         assertFalse(transactions.hasEarlier());
         assertNull(transactions.tasks(new TargetEnds(Map.of(), Map.of())).earlier());
     }
@@ -60,16 +66,16 @@ class WorkerTransactionsTest {
     @Test
     void withoutStateBatchesSearchUntilAllRecordsOfAnEarlierProcessWereLeftOut() {
         leaveOut(Map.of(SOURCE, 10L), 3);
-        transactions.ended(List.of(left(1), left(1)), Map.of(SOURCE, 9L));
+        ended(9, left(1), left(1));
         assertTrue(transactions.hasEarlier());
-        transactions.ended(List.of(left(1)), Map.of(SOURCE, 9L));
+        ended(9, left(1));
         assertFalse(transactions.hasEarlier());
     }
 
     @Test
     void withoutStateTheSearchEndsWhenTheSourceRecordsHaveBeenRead() {
         leaveOut(Map.of(SOURCE, 10L), 3);
-        transactions.ended(List.of(left(1)), Map.of(SOURCE, 10L));
+        ended(10, left(1));
         assertFalse(transactions.hasEarlier());
     }
 

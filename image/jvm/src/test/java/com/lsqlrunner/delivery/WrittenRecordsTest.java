@@ -1,7 +1,9 @@
 package com.lsqlrunner.delivery;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
@@ -9,6 +11,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
@@ -114,12 +119,16 @@ class WrittenRecordsTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
+    private void addOpened(long high, long low, long number, byte[] value) {
+        written.addOpened(high, low, number, new ConsumerRecord<>("t", 1, number, value("k" + high), value));
+    }
+
     @Test
     void aResultOfAnOpenBatchIsTheLastOneOfItsGroup() {
-        written.addOpened(1, 2, 9, value("1"));
-        written.addOpened(1, 2, 10, value("2"));
-        written.addOpened(1, 2, 8, value("0"));
-        written.addOpened(3, 4, 1, null);
+        addOpened(1, 2, 9, value("1"));
+        addOpened(1, 2, 10, value("2"));
+        addOpened(1, 2, 8, value("0"));
+        addOpened(3, 4, 1, null);
         assertEquals(2, written.remaining());
         assertTrue(written.take(1, 2, value("2")));
         assertFalse(written.take(1, 2, value("2")));
@@ -129,17 +138,17 @@ class WrittenRecordsTest {
 
     @Test
     void anotherValueThanTheLastOneIsNotWritten() {
-        written.addOpened(1, 2, 1, value("1"));
-        written.addOpened(1, 2, 2, value("2"));
+        addOpened(1, 2, 1, value("1"));
+        addOpened(1, 2, 2, value("2"));
         assertFalse(written.take(1, 2, value("1")));
         assertEquals(0, written.remaining(), "a batch has one result of a group");
     }
 
     @Test
     void aResultOfTheBatchThatRanAfterItWasOpenIsWritten() {
-        written.addOpened(1, 2, 1, value("2"));
+        addOpened(1, 2, 1, value("2"));
         written.add(1, 2);
-        written.addOpened(1, 2, 2, value("4"));
+        addOpened(1, 2, 2, value("4"));
         assertEquals(1, written.remaining());
         assertTrue(written.take(1, 2, value("3")));
     }
@@ -148,15 +157,36 @@ class WrittenRecordsTest {
     void aResultThatAnotherAttemptHasWrittenIsWritten() {
         WrittenRecords ofAttempt = new WrittenRecords();
         ofAttempt.add(1, 2);
-        written.addOpened(1, 2, 1, value("2"));
+        addOpened(1, 2, 1, value("2"));
         written.join(ofAttempt);
         assertTrue(written.take(1, 2, value("3")));
     }
 
     @Test
+    void aLastResultThatTheBatchDoesNotHaveIsStale() {
+        addOpened(1, 2, 1, value("1"));
+        addOpened(2, 2, 1, value("2"));
+        addOpened(3, 2, 1, value("3"));
+        addOpened(4, 2, 1, value("4"));
+        addOpened(4, 2, 2, null);
+        written.take(1, 2, value("1"));
+        written.take(2, 2, value("another"));
+        assertEquals(Set.of(new RecordIdentity(1, 2), new RecordIdentity(2, 2)), Set.copyOf(written.taken()));
+        assertEquals(Set.of(new RecordIdentity(3, 2)), written.stale().keySet());
+        ProducerRecord<byte[], byte[]> deletion =
+                written.stale().get(new RecordIdentity(3, 2)).tombstone("app/run/q/7", new RecordIdentity(3, 2));
+        assertArrayEquals(value("k3"), deletion.key());
+        assertNull(deletion.value());
+        assertEquals(1, deletion.partition());
+        written.takeAll(List.of(new RecordIdentity(3, 2), new RecordIdentity(9, 9)));
+        assertEquals(Map.of(), written.stale());
+        assertEquals(1, written.remaining(), "the tombstone");
+    }
+
+    @Test
     void lastResultsStayWhenTheTableGrows() {
         for (int number = 0; number < 5_000; number++) {
-            written.addOpened(number, 0, 1, value("a" + number));
+            addOpened(number, 0, 1, value("a" + number));
         }
         for (int number = 0; number < 5_000; number++) {
             assertEquals(number % 2 == 0, written.take(number, 0, value((number % 2 == 0 ? "a" : "b") + number)));

@@ -135,7 +135,7 @@ class TopicWriterTest {
 
     @Test
     void recordsThatTheSenderFindsAreLeftOutAndItsResultIsReported() {
-        TaskResult result = new TaskResult(3, new ProducerOwner(7, 1), 1);
+        TaskResult result = new TaskResult(3, new ProducerOwner(7, 1), 1, List.of());
         RecordSender sender = finding(WrittenRecordsOf.identities(new long[] {1, 1}), result);
         TopicWriter writer = new TopicWriter(sender, IDENTIFIED, BATCH, null, BatchAcknowledgements::new);
         writer.write(withIdentity(row("a", "k", "there", 0), 1, 1));
