@@ -268,6 +268,38 @@ def test_pairs_are_joined_after_the_time_of_an_idle_side_has_advanced(
         assert (running.status.restarts, running.status.last_error) == (0, None)
 
 
+@pytest.mark.parametrize("window", ["TUMBLE", "SESSION"])
+def test_final_results_are_written_when_their_window_has_ended(
+    window: str, broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """An open batch only counts. It is closed when a window has ended, and the batch after it writes the results."""
+    source, target = topic(), topic()
+    sql = (
+        f"SET emit='final'; INSERT INTO {target} SELECT STREAM user, COUNT(*) AS n FROM {source} "
+        f"WINDOW BY {window} 10s GRACE BY 0s GROUP BY user"
+    )
+
+    def send(at_s: int) -> None:
+        read = running.status.records_in
+        value = json.dumps({"user": "a"}).encode()
+        broker.produce(source, [Record(b"a", value, timestamp_ms=BEGIN_MS + 1000 * at_s)])
+        running.wait_for(lambda s: s.records_in > read)
+
+    with in_process(engine, broker.bootstrap, sql, f"rt-{source}", tmp_path) as running:
+        send(0)
+        running.wait_for(lambda s: s.batches == 1)
+        for at_s in (1, 2):
+            send(at_s)
+        assert results(broker, target) == {}
+        send(20)
+        wait_until(lambda: results(broker, target) == {"a": [3]}, "the result of the first window", 4)
+        send(21)
+        send(45)
+        wait_until(lambda: results(broker, target) == {"a": [3, 2]}, "the result of the second window", 4)
+
+        assert [query.mode for query in running.status.queries] == ["real_time"]
+
+
 def test_a_record_that_cannot_be_processed_is_named(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:

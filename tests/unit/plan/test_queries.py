@@ -47,7 +47,13 @@ TABLES = "INSERT INTO joined SELECT TABLE p.id AS id, r.celsius AS celsius FROM 
         pytest.param(f"{COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", True, None, id="a window"),
         pytest.param(f"{COUNT} WINDOW BY HOP 1m, 10s GROUP BY currency", True, None, id="windows of a record"),
         pytest.param(
-            f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", False, "final results", id="final"
+            f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", True, None, id="results in the end"
+        ),
+        pytest.param(
+            f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency HAVING COUNT(*) > 2",
+            False,
+            "final results with HAVING, a join or other groups",
+            id="results before the end that are stored",
         ),
         pytest.param(f"{COUNT} WINDOW BY SESSION 1m GROUP BY currency", True, None, id="sessions merge"),
         pytest.param(f"{COUNT} GROUP BY currency HAVING COUNT(*) > 2", True, None, id="results are removed"),

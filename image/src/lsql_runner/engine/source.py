@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lsql_runner.bind.bound import WindowSpec
 from lsql_runner.compile.nodes import Reader
 from lsql_runner.engine.port import SourceOptions, qualified_name
 from lsql_runner.events.batches import Partition
@@ -33,6 +34,10 @@ _OPEN_MS = 30_000
 """How long a query in real time processes records before it saves its state. After a kill, it reads them again."""
 
 
+_SESSIONS_MS = 1_000
+"""The shortest event time between two batches with the final results of sessions."""
+
+
 def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, name: str | None = None) -> Reader:
     """A reader of topics as streams, for one query, or for a query like it with another name."""
     name = name or query.name
@@ -45,6 +50,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             **({"open.ms": str(_OPEN_MS)} if query.real_time else {}),
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
+            **_final(query.final_window),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
@@ -52,6 +58,14 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
         return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
 
     return read
+
+
+def _final(window: WindowSpec | None) -> dict[str, str]:
+    """When results are due: at times that differ by `every` from the offset. Sessions may end at any time."""
+    if window is None:
+        return {}
+    every_ms, offset_ms = (_SESSIONS_MS, 0) if window.is_session else (window.advance_ms, window.size_ms)
+    return {"final.every.ms": str(every_ms), "final.offset.ms": str(offset_ms)}
 
 
 def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
 
-from lsql_runner.bind.bound import SinkTarget
+from lsql_runner.bind.bound import SinkTarget, WindowSpec
 from lsql_runner.bind.error_policies import ErrorPolicies
 from lsql_runner.bind.expr import FunctionCall, walk
 from lsql_runner.bind.functions.table import FUNCTIONS
@@ -144,6 +144,8 @@ class Query:
                 return f"{name}()"
         if self.has_one_result:
             return None
+        if self.final_window is not None:
+            return self._no_final_results()
         if self.deletes_rows and (reason := self._cannot_delete()):
             return reason
         if len(self.stores) > 1 and any(isinstance(store, Join) for store in self.stores):
@@ -158,9 +160,14 @@ class Query:
         return any(
             isinstance(store, Having)
             or (isinstance(store, Join) and store.is_table)
-            or (isinstance(store, Aggregate) and (store.of_table or store.is_session))
+            or (isinstance(store, Aggregate) and (store.of_table or (store.is_session and not store.final)))
             for store in self.stores
         )
+
+    @property
+    def final_window(self) -> WindowSpec | None:
+        """The window with one result, when it ends; None if each change has a result."""
+        return next((store.window for store in self.stores if isinstance(store, Aggregate) and store.final), None)
 
     def _cannot_delete(self) -> str | None:
         """Why results of an open batch that a killed process has written cannot be deleted."""
@@ -173,6 +180,14 @@ class Query:
                 return "late.records"  # late records of a session have one identity
         if any(isinstance(node, Unnest) for write in self.writes for node in nodes(write.input)):
             return "LATERAL"  # an element is not deleted
+        return None
+
+    def _no_final_results(self) -> str | None:
+        """Why an open batch cannot only count: it writes nothing, and the batch after it the results."""
+        if len(self.stores) > 1:
+            return "final results with HAVING, a join or other groups"
+        if any(write.errors.late != "drop" for write in self.writes if isinstance(write, WriteTopic)):
+            return "late.records"
         return None
 
     @property
@@ -272,8 +287,6 @@ def _only_in_batches(store: Stateful) -> str | None:
             return "a join by another value than the key of the table"
         case Join():
             return "an outer join of streams"
-        case Aggregate(final=True):
-            return "final results"
     return None
 
 

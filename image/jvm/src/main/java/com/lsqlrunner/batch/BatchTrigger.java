@@ -134,7 +134,9 @@ public final class BatchTrigger {
     long await(Object stream, Map<TopicPartition, Long> start) {
         long began = System.nanoTime();
         boolean isFirst = isFirst(stream, start);
-        if (isFirst && realTime != null && realTime.isPossible(backlog())) {
+        if (isFirst && realTime != null && realTime.takeAsked()) {
+            hasUnreadRecords = false; // Spark has a batch to run, perhaps without records
+        } else if (isFirst && realTime != null && realTime.isPossible(backlog())) {
             process();
         } else if (isFirst && mustWait()) {
             long untilPace = lastBatchNanos + pace.toNanos() - began;

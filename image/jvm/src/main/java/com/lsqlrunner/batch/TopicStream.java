@@ -1,6 +1,7 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.marks.MarkedBatch;
+import com.lsqlrunner.realtime.FinalResults;
 import com.lsqlrunner.realtime.OpenStateStores;
 import com.lsqlrunner.realtime.OpenStream;
 import com.lsqlrunner.realtime.OpenTopic;
@@ -95,7 +96,8 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                 ? RealTime.open(
                         options.get("query"),
                         Duration.ofMillis(options.getLong("open.ms", 0)),
-                        options.getBoolean("open.in.order", false))
+                        options.getBoolean("open.in.order", false),
+                        new FinalResults(options.getLong("final.every.ms", 0), options.getLong("final.offset.ms", 0)))
                 : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
         trigger.waitIn(realTime);

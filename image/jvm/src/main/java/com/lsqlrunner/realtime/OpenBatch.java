@@ -115,6 +115,16 @@ final class OpenBatch {
         return written.get();
     }
 
+    /**
+     * The watermark after the batch, from the event times that the tasks have read so far.
+     *
+     * @param before the batch
+     */
+    long watermarkMs(long before) {
+        return plan.watermarkMs(
+                before, tasks.stream().flatMap(OpenTask::eventTimes).toList());
+    }
+
     /** The number of records of all topics that the tasks have read. */
     long records() {
         return plan.topics().values().stream().mapToLong(OpenTopic::records).sum();

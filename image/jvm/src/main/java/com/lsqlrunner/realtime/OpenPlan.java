@@ -4,6 +4,7 @@ import com.lsqlrunner.errors.Unchecked;
 import com.lsqlrunner.operators.TaskBatch;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -122,6 +123,22 @@ final class OpenPlan {
 
     long batch() {
         return batch;
+    }
+
+    /**
+     * The watermark after the batch.
+     *
+     * @param watermarkMs the one before it
+     * @param seen the event times that the tasks have read so far
+     */
+    long watermarkMs(long watermarkMs, Collection<EventTimeStatsAccum> seen) {
+        return nodes(plan, EventTimeWatermarkExec.class).stream()
+                .mapToLong(node -> seen.stream()
+                        .filter(times -> times.id() == node.eventTimeStats().id() && !times.isZero())
+                        .mapToLong(times -> times.value().max() - node.delayMs())
+                        .reduce(watermarkMs, Math::max))
+                .min()
+                .orElse(watermarkMs);
     }
 
     List<Stage> stages() {

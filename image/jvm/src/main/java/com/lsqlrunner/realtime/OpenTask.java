@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.spark.Partition;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext$;
@@ -11,6 +12,7 @@ import org.apache.spark.TaskContextImpl;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.memory.TaskMemoryManager;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeStatsAccum;
 import org.apache.spark.util.AccumulatorContext;
 import org.apache.spark.util.AccumulatorV2;
 import scala.Option;
@@ -55,7 +57,7 @@ final class OpenTask implements Runnable {
     private final Properties settings;
     private final Rows rows;
     private final OpenBatch batch;
-    private TaskContextImpl context;
+    private volatile TaskContextImpl context;
 
     OpenTask(OpenBatch batch, ByteBuffer serialized, Partition partition, Properties settings, Rows rows) {
         this.batch = batch;
@@ -136,6 +138,16 @@ final class OpenTask implements Runnable {
         while (iterator.hasNext()) {
             rows.accept(iterator.next());
         }
+    }
+
+    /** The event times that the task has read so far. It adds to them meanwhile. */
+    Stream<EventTimeStatsAccum> eventTimes() {
+        TaskContextImpl task = context;
+        return task == null
+                ? Stream.empty()
+                : CollectionConverters.asJava(task.taskMetrics().accumulators()).stream()
+                        .filter(EventTimeStatsAccum.class::isInstance)
+                        .map(EventTimeStatsAccum.class::cast);
     }
 
     /** Adds the values of the task's accumulators to those of the driver, after its end. */

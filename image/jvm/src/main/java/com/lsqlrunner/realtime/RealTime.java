@@ -35,6 +35,9 @@ public final class RealTime {
     /** The longest time between two checks of the backlog. */
     private static final Duration LAG = Duration.ofSeconds(1);
 
+    /** The longest time between two checks whether a window has ended. */
+    private static final Duration RESULTS = Duration.ofMillis(200);
+
     /** A batch is closed when there was no record for this time: then its end delays none. */
     private static final Duration PAUSE = Duration.ofSeconds(5);
 
@@ -55,6 +58,8 @@ public final class RealTime {
 
     /** Whether a backlog has to be processed in the order of its timestamps. */
     private final boolean isOrdered;
+
+    private final FinalResults results;
 
     /** Whether the records that are new now have arrived since the last batch, or while one was open. */
     private boolean hasCaughtUp;
@@ -83,9 +88,10 @@ public final class RealTime {
     /** An operator that keeps rows until the end of a batch; then the query only has batches. */
     private String blocking;
 
-    private RealTime(Duration openFor, boolean isOrdered) {
+    private RealTime(Duration openFor, boolean isOrdered, FinalResults results) {
         this.openFor = openFor;
         this.isOrdered = isOrdered;
+        this.results = results;
     }
 
     /**
@@ -94,9 +100,10 @@ public final class RealTime {
      * @param openFor how long a batch is open after its first record
      * @param isOrdered whether the topics are joined: a batch processes their records in the order of their timestamps,
      *     an open one in that of their arrival
+     * @param results that wait for the ends of windows
      */
-    public static RealTime open(String query, Duration openFor, boolean isOrdered) {
-        return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor, isOrdered));
+    public static RealTime open(String query, Duration openFor, boolean isOrdered, FinalResults results) {
+        return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor, isOrdered, results));
     }
 
     /** The real time of a query; null for a query with batches only. */
@@ -199,10 +206,6 @@ public final class RealTime {
      * some time.
      */
     public void process() throws InterruptedException {
-        if (isAskedFor) {
-            isAskedFor = false;
-            return;
-        }
         begin();
         OpenBatch batch = open;
         OpenPlan after = null;
@@ -221,6 +224,8 @@ public final class RealTime {
             open = null;
             isAskedFor = false;
         }
+        // The batch advances the watermark; Spark writes the results with the batch after it.
+        isAskedFor = areResultsDue(batch);
         isIdle = batch.read() == 0;
         if (isIdle) {
             OpenStateStores.abort(query.checkpointFile("state"));
@@ -275,6 +280,7 @@ public final class RealTime {
             boolean isDue = hasRead
                     && (now - first >= openFor.toNanos()
                             || now - last >= PAUSE.toNanos()
+                            || areResultsDue(batch)
                             || batch.lag() > MOST_BACKLOG);
             if (isDue || isAskedFor) {
                 return after;
@@ -293,9 +299,14 @@ public final class RealTime {
             if (hasRead) {
                 report(batch);
             }
-            batch.await(LAG);
+            batch.await(results.areAwaited() ? RESULTS : LAG);
         }
         return after;
+    }
+
+    private boolean areResultsDue(OpenBatch batch) {
+        long watermarkMs = query.watermarkTracker().currentWatermark();
+        return results.areAwaited() && results.areDue(watermarkMs, batch.watermarkMs(watermarkMs));
     }
 
     private boolean hasNewPartitions() {
@@ -314,6 +325,13 @@ public final class RealTime {
     public void stop() {
         isStopping = true;
         wake();
+    }
+
+    /** Whether Spark has something else to do than to read records. The next call returns false. */
+    public boolean takeAsked() {
+        boolean was = isAskedFor;
+        isAskedFor = false;
+        return was;
     }
 
     /** Closes the open batch soon, because Spark has something else to do than to read records. */
