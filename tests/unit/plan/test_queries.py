@@ -50,6 +50,19 @@ TABLES = "INSERT INTO joined SELECT TABLE p.id AS id, r.celsius AS celsius FROM 
             f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency", True, None, id="results in the end"
         ),
         pytest.param(
+            f"SET emit='final'; {COUNT} WINDOW BY SESSION 1m GROUP BY currency",
+            False,
+            "final results of sessions, or of windows that end every few seconds",
+            id="results of each second",
+        ),
+        pytest.param(
+            "WITH n AS (SELECT STREAM currency, COUNT(*) AS n FROM payments GROUP BY currency HAVING COUNT(*) > 2); "
+            "INSERT INTO few SELECT STREAM * FROM n WHERE n < 9",
+            False,
+            "SELECT STREAM of rows that are deleted",
+            id="rows that are not deleted",
+        ),
+        pytest.param(
             f"SET emit='final'; {COUNT} WINDOW BY TUMBLE 1m GROUP BY currency HAVING COUNT(*) > 2",
             False,
             "final results with HAVING, a join or other groups",

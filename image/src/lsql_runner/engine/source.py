@@ -34,10 +34,6 @@ _OPEN_MS = 30_000
 """How long a query in real time processes records before it saves its state. After a kill, it reads them again."""
 
 
-_SESSIONS_MS = 1_000
-"""The shortest event time between two batches with the final results of sessions."""
-
-
 def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, name: str | None = None) -> Reader:
     """A reader of topics as streams, for one query, or for a query like it with another name."""
     name = name or query.name
@@ -61,11 +57,10 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
 
 
 def _final(window: WindowSpec | None) -> dict[str, str]:
-    """When results are due: at times that differ by `every` from the offset. Sessions may end at any time."""
+    """When windows end: at the offset, and at times that differ from it by a multiple of `every`."""
     if window is None:
         return {}
-    every_ms, offset_ms = (_SESSIONS_MS, 0) if window.is_session else (window.advance_ms, window.size_ms)
-    return {"final.every.ms": str(every_ms), "final.offset.ms": str(offset_ms)}
+    return {"final.every.ms": str(window.advance_ms), "final.offset.ms": str(window.size_ms)}
 
 
 def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:

@@ -78,6 +78,8 @@ STATELESS = "stateless"
 """The query of all stateless INSERTs into topics."""
 DEAD_LETTERS = "dead-letters"
 """The query that writes the dead letters of stateful INSERTs."""
+_LEAST_FINAL_MS = 10_000
+"""Windows that end more often have batches: an open batch would be closed as often."""
 SHARED_NAMES = (STATELESS, DEAD_LETTERS)
 """The fixed names of the shared queries: each serves several INSERTs, and a program has at most one of them."""
 
@@ -173,22 +175,26 @@ class Query:
         """Why results of an open batch that a killed process has written cannot be deleted."""
         if self.at_least_once:
             return "processing.guarantee"
-        for write in self.writes:
-            if isinstance(write, WriteTopic) and write.errors.write != "fail":
-                return "error.policy.write"  # a failed result is not deleted
-            if isinstance(write, WriteTopic) and write.errors.late != "drop":
-                return "late.records"  # late records of a session have one identity
+        if any(write.errors.write != "fail" for write in self.writes if isinstance(write, WriteTopic)):
+            return "error.policy.write"  # a failed result is not deleted
         if any(isinstance(node, Unnest) for write in self.writes for node in nodes(write.input)):
             return "LATERAL"  # an element is not deleted
-        return None
+        if any(not write.input.of_table for write in self.writes if isinstance(write, WriteTopic)):
+            return "SELECT STREAM of rows that are deleted"
+        return self._late_records()  # those of a session have one identity
+
+    def _late_records(self) -> str | None:
+        topics = (write for write in self.writes if isinstance(write, WriteTopic))
+        return "late.records" if any(write.errors.late != "drop" for write in topics) else None
 
     def _no_final_results(self) -> str | None:
         """Why an open batch cannot only count: it writes nothing, and the batch after it the results."""
+        assert self.final_window is not None
         if len(self.stores) > 1:
             return "final results with HAVING, a join or other groups"
-        if any(write.errors.late != "drop" for write in self.writes if isinstance(write, WriteTopic)):
-            return "late.records"
-        return None
+        if self.final_window.is_session or self.final_window.advance_ms < _LEAST_FINAL_MS:
+            return "final results of sessions, or of windows that end every few seconds"
+        return self._late_records()
 
     @property
     def has_one_result(self) -> bool:

@@ -134,8 +134,8 @@ public final class BatchTrigger {
     long await(Object stream, Map<TopicPartition, Long> start) {
         long began = System.nanoTime();
         boolean isFirst = isFirst(stream, start);
-        if (isFirst && realTime != null && realTime.takeAsked()) {
-            hasUnreadRecords = false; // Spark has a batch to run, perhaps without records
+        if (isFirst && realTime != null && realTime.hasResults()) {
+            hasUnreadRecords = false; // the batch may have no records
         } else if (isFirst && realTime != null && realTime.isPossible(backlog())) {
             process();
         } else if (isFirst && mustWait()) {

@@ -167,6 +167,11 @@ public final class TopicSink implements TableProvider {
         }
 
         @Override
+        public boolean isRepeating() {
+            return transactions != null && transactions.repeatsOpening();
+        }
+
+        @Override
         public Duration commitInterval() {
             return transactions == null ? Duration.ofDays(1) : transactions.commitInterval();
         }

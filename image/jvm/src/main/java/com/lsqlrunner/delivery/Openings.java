@@ -5,6 +5,7 @@ import com.lsqlrunner.fs.Owner;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.List;
 
 /**
  * The name of the opening of the batch that was opened last. The records of an open batch have it in their batch
@@ -13,7 +14,8 @@ import java.util.HexFormat;
  * <p>A checkpoint may be restored from an older copy: then the targets have records of openings that it does not know.
  * They come from later records of the sources, or from other ones, and no search may find them.
  *
- * <p>The file of the checkpoint has the text {@code <batch>.<name>}.
+ * <p>The file of the checkpoint has the text {@code <batch>.<name>}, with {@code .partial} if the batch that runs after
+ * the kill does not read all records.
  */
 final class Openings {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -27,9 +29,28 @@ final class Openings {
 
     /** The name of the last opening, if it was one of this batch; else null. */
     String of(long batch) {
+        List<String> parts = parts();
+        return parts.size() < 2 || !parts.get(0).equals(Long.toString(batch)) ? null : parts.get(1);
+    }
+
+    /** Whether the batch that was opened last, and runs after a kill, does not read all records. */
+    boolean isPartial() {
+        return parts().size() > 2;
+    }
+
+    /** The batch of the last opening does not read all records. */
+    void markPartial() {
+        write(String.join(".", parts().subList(0, 2)) + ".partial");
+    }
+
+    private List<String> parts() {
         byte[] content = file.read();
-        String[] parts = content == null ? new String[0] : new String(content, StandardCharsets.UTF_8).split("\\.");
-        return parts.length < 2 || !parts[0].equals(Long.toString(batch)) ? null : parts[1];
+        return content == null ? List.of() : List.of(new String(content, StandardCharsets.UTF_8).split("\\."));
+    }
+
+    private void write(String text) {
+        Owner.check();
+        file.write(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Opens a batch; the name of the opening. */
@@ -37,8 +58,7 @@ final class Openings {
         byte[] random = new byte[BYTES];
         RANDOM.nextBytes(random);
         String name = HexFormat.of().formatHex(random);
-        Owner.check();
-        file.write((batch + "." + name).getBytes(StandardCharsets.UTF_8));
+        write(batch + "." + name);
         return name;
     }
 }

@@ -21,13 +21,16 @@ final class TargetScan {
     private final byte[] writer;
     private final Replay replay;
     private final Duration patience;
+    private final boolean keepsRecords;
     private final WrittenRecords written = new WrittenRecords();
 
     /**
      * @param writer the value of {@link RecordHeaderNames#BATCH} up to the batch id, with the slash
      * @param patience the longest wait for a record that the consumer does not return
+     * @param keepsRecords whether the last results of an open batch are kept, to delete them
      */
-    TargetScan(String writer, Replay replay, Duration patience) {
+    TargetScan(String writer, Replay replay, Duration patience, boolean keepsRecords) {
+        this.keepsRecords = keepsRecords;
         this.writer = writer.getBytes(StandardCharsets.UTF_8);
         this.replay = replay;
         this.patience = patience;
@@ -102,7 +105,8 @@ final class TargetScan {
         if (replay.mayWrite(name, high, low)) {
             long number = replay.numberOf(name);
             if (number > 0) {
-                written.addOpened(high, low, number, record);
+                boolean isKept = keepsRecords && record.value() != null;
+                written.addOpened(high, low, number, record.value(), isKept ? WrittenRecord.of(record) : null);
             } else if (replay.inserts() == null) {
                 written.add(high, low);
             } else {

@@ -97,7 +97,8 @@ public record TaskTransactions(
 
         @Override
         public WrittenRecords search(EarlierRecords records, Map<TopicPartition, Long> from) {
-            return targets().search(new TargetScan(tasks.writer, records.replay(), PATIENCE), records, from, TIMEOUT);
+            return targets()
+                    .search(new TargetScan(tasks.writer, records.replay(), PATIENCE, false), records, from, TIMEOUT);
         }
     }
 }

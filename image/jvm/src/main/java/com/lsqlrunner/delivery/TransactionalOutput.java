@@ -183,9 +183,10 @@ public final class TransactionalOutput implements AutoCloseable {
         Map<TopicPartition, TargetRange> returned =
                 replay.inserts() == null ? Map.of() : history.returned(replay.inserts(), ends);
         EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
-        WrittenRecords records =
-                targets.search(new TargetScan(settings.writer, replay, PATIENCE), earlier, from, TIMEOUT);
+        WrittenRecords records = targets.search(
+                new TargetScan(settings.writer, replay, PATIENCE, settings.deletesRows), earlier, from, TIMEOUT);
         opened = records.hasOpened() ? records : null;
+        isPartial = opened != null && openings.isPartial();
         if (records.remaining() > 0 && workers != null) {
             workers.leaveOut(earlier, records.remaining(), records.ends());
         } else if (records.remaining() > 0) {
@@ -237,7 +238,10 @@ public final class TransactionalOutput implements AutoCloseable {
 
     /** The next batch does not read to the ends of the topics: the batches after it may have more of its results. */
     public void planPartial() {
-        isPartial = true;
+        if (opened != null) {
+            openings.markPartial();
+            isPartial = true;
+        }
     }
 
     /** A sender for a task. */
@@ -283,7 +287,8 @@ public final class TransactionalOutput implements AutoCloseable {
         if (opened != null) {
             results.forEach(result -> opened.takeAll(result.opened()));
         }
-        if (!isPartial || opened == null) {
+        boolean moreFollow = isPartial && workers == null; // workers would compare with the same values again
+        if (!moreFollow) {
             wasOpen = false;
             deleteStale(ended);
             forgetWritten(positions);
@@ -307,7 +312,7 @@ public final class TransactionalOutput implements AutoCloseable {
      * the bounds of a session before it was extended.
      */
     private void deleteStale(long ended) {
-        Map<RecordIdentity, WrittenRecord> stale = opened == null || !settings.deletesRows ? Map.of() : opened.stale();
+        Map<RecordIdentity, WrittenRecord> stale = opened == null || isPartial ? Map.of() : opened.stale();
         opened = null;
         if (stale.isEmpty()) {
             return;

@@ -1,5 +1,6 @@
 package com.lsqlrunner.delivery;
 
+import com.lsqlrunner.fs.Owner;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -129,8 +130,16 @@ final class WorkerTransactions {
         }
     }
 
-    /** A sender for the driver. No task may be running. */
+    /**
+     * A sender for the driver. No task may be running.
+     *
+     * @throws ProducerFencedException another process has replaced this one
+     */
     RecordSender sender() {
+        Owner.check();
+        if (isReplaced()) {
+            throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
+        }
         Producer<byte[], byte[]> producer = producers.open(0);
         owners.put(0, ProducerOwner.of(recovery.describe(0)));
         Runnable close = () -> producer.close(Duration.ZERO);

@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -22,9 +21,6 @@ import org.apache.kafka.common.TopicPartition;
  */
 public final class WrittenRecords {
     private static final int SMALLEST = 1_024;
-
-    /** The hash of no value. */
-    private static final long TOMBSTONE = 0;
 
     /** Two longs for each slot of the hash table; a slot is free if its count is 0. */
     private long[] identities = new long[2 * SMALLEST];
@@ -50,7 +46,7 @@ public final class WrittenRecords {
      *
      * @param number of the record in its task
      * @param value its hash
-     * @param record without its value
+     * @param record null if it is not to be deleted
      */
     private record Last(long number, long value, WrittenRecord record) {}
 
@@ -67,15 +63,16 @@ public final class WrittenRecords {
      * Adds a record of an open batch. The last one of an identity counts, unless the batch has run after it was open.
      *
      * @param number of the record in its task, which grows: records without a key are in several partitions
+     * @param record to delete it; null for a tombstone, and if it is not to be deleted
      */
-    synchronized void addOpened(long high, long low, long number, ConsumerRecord<byte[], byte[]> record) {
+    synchronized void addOpened(long high, long low, long number, byte[] value, WrittenRecord record) {
         if (counts[place(high, low)] > 0) {
             return;
         }
         RecordIdentity identity = new RecordIdentity(high, low);
         Last before = opened.get(identity);
         if (before == null || number > before.number) {
-            opened.put(identity, new Last(number, hash(record.value()), WrittenRecord.of(record)));
+            opened.put(identity, new Last(number, hash(value), record));
             remaining += before == null ? 1 : 0;
         }
     }
@@ -102,7 +99,7 @@ public final class WrittenRecords {
     private static long hash(byte[] value) {
         try {
             return value == null
-                    ? TOMBSTONE
+                    ? 0
                     : ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(value))
                             .getLong();
         } catch (NoSuchAlgorithmException missing) {
@@ -152,9 +149,9 @@ public final class WrittenRecords {
         return last;
     }
 
-    /** Whether there were results of an open batch. */
+    /** Whether there are results of an open batch that are not taken. */
     synchronized boolean hasOpened() {
-        return !opened.isEmpty() || !taken.isEmpty();
+        return !opened.isEmpty();
     }
 
     /** The results of an open batch that were taken, or for which the batch had another value. */
@@ -164,14 +161,16 @@ public final class WrittenRecords {
 
     /** Takes results of an open batch that a task in another JVM has taken. */
     synchronized void takeAll(Collection<RecordIdentity> identities) {
-        identities.forEach(this::remove);
+        remaining -= identities.stream()
+                .filter(identity -> opened.remove(identity) != null)
+                .count();
     }
 
-    /** The last results of an open batch that are not taken, without tombstones. */
+    /** The last results of an open batch that are not taken, of those that are to be deleted. */
     synchronized Map<RecordIdentity, WrittenRecord> stale() {
         Map<RecordIdentity, WrittenRecord> stale = new HashMap<>();
         opened.forEach((identity, last) -> {
-            if (last.value != TOMBSTONE) {
+            if (last.record != null) {
                 stale.put(identity, last.record);
             }
         });

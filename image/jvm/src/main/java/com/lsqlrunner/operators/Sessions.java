@@ -64,6 +64,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     private final long gapMs;
     private final boolean isFinal;
     private transient ValueState<byte[]> open;
+    private transient boolean repeatsOpening;
 
     private Sessions(Aggregates aggregates, int arguments, long gapMs, boolean isFinal) {
         this.aggregates = aggregates;
@@ -94,6 +95,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
 
     @Override
     public void init(OutputMode output, TimeMode time) {
+        repeatsOpening = TaskBatch.repeatsOpening();
         open = getHandle().getValueState("open", Encoders.BINARY(), TTLConfig.NONE());
     }
 
@@ -120,7 +122,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
                 }
             }
             for (Session session : sessions) {
-                if (session.isChanged) {
+                if (session.isChanged || repeatsOpening) {
                     results.add(result(id, session));
                 }
             }

@@ -10,6 +10,9 @@ public interface OpenOutput {
     /** Opens a batch; its writers, by task. */
     Function<Acknowledgements, TopicWriter> open(long batch);
 
+    /** Whether the next batch repeats one that an earlier process had open. Then it is not opened. */
+    boolean isRepeating();
+
     /** After which results are committed. */
     Duration commitInterval();
 }

@@ -162,11 +162,23 @@ public final class RealTime {
         output = target;
     }
 
+    /** Whether the last batch has advanced the watermark past the end of a window: the next one writes its results. */
+    public boolean hasResults() {
+        if (!results.areAwaited()) {
+            return false;
+        }
+        if (query == null) {
+            query = query();
+        }
+        return nextBatch() > 0
+                && results.areDue(lastWatermarkMs(), query.watermarkTracker().currentWatermark());
+    }
+
     /** Whether the next batch can be open. */
     public boolean isPossible(long backlog) {
         boolean isBacklog = backlog > MOST_BACKLOG || (isOrdered && !hasCaughtUp && backlog > 0);
         hasCaughtUp = !isBacklog;
-        if (isStopping || output == null || blocking != null || isBacklog) {
+        if (isStopping || output == null || output.isRepeating() || blocking != null || isBacklog) {
             return false;
         }
         if (query == null) {
@@ -206,6 +218,10 @@ public final class RealTime {
      * some time.
      */
     public void process() throws InterruptedException {
+        if (isAskedFor) {
+            isAskedFor = false;
+            return;
+        }
         begin();
         OpenBatch batch = open;
         OpenPlan after = null;
@@ -224,8 +240,6 @@ public final class RealTime {
             open = null;
             isAskedFor = false;
         }
-        // The batch advances the watermark; Spark writes the results with the batch after it.
-        isAskedFor = areResultsDue(batch);
         isIdle = batch.read() == 0;
         if (isIdle) {
             OpenStateStores.abort(query.checkpointFile("state"));
@@ -266,6 +280,7 @@ public final class RealTime {
         OpenBatch batch = open;
         OpenPlan after = null;
         long checked = System.nanoTime();
+        long reported = 0;
         long first = 0;
         long last = 0;
         long read = 0;
@@ -280,7 +295,7 @@ public final class RealTime {
             boolean isDue = hasRead
                     && (now - first >= openFor.toNanos()
                             || now - last >= PAUSE.toNanos()
-                            || areResultsDue(batch)
+                            || (now - first >= LAG.toNanos() && areResultsDue(batch))
                             || batch.lag() > MOST_BACKLOG);
             if (isDue || isAskedFor) {
                 return after;
@@ -296,7 +311,8 @@ public final class RealTime {
                 after = new OpenPlan(
                         query, next.batch() + 1, query.watermarkTracker().currentWatermark());
             }
-            if (hasRead) {
+            if (hasRead && now - reported >= LAG.toNanos()) {
+                reported = now;
                 report(batch);
             }
             batch.await(results.areAwaited() ? RESULTS : LAG);
@@ -325,13 +341,6 @@ public final class RealTime {
     public void stop() {
         isStopping = true;
         wake();
-    }
-
-    /** Whether Spark has something else to do than to read records. The next call returns false. */
-    public boolean takeAsked() {
-        boolean was = isAskedFor;
-        isAskedFor = false;
-        return was;
     }
 
     /** Closes the open batch soon, because Spark has something else to do than to read records. */

@@ -86,7 +86,7 @@ class TargetScanTest {
     }
 
     private WrittenRecords scan(Replay replay, Map<TopicPartition, Long> from, Map<TopicPartition, Long> until) {
-        TargetScan scan = new TargetScan(WRITER, replay, Duration.ofSeconds(30));
+        TargetScan scan = new TargetScan(WRITER, replay, Duration.ofSeconds(30), false);
         scan.read(targets, from, until);
         return scan.written();
     }
@@ -188,7 +188,7 @@ class TargetScanTest {
     @Test
     void aTransactionThatStaysOpenIsAnErrorWithThePlace() {
         record(0, "app/0123abcd/q/7", 0, 1);
-        TargetScan scan = new TargetScan(WRITER, STATEFUL, Duration.ofMillis(20));
+        TargetScan scan = new TargetScan(WRITER, STATEFUL, Duration.ofMillis(20), false);
         TimeoutException error =
                 assertThrows(TimeoutException.class, () -> scan.read(targets, Map.of(), Map.of(P0, 3L)));
         assertTrue(error.getMessage().contains("t-0 from offset 1"), error.getMessage());

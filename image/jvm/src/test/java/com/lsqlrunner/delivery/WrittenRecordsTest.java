@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
@@ -120,7 +119,8 @@ class WrittenRecordsTest {
     }
 
     private void addOpened(long high, long low, long number, byte[] value) {
-        written.addOpened(high, low, number, new ConsumerRecord<>("t", 1, number, value("k" + high), value));
+        WrittenRecord record = new WrittenRecord(new TopicPartition("t", 1), number, value("k" + high));
+        written.addOpened(high, low, number, value, value == null ? null : record);
     }
 
     @Test
