@@ -299,6 +299,31 @@ def test_final_results_are_written_when_their_window_has_ended(
         assert [query.mode for query in running.status.queries] == ["real_time"]
 
 
+def test_a_failed_result_of_a_group_is_one_dead_letter_after_a_kill(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """The third count fails. The result before it stays, and neither is written again."""
+    source, target, letters = topic(), topic(), topic()
+    sql = (
+        f"SET error.policy='dlq'; SET dead.letter.queue='{letters}'; "
+        f"INSERT INTO {target} SELECT STREAM user, 12 / (3 - COUNT(*)) AS n FROM {source} GROUP BY user"
+    )
+    with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        broker.produce(source, records(["a"]))
+        runner.read_to(1)
+        for expected in ({"a": [6, 12]}, {"a": [6, 12]}):
+            broker.produce(source, records(["a"]))
+            wait_until(lambda rows=expected: results(broker, target) == rows, f"results {expected}", 30)  # type: ignore[misc]
+        wait_until(lambda: len(broker.consume_all(letters)) == 1, "the dead letter", 30)
+        runner.kill()
+        broker.produce(source, records(["b"]))
+        runner.start()
+        runner.read_to(4)
+        wait_until(lambda: results(broker, target) == {"a": [6, 12], "b": [6]}, "the result of b", 30)
+
+    assert len(broker.consume_all(letters)) == 1
+
+
 def test_a_record_that_cannot_be_processed_is_named(
     broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
 ) -> None:
@@ -414,54 +439,69 @@ def rows_of(broker: Broker, target: str) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def write(broker: Broker, topics: dict[str, str], records: tuple[Written, ...]) -> None:
-    for name, key, at_ms, value in records:
-        encoded = None if value is None else json.dumps(value).encode()
-        broker.produce(topics[name], [Record(key.encode(), encoded, timestamp_ms=BEGIN_MS + at_ms)])
+class Retractions:
+    """Programs that one processor runs, each with its own topics."""
+
+    def __init__(self, broker: Broker, topic: TopicFactory, *kinds: str) -> None:
+        self._broker = broker
+        self._cases = [(RETRACTIONS[kind], {"a": topic(), "b": topic(), "out": topic()}) for kind in kinds]
+        self.sql = ";\n".join(case.sql.format(**topics) for case, topics in self._cases)
+        self._written = 0
+
+    def _write(self, name: str) -> None:
+        for case, topics in self._cases:
+            for topic, key, at_ms, value in getattr(case, name):
+                encoded = None if value is None else json.dumps(value).encode()
+                record = Record(key.encode(), encoded, timestamp_ms=BEGIN_MS + at_ms)
+                self._broker.produce(topics[topic], [record])
+                self._written += 1
+
+    def open_and_kill(self, runner: Runner) -> None:
+        self._write("first")
+        with runner:
+            runner.read_to(self._written, 180)
+            stream = runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
+            if any(case.second for case, _ in self._cases):
+                self._write("second")
+                runner.wait_for(lambda s: s["batches"] > stream["batches"])
+            self._write("opened")
+            self._await_rows("seen")
+            runner.kill()
+        self._write("after")
+
+    def finish(self, runner: Runner) -> None:
+        runner.read_to(self._written, 180)
+        self._await_rows("last")
+
+    def _await_rows(self, name: str) -> None:
+        for case, topics in self._cases:
+            expected = getattr(case, name)
+            wait_until(
+                lambda out=topics["out"], rows=expected: rows_of(self._broker, out) == rows,  # type: ignore[misc]
+                f"{name} rows of {case.sql}: {expected}",
+                30,
+            )
 
 
-@pytest.mark.parametrize("kind", RETRACTIONS)
 @pytest.mark.parametrize("mode", inputs(["auto", "batch"], "auto".__eq__))
-def test_a_result_that_no_longer_exists_after_a_kill_is_deleted(
-    kind: str, mode: str, broker: Broker, topic: TopicFactory, tmp_path: Path
+def test_results_that_no_longer_exist_after_a_kill_are_deleted(
+    mode: str, broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
     """The batch after the kill has no result where the killed process has written one."""
-    case = RETRACTIONS[kind]
-    topics = {"a": topic(), "b": topic(), "out": topic()}
-    sql, app = case.sql.format(**topics), f"rt-{topics['a']}"
-    open_and_kill(case, topics, Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once"), broker)
-    program = f"SET processing.mode='{mode}'; {sql}"
-    with Runner(broker.bootstrap, program, app, tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
-        runner.read_to(sum(map(len, (case.first, case.second, case.opened, case.after))))
-        await_rows(broker, topics["out"], case.last)
-
-
-def open_and_kill(case: Retraction, topics: dict[str, str], runner: Runner, broker: Broker) -> None:
-    write(broker, topics, case.first)
-    with runner:
-        runner.read_to(len(case.first))
-        if case.second:
-            write(broker, topics, case.second)
-            runner.wait_for(lambda s: s["batches"] == 2)
-        runner.wait_for(lambda s: s["queries"][0]["mode"] == "real_time")
-        write(broker, topics, case.opened)
-        await_rows(broker, topics["out"], case.seen)
-        runner.kill()
-    write(broker, topics, case.after)
-
-
-def await_rows(broker: Broker, target: str, expected: dict[str, dict[str, Any]]) -> None:
-    wait_until(lambda: rows_of(broker, target) == expected, f"rows {expected}", 30)
+    programs = Retractions(broker, topic, *RETRACTIONS)
+    exactly_once = {"LSQL_GUARANTEE": "exactly_once"}
+    programs.open_and_kill(Runner(broker.bootstrap, programs.sql, "retractions", tmp_path, **exactly_once))
+    sql = f"SET processing.mode='{mode}'; {programs.sql}"
+    with Runner(broker.bootstrap, sql, "retractions", tmp_path, **exactly_once) as runner:
+        programs.finish(runner)
 
 
 def test_workers_find_results_that_no_longer_exist_after_a_kill(
     broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
     """Each task compares its own results with those of the killed process; the driver deletes what none has."""
-    case = RETRACTIONS["session"]
-    topics = {"a": topic(), "b": topic(), "out": topic()}
-    sql, app = case.sql.format(**topics), f"rt-{topics['a']}"
-    open_and_kill(case, topics, Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once"), broker)
-    with with_workers(broker, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once") as (runner, _, _):
-        runner.read_to(sum(map(len, (case.first, case.second, case.opened, case.after))))
-        await_rows(broker, topics["out"], case.last)
+    programs = Retractions(broker, topic, "session")
+    exactly_once = {"LSQL_GUARANTEE": "exactly_once"}
+    programs.open_and_kill(Runner(broker.bootstrap, programs.sql, "retracting-workers", tmp_path, **exactly_once))
+    with with_workers(broker, programs.sql, "retracting-workers", tmp_path, **exactly_once) as (runner, _, _):
+        programs.finish(runner)

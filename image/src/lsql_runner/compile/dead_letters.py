@@ -6,7 +6,7 @@ If errors are handled, output rows have three more columns than with `compile_qu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
@@ -29,7 +29,7 @@ from lsql_runner.compile.attempts import (
 )
 from lsql_runner.compile.codecs.table import encode
 from lsql_runner.compile.expressions import convert
-from lsql_runner.compile.identity import RowIdentity, identity_columns
+from lsql_runner.compile.identity import IDENTITY_COLUMNS, RowIdentity, identity_columns
 from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD
 from lsql_runner.compile.metric_names import ERRORS_METRIC, failure_count_name
 from lsql_runner.compile.packed import pack
@@ -140,7 +140,8 @@ def records_and_dead_letters(
     context: OutputContext,
     topic: str,
     record: Column,
-    identity: list[Column],
+    identity: Sequence[Column],
+    of_failure: Sequence[Column],
 ) -> DataFrame:
     """Records and dead letters in the order of the rows, with error columns.
 
@@ -148,6 +149,7 @@ def records_and_dead_letters(
         topic: the target.
         record: a struct of `ts` and `record`, a struct of key, value and headers; for valid rows.
         identity: the columns with the identity of a row; none without exactly-once.
+        of_failure: the identity of its dead letter.
     """
     rows = _with_error_columns(frame, policies, origin)
     dead_letter_topic = policies.dead_letter_topic
@@ -167,7 +169,7 @@ def records_and_dead_letters(
         field_of_record("value"),
         choose(record["ts"], dead_letter_ts).alias("ts"),
         field_of_record("headers"),
-        *identity,
+        *(choose(*both).alias(name) for *both, name in zip(identity, of_failure, IDENTITY_COLUMNS, strict=False)),
         *_ERROR_COLUMNS,
     )
 

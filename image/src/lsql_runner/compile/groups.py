@@ -211,6 +211,7 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool, keeps_late
         "window_end",
         "ts",
         "result",
+        "is_unchanged",
         LATE_RECORD,
         unpack(F.col("id"), key).alias("key_of"),
         results.alias("r"),
@@ -231,7 +232,7 @@ def _sessions(node: Aggregate, below: Relation, handles_errors: bool, keeps_late
         decoded=decoded,
         undecoded=raw_key_part(node, F.col("key_of.raw_key")),
         identity=RowIdentity((row_id,)),
-        upsert=Upsert(row_id, present),
+        upsert=Upsert(row_id, present, unchanged=F.col("is_unchanged")),
         late=late,
     )
 

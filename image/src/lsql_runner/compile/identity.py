@@ -8,6 +8,7 @@ by the joined rows, within its batch. Equal results of one batch may have equal 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
@@ -73,6 +74,13 @@ class RowIdentity:
         elif positions:
             upper = F.xxhash64(F.lit(tag), *positions).bitwiseAND(F.lit(_UPPER_32))
         return upper.bitwiseOR(partition.cast(LONG)), offset.cast(LONG)
+
+
+def of_dead_letter(identity: Sequence[Column]) -> Sequence[Column]:
+    """The identity of the dead letter of a group, from that of its result. In real time, a batch may have written
+    results of the group before one failed: they stay.
+    """
+    return [F.bitwise_not(identity[0]), *identity[1:]] if identity else identity
 
 
 def identity_tag(insert: str) -> int:

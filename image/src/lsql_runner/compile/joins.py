@@ -331,7 +331,7 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
         unpack(columns["left"], left.schema),
         unpack(columns["right"], right.schema),
         RowIdentity((F.col("id"),)),
-        Upsert(F.col("id"), present),
+        Upsert(F.col("id"), present, unchanged=F.col("unchanged")),
     )
     return result.with_column("ts", F.greatest(result.decoded["ts"], F.col("ts")))
 

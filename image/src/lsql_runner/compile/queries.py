@@ -24,6 +24,7 @@ from lsql_runner.compile.dead_letters import (
     with_late_records,
 )
 from lsql_runner.compile.groups import records_late_for_windows
+from lsql_runner.compile.identity import of_dead_letter
 from lsql_runner.compile.joins import records_late_for_join
 from lsql_runner.compile.nodes import Reader, compile_node, source_of
 from lsql_runner.compile.relation import Relation, Undecoded
@@ -33,8 +34,9 @@ from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.formats.table import row_of
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.plan.late_records import compared_nodes
-from lsql_runner.plan.nodes import Join
+from lsql_runner.plan.nodes import Aggregate, Join
 from lsql_runner.plan.queries import Query, WriteTopic
+from lsql_runner.plan.tree import nodes
 from lsql_runner.types import DataType
 
 
@@ -122,7 +124,9 @@ def compile_write(
     identity = context.identities(relation.identity, insert_identity(write))
     keeps_errors = write.errors.handles_errors and not (write.stateful and write.errors.write == "fail")
     if not keeps_errors and relation.late is None:
-        return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity)
+        unchanged = None if relation.upsert is None or write.errors.late != "drop" else relation.upsert.unchanged
+        marks = [] if unchanged is None or not identity else [unchanged.alias("unchanged")]
+        return relation.frame.select(F.lit(write.topic).alias("topic"), key, value, ts, headers, *identity, *marks)
     origin = relation.origin
     if origin is None or origin.of_operator:
         origin = origin_of_group(write, relation, key)
@@ -133,8 +137,10 @@ def compile_write(
     )
     attempted, valid = replace(relation, origin=origin).attempt(F.struct(ts, record.alias("record")))
     assert attempted.origin is not None
+    has_groups = any(isinstance(node, Aggregate) for node in nodes(write.input))
+    of_failure = of_dead_letter(identity) if has_groups else identity
     return records_and_dead_letters(
-        attempted.frame, write.errors, attempted.origin, context, write.topic, valid, identity
+        attempted.frame, write.errors, attempted.origin, context, write.topic, valid, identity, of_failure
     )
 
 

@@ -39,6 +39,9 @@ class Upsert:
     """BOOLEAN, never null: false deletes the row. A deleted row has its previous columns."""
     topic: str | None = None
     """The topic of the rows, whose records may have no key; None if every row has a row id."""
+    unchanged: Column | None = None
+    """BOOLEAN, never null: the row is that of before the batch, and only repeated (`TaskBatch` of the JVM); None if no
+    row is."""
 
 
 @dataclass(frozen=True, slots=True)

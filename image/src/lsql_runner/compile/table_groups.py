@@ -57,9 +57,10 @@ def compile_table_aggregate(node: Aggregate, below: Relation, handles_errors: bo
         "id",
         unpack(F.col("id"), group).alias("key_of"),
         unpack(F.col("result"), aggregates.schema).alias("sums"),
+        "is_unchanged",
     )
     decoded = {name: F.col(f"key_of.`{name}`") for name in keys} | results | {"ts": F.col("sums.ts")}
-    upsert = Upsert(F.col("id"), F.col("sums.rows") > 0)
+    upsert = Upsert(F.col("id"), F.col("sums.rows") > 0, unchanged=F.col("is_unchanged"))
     return Relation(
         frame=frame,
         decoded=decoded,
@@ -98,7 +99,7 @@ def compile_having(node: Having, below: Relation) -> Relation:
         decoded={**columns, "ts": F.col("ts")},
         undecoded=undecoded,
         identity=RowIdentity((F.col("id"),)),
-        upsert=Upsert(F.col("id"), present),
+        upsert=Upsert(F.col("id"), present, unchanged=F.col("unchanged")),
     )
 
 

@@ -128,9 +128,10 @@ def changed_groups(changes: DataFrame, keys: spark.StructType, aggregated: DataF
 
 def current_rows(changes: DataFrame, schema: spark.StructType) -> tuple[DataFrame, dict[str, Column], Column]:
     """The rows after their changes: a frame, its columns, and whether a row exists. A deleted row has its previous
-    columns."""
+    columns. `unchanged` of the frame is that of `Upsert`."""
     row = unpack(F.coalesce("after", "before"), schema)
-    frame = changes.select("id", "ts", row.alias(_ROW), F.col("after").isNotNull().alias("present"))
+    present, unchanged = F.col("after").isNotNull(), F.col("before").eqNullSafe(F.col("after"))
+    frame = changes.select("id", "ts", row.alias(_ROW), present.alias("present"), unchanged.alias("unchanged"))
     return frame, {name: F.col(f"{_ROW}.`{name}`") for name in schema.names}, F.col("present")
 
 

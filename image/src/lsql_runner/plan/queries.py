@@ -139,8 +139,8 @@ class Query:
             return None
         if self.sink_write is not None:
             return f"the sink {self.sink_write.target.sink}"
-        if any(write.errors.write == "dlq" for write in self.writes if isinstance(write, WriteTopic)):
-            return "error.policy.write"  # a result and a dead letter of a group have one identity
+        if self._unnests and any(write.errors.write == "dlq" for write in self._topic_writes):
+            return "LATERAL"  # a failed row has one dead letter in a batch, whatever its elements
         for name in self._functions():
             if name in FUNCTIONS and not FUNCTIONS[name].deterministic:
                 return f"{name}()"
@@ -175,17 +175,24 @@ class Query:
         """Why results of an open batch that a killed process has written cannot be deleted."""
         if self.at_least_once:
             return "processing.guarantee"
-        if any(write.errors.write != "fail" for write in self.writes if isinstance(write, WriteTopic)):
+        if any(write.errors.write != "fail" for write in self._topic_writes):
             return "error.policy.write"  # a failed result is not deleted
-        if any(isinstance(node, Unnest) for write in self.writes for node in nodes(write.input)):
+        if self._unnests:
             return "LATERAL"  # an element is not deleted
-        if any(not write.input.of_table for write in self.writes if isinstance(write, WriteTopic)):
+        if any(not write.input.of_table for write in self._topic_writes):
             return "SELECT STREAM of rows that are deleted"
         return self._late_records()  # those of a session have one identity
 
     def _late_records(self) -> str | None:
-        topics = (write for write in self.writes if isinstance(write, WriteTopic))
-        return "late.records" if any(write.errors.late != "drop" for write in topics) else None
+        return "late.records" if any(write.errors.late != "drop" for write in self._topic_writes) else None
+
+    @property
+    def _topic_writes(self) -> Iterator[WriteTopic]:
+        return (write for write in self.writes if isinstance(write, WriteTopic))
+
+    @property
+    def _unnests(self) -> bool:
+        return any(isinstance(node, Unnest) for write in self.writes for node in nodes(write.input))
 
     def _no_final_results(self) -> str | None:
         """Why an open batch cannot only count: it writes nothing, and the batch after it the results."""

@@ -149,6 +149,11 @@ public final class WrittenRecords {
         return last;
     }
 
+    /** Whether an open batch has written a result that is not taken. */
+    public synchronized boolean isOpened(long high, long low) {
+        return opened.containsKey(new RecordIdentity(high, low));
+    }
+
     /** Whether there are results of an open batch that are not taken. */
     synchronized boolean hasOpened() {
         return !opened.isEmpty();

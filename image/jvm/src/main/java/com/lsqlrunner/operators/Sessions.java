@@ -36,8 +36,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Input: {@code id} (BINARY, the group), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
  * {@code row} (BINARY, the packed arguments), from rows with a watermark. Output: {@code id}, {@code window_start},
  * {@code window_end} (LONG, the times of its first and last record), {@code ts}, {@code result} (BINARY, packed; null
- * for a deleted session), {@code is_late} (BOOLEAN: not a session, but a record whose session was already closed),
- * {@code late_record} (BINARY: the column of the late record, if the input has it).
+ * for a deleted session), {@code is_unchanged} (BOOLEAN: the session is only repeated,
+ * {@link TaskBatch#repeatsOpening}), {@code is_late} (BOOLEAN: not a session, but a record whose session was already
+ * closed), {@code late_record} (BINARY: the column of the late record, if the input has it).
  *
  * <p>A session is closed when its end plus the gap is before the watermark. A record is late if the session that
  * contains it would be closed: the session that it starts, or the open sessions that it connects. As in Kafka Streams,
@@ -56,6 +57,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
             .add("window_end", DataTypes.LongType)
             .add("ts", DataTypes.LongType)
             .add("result", DataTypes.BinaryType)
+            .add("is_unchanged", DataTypes.BooleanType)
             .add("is_late", DataTypes.BooleanType)
             .add("late_record", DataTypes.BinaryType);
 
@@ -111,19 +113,20 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
             long time = record.getLong(ArrivalOrder.TS);
             if (!add(sessions, deleted, time, arguments(record.getAs(ROW)), watermark)) {
                 byte[] late = record.size() > LATE_RECORD ? record.getAs(LATE_RECORD) : null;
-                results.add(RowFactory.create(id, null, null, time, null, true, late));
+                results.add(RowFactory.create(id, null, null, time, null, false, true, late));
             }
         }
         keep(sessions, kept.timerMs);
         if (!isFinal) {
             for (Session session : deleted) {
                 if (before.contains(session)) {
-                    results.add(RowFactory.create(id, session.start, session.end, session.end, null, false, null));
+                    results.add(
+                            RowFactory.create(id, session.start, session.end, session.end, null, false, false, null));
                 }
             }
             for (Session session : sessions) {
                 if (session.isChanged || repeatsOpening) {
-                    results.add(result(id, session));
+                    results.add(result(id, session, !session.isChanged));
                 }
             }
         }
@@ -138,7 +141,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
             if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
                 left.add(session);
             } else if (isFinal) {
-                results.add(result(id, session));
+                results.add(result(id, session, false));
             }
         }
         keep(left, NO_TIMER);
@@ -151,9 +154,16 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         return row;
     }
 
-    private Row result(byte[] id, Session session) {
+    private Row result(byte[] id, Session session, boolean isUnchanged) {
         return RowFactory.create(
-                id, session.start, session.end, session.end, aggregates.results(session.buffer), false, null);
+                id,
+                session.start,
+                session.end,
+                session.end,
+                aggregates.results(session.buffer),
+                isUnchanged,
+                false,
+                null);
     }
 
     /**

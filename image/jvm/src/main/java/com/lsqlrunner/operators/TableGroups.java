@@ -1,6 +1,8 @@
 package com.lsqlrunner.operators;
 
 import com.lsqlrunner.PythonEntry;
+import java.util.Arrays;
+import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -22,7 +24,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * Aggregates the rows of a table by groups. The state contains the buffers of every group that has rows.
  *
  * <p>Input: {@link Changes} of rows whose first columns are the grouping columns. Output: {@code id} (BINARY, the
- * packed group) and {@code result} (BINARY, packed) of every changed group, including groups without rows.
+ * packed group), {@code result} (BINARY, packed) of every changed group, including groups without rows, and
+ * {@code is_unchanged} (BOOLEAN: the result is that of before, and is only repeated, {@link TaskBatch#repeatsOpening}).
  */
 @PythonEntry
 public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
@@ -31,12 +34,15 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
     /** The index of the aggregate that counts the rows. */
     private static final int ROW_COUNT = 1;
 
-    private static final StructType RESULTS =
-            new StructType().add("id", DataTypes.BinaryType).add("result", DataTypes.BinaryType);
+    private static final StructType RESULTS = new StructType()
+            .add("id", DataTypes.BinaryType)
+            .add("result", DataTypes.BinaryType)
+            .add("is_unchanged", DataTypes.BooleanType);
 
     private final Aggregates aggregates;
     private final int results;
     private transient ValueState<byte[]> group;
+    private transient boolean repeatsOpening;
 
     private TableGroups(Aggregates aggregates, int results) {
         this.aggregates = aggregates;
@@ -66,6 +72,7 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
 
     @Override
     public void init(OutputMode output, TimeMode time) {
+        repeatsOpening = TaskBatch.repeatsOpening();
         group = getHandle().getValueState("group", Encoders.BINARY(), TTLConfig.NONE());
     }
 
@@ -82,8 +89,11 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
         } else if (before != null) {
             group.clear();
         }
+        boolean isUnchanged = repeatsOpening
+                && before != null
+                && Arrays.equals(aggregates.results(aggregates.buffer(before)), result);
         return CollectionConverters.asScala(
-                java.util.List.of(RowFactory.create(id, result)).iterator());
+                List.of(RowFactory.create(id, result, isUnchanged)).iterator());
     }
 
     private long rowCount(byte[] result) {

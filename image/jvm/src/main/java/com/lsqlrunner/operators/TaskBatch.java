@@ -21,7 +21,8 @@ public final class TaskBatch {
 
     /**
      * Whether the batch repeats one that a killed process had open. Then it has a result for each row of a table that
-     * it has read a change of, also if the row is that of before the batch: the target may have a result in between.
+     * it has read a change of. If the row is that of before the batch, the result is marked as unchanged: it is only
+     * written if the killed process has written one in between.
      */
     static boolean repeatsOpening() {
         return is(REPEATS_OPENING);

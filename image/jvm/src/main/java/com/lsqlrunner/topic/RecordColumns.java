@@ -9,11 +9,12 @@ import org.apache.spark.sql.types.StructType;
  *
  * @param partition -1 if the producer chooses the partitions
  * @param identity the first of the two columns of the record's identity; -1 without it
+ * @param unchanged whether the record is only written if an earlier process has written another value; -1 without it
  * @param errorAction the first of the three columns of {@link FailedRecord}, which are null for valid records; -1
  *     without them
  */
 public record RecordColumns(
-        int topic, int key, int value, int ts, int headers, int partition, int identity, int errorAction)
+        int topic, int key, int value, int ts, int headers, int partition, int identity, int unchanged, int errorAction)
         implements Serializable {
     private static final long serialVersionUID = 1L;
 
@@ -29,7 +30,8 @@ public record RecordColumns(
 
     /**
      * The columns of rows with the fields of {@link #SCHEMA}, and optionally {@code partition} (INT), {@code id_high}
-     * and {@code id_low} (LONG), and {@code error_action}, {@code error_topic}, {@code error_code}.
+     * and {@code id_low} (LONG), {@code unchanged} (BOOLEAN), and {@code error_action}, {@code error_topic},
+     * {@code error_code}.
      */
     public static RecordColumns of(StructType rows) {
         return new RecordColumns(
@@ -40,6 +42,7 @@ public record RecordColumns(
                 rows.fieldIndex("headers"),
                 index(rows, "partition"),
                 index(rows, "id_high"),
+                index(rows, "unchanged"),
                 index(rows, "error_action"));
     }
 

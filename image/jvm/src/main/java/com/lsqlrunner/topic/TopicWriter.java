@@ -112,12 +112,15 @@ public final class TopicWriter implements DataWriter<InternalRow> {
     }
 
     private boolean isWritten(InternalRow row, byte[] value) {
+        boolean isUnchanged = columns.unchanged() >= 0 && row.getBoolean(columns.unchanged());
         if (written == null || written.remaining() == 0) {
             written = null;
-            return false;
+            return isUnchanged;
         }
         int column = columns.identity();
-        return written.take(row.getLong(column), row.getLong(column + 1), value);
+        long high = row.getLong(column);
+        long low = row.getLong(column + 1);
+        return (isUnchanged && !written.isOpened(high, low)) || written.take(high, low, value);
     }
 
     /** Whether a failed record is left out. Counts failed records. */

@@ -12,4 +12,13 @@ public final class WrittenRecordsOf {
         }
         return written;
     }
+
+    /** The same of an open batch, with a value. */
+    public static WrittenRecords opened(long[][] identities, byte[] value) {
+        WrittenRecords written = new WrittenRecords();
+        for (long[] identity : identities) {
+            written.addOpened(identity[0], identity[1], 1, value, null);
+        }
+        return written;
+    }
 }

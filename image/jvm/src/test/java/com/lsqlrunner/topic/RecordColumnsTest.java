@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class RecordColumnsTest {
     @Test
     void rowsOfRecordsAloneHaveNoOtherColumns() {
-        assertEquals(new RecordColumns(0, 1, 2, 3, 4, -1, -1, -1), RecordColumns.of(RecordColumns.SCHEMA));
+        assertEquals(new RecordColumns(0, 1, 2, 3, 4, -1, -1, -1, -1), RecordColumns.of(RecordColumns.SCHEMA));
     }
 
     @Test
@@ -21,7 +21,7 @@ class RecordColumnsTest {
                 .add("error_topic", DataTypes.StringType)
                 .add("error_code", DataTypes.StringType)
                 .add("partition", DataTypes.IntegerType);
-        assertEquals(new RecordColumns(0, 1, 2, 3, 4, 10, 5, 7), RecordColumns.of(rows));
+        assertEquals(new RecordColumns(0, 1, 2, 3, 4, 10, 5, -1, 7), RecordColumns.of(rows));
     }
 
     @Test
@@ -30,6 +30,6 @@ class RecordColumnsTest {
         for (int column = RecordColumns.SCHEMA.length() - 1; column >= 0; column--) {
             reversed = reversed.add(RecordColumns.SCHEMA.apply(column));
         }
-        assertEquals(new RecordColumns(4, 3, 2, 1, 0, -1, -1, -1), RecordColumns.of(reversed));
+        assertEquals(new RecordColumns(4, 3, 2, 1, 0, -1, -1, -1, -1), RecordColumns.of(reversed));
     }
 }

@@ -14,6 +14,7 @@ import com.lsqlrunner.delivery.TaskResult;
 import com.lsqlrunner.delivery.WrittenRecords;
 import com.lsqlrunner.delivery.WrittenRecordsOf;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Callback;
@@ -256,6 +257,35 @@ class TopicWriterTest {
                         .toList());
         assertEquals(0, written.remaining());
         assertEquals(3, TopicWriter.records(new WriterCommitMessage[] {message, null}));
+    }
+
+    private static InternalRow unchanged(InternalRow row, long high, long low, boolean isUnchanged) {
+        Object[] values = Arrays.copyOf(
+                ((GenericInternalRow) withIdentity(row, high, low)).values(), RecordColumns.SCHEMA.length() + 3);
+        values[values.length - 1] = isUnchanged;
+        return new GenericInternalRow(values);
+    }
+
+    @Test
+    void anUnchangedResultIsOnlyWrittenIfAnOpenBatchHasWrittenAnotherValue() {
+        RecordColumns columns = RecordColumns.of(RecordColumns.SCHEMA
+                .add("id_high", DataTypes.LongType)
+                .add("id_low", DataTypes.LongType)
+                .add("unchanged", DataTypes.BooleanType));
+        WrittenRecords written = WrittenRecordsOf.opened(new long[][] {{1, 1}, {2, 2}}, bytes("same"));
+        TopicWriter writer =
+                new TopicWriter(SharedProducers.sender(producer), columns, BATCH, written, BatchAcknowledgements::new);
+        writer.write(unchanged(row("a", "k", "same", 1), 1, 1, true));
+        writer.write(unchanged(row("a", "k", "before", 1), 2, 2, true));
+        writer.write(unchanged(row("a", "k", "not opened", 1), 3, 3, true));
+        writer.write(unchanged(row("a", "k", "changed", 1), 4, 4, false));
+        writer.commit();
+
+        assertEquals(
+                List.of("before", "changed"),
+                producer.history().stream()
+                        .map(record -> new String(record.value(), UTF_8))
+                        .toList());
     }
 
     @Test
