@@ -77,9 +77,8 @@ final class WorkerTransactions {
         Map<Integer, TransactionDescription> taken = recovery.describe(first, tasks);
         if (first == 0) {
             timeoutMs = taken.get(0).transactionTimeoutMs();
-        } else if (isReplaced()) {
-            // The successor does not know the new ids, but it has all older ones.
-            throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
+        } else {
+            requireNotReplaced(); // a successor does not know the new ids, but it has all older ones
         }
         taken.forEach((number, transaction) -> owners.put(number, ProducerOwner.of(transaction)));
     }
@@ -137,9 +136,7 @@ final class WorkerTransactions {
      */
     RecordSender sender() {
         Owner.check();
-        if (isReplaced()) {
-            throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
-        }
+        requireNotReplaced();
         Producer<byte[], byte[]> producer = producers.open(0);
         owners.put(0, ProducerOwner.of(recovery.describe(0)));
         Runnable close = () -> producer.close(Duration.ZERO);
@@ -149,6 +146,12 @@ final class WorkerTransactions {
     /** As {@link TransactionalProducers#limitMs}. */
     int limitMs() {
         return producers.limitMs();
+    }
+
+    private void requireNotReplaced() {
+        if (isReplaced()) {
+            throw new ProducerFencedException("another process has the transactional ids " + settings.writer());
+        }
     }
 
     /** Whether another process has the ids now. */

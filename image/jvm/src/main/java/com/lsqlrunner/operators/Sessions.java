@@ -120,13 +120,12 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         if (!isFinal) {
             for (Session session : deleted) {
                 if (before.contains(session)) {
-                    results.add(
-                            RowFactory.create(id, session.start, session.end, session.end, null, false, false, null));
+                    results.add(result(id, session, null, false));
                 }
             }
             for (Session session : sessions) {
                 if (session.isChanged || repeatsOpening) {
-                    results.add(result(id, session, !session.isChanged));
+                    results.add(result(id, session, aggregates.results(session.buffer), !session.isChanged));
                 }
             }
         }
@@ -141,7 +140,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
             if (session.end + gapMs >= timers.getCurrentWatermarkInMs()) {
                 left.add(session);
             } else if (isFinal) {
-                results.add(result(id, session, false));
+                results.add(result(id, session, aggregates.results(session.buffer), false));
             }
         }
         keep(left, NO_TIMER);
@@ -154,16 +153,8 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         return row;
     }
 
-    private Row result(byte[] id, Session session, boolean isUnchanged) {
-        return RowFactory.create(
-                id,
-                session.start,
-                session.end,
-                session.end,
-                aggregates.results(session.buffer),
-                isUnchanged,
-                false,
-                null);
+    private static Row result(byte[] id, Session session, byte[] result, boolean isUnchanged) {
+        return RowFactory.create(id, session.start, session.end, session.end, result, isUnchanged, false, null);
     }
 
     /**

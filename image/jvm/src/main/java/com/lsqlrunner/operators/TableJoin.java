@@ -81,8 +81,8 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
 
     @Override
     public void init(OutputMode output, TimeMode time) {
-        lefts = getHandle().getMapState("lefts", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
         repeatsOpening = TaskBatch.repeatsOpening();
+        lefts = getHandle().getMapState("lefts", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
         rights = getHandle().getMapState("rights", Encoders.BINARY(), Encoders.BINARY(), TTLConfig.NONE());
     }
 

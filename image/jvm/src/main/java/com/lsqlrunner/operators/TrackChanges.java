@@ -82,8 +82,8 @@ public final class TrackChanges extends StatefulProcessor<byte[], Row, Row> {
                 newest.update(before);
             }
         }
-        boolean isChanged = !Arrays.equals(first, before) || (repeatsOpening && before != null);
-        if (isChanged && !hasEvery) {
+        boolean isRepeated = repeatsOpening && before != null;
+        if (!hasEvery && (isRepeated || !Arrays.equals(first, before))) {
             changes.add(Changes.of(id, last, first, before));
         }
         return CollectionConverters.asScala(changes.iterator());

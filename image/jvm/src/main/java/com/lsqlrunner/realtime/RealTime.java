@@ -167,9 +167,7 @@ public final class RealTime {
         if (!results.areAwaited()) {
             return false;
         }
-        if (query == null) {
-            query = query();
-        }
+        findQuery();
         return nextBatch() > 0
                 && results.areDue(lastWatermarkMs(), query.watermarkTracker().currentWatermark());
     }
@@ -181,9 +179,7 @@ public final class RealTime {
         if (isStopping || output == null || output.isRepeating() || blocking != null || isBacklog) {
             return false;
         }
-        if (query == null) {
-            query = query();
-        }
+        findQuery();
         planNext();
         blocking = next.blocking();
         boolean haveBegun = next.topics().keySet().stream()
@@ -280,7 +276,7 @@ public final class RealTime {
         OpenBatch batch = open;
         OpenPlan after = null;
         long checked = System.nanoTime();
-        long reported = 0;
+        long reported = checked;
         long first = 0;
         long last = 0;
         long read = 0;
@@ -329,10 +325,12 @@ public final class RealTime {
         return next.topics().keySet().stream().anyMatch(OpenStream::hasNewPartitions);
     }
 
-    private static MicroBatchExecution query() {
-        SparkSession session = SparkSession.active();
-        String id = session.sparkContext().getLocalProperty("sql.streaming.queryId");
-        return (MicroBatchExecution) ((StreamingQueryWrapper)
+    private void findQuery() {
+        if (query != null) {
+            return;
+        }
+        String id = SparkSession.active().sparkContext().getLocalProperty("sql.streaming.queryId");
+        query = (MicroBatchExecution) ((StreamingQueryWrapper)
                         SparkSession.getDefaultSession().get().streams().get(UUID.fromString(id)))
                 .streamingQuery();
     }
