@@ -5,6 +5,8 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing
+from functools import partial
+from typing import TypeVar
 
 import pytest
 
@@ -26,6 +28,8 @@ from tests.contract.brokers_contract import (
 )
 
 pytestmark = pytest.mark.timeout(120)
+
+T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +86,10 @@ class TestUnreachable(UnreachableBrokersContract):
     pass
 
 
-def until_reachable(ask: Callable[[], dict[str, int]], deadline_s: float = 30) -> dict[str, int]:
-    """The first result that is not an error of unreachable brokers."""
+def until_reachable(ask: Callable[[], T], deadline_s: float = 30) -> T:
+    """The first result that is not an error of unreachable brokers: on a busy machine, the first connection of a client
+    and the first group of a cluster can take longer than the short deadlines of these clients.
+    """
     deadline = time.monotonic() + deadline_s
     while True:
         try:
@@ -167,7 +173,7 @@ def test_a_paused_broker_is_unreachable_until_it_is_resumed(engine: SparkEngine)
         clients = of_all_kinds(stack, own, engine, 1.5)
         own.create_topic("only")
         for brokers in clients:
-            until_reachable(brokers.topics)  # on a busy machine, a client's first connection can take longer
+            until_reachable(brokers.topics)
         own.pause()
         begun = time.monotonic()
         asked = [threads.submit(brokers.ends, [Partition("only", 0)]) for brokers in clients]
@@ -186,7 +192,8 @@ def test_clients_survive_the_first_group_of_a_cluster_and_a_restart_of_the_broke
         own.create_topic("only")
         own.produce("only", [Record(b"k", b"v")])
         place = Partition("only", 0)
-        first = [threads.submit(each.group_positions, str(group), [place]) for group, each in enumerate(clients)]
+        positions = [partial(each.group_positions, str(group), [place]) for group, each in enumerate(clients)]
+        first = [threads.submit(until_reachable, ask) for ask in positions]
         assert [each.result(60) for each in first] == [{}] * len(clients)
         for group, brokers in enumerate(clients):
             brokers.commit(str(group), {place: 1})
@@ -199,19 +206,19 @@ def test_clients_survive_the_first_group_of_a_cluster_and_a_restart_of_the_broke
             assert [error.code for error in errors if isinstance(error, LsqlError)] == ["BROKER_UNREACHABLE"] * 3
 
         own.start()
-        for group, brokers in enumerate(clients):
-            assert brokers.group_positions(str(group), [place]) == {place: 1}
+        for ask_positions, brokers in zip(positions, clients, strict=True):
+            assert until_reachable(ask_positions) == {place: 1}
             assert brokers.ends([place]) == {place: 1}
 
 
 def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(engine: SparkEngine) -> None:
     place = Partition("seen", 0)
 
-    def commit_until_it_fails(brokers: Brokers) -> float:
+    def repeat_until_it_fails(commit: Callable[[], None]) -> float:
         while True:
             began = time.monotonic()
             try:
-                brokers.commit("group", {place: 0})
+                commit()
             except LsqlError as error:
                 if error.code != "BROKER_UNREACHABLE":
                     raise
@@ -220,24 +227,13 @@ def test_a_commit_that_is_on_its_way_when_the_broker_stops_fails_in_time(engine:
     with ExitStack() as stack, Broker() as own:
         clients = of_all_kinds(stack, own, engine, 2)
         own.create_topic("seen")
-        for brokers in clients:
-            brokers.commit("group", {place: 0})
+        commits = [partial(brokers.commit, "group", {place: 0}) for brokers in clients]
+        for commit in commits:
+            until_reachable(commit)
         with ThreadPoolExecutor(len(clients)) as pool:
-            failed = [pool.submit(commit_until_it_fails, brokers) for brokers in clients]
+            failed = [pool.submit(repeat_until_it_fails, commit) for commit in commits]
             own.stop()
             assert max(each.result(timeout=30) for each in failed) < 10
             own.start()
-        for brokers in clients:
-            wait_until_committed(brokers, place)
-
-
-def wait_until_committed(brokers: Brokers, place: Partition) -> None:
-    """Commit until the broker takes it, at most 30 s."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            brokers.commit("group", {place: 0})
-            return
-        except LsqlError:
-            if time.monotonic() > deadline:
-                raise
+        for commit in commits:
+            until_reachable(commit)
