@@ -19,7 +19,6 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
     ("condition", "kind"),
     [
         ("MALFORMED_RECORD_IN_PARSING", "malformed"),
-        ("MALFORMED_CHARACTER_CODING", "malformed"),
         ("CAST_INVALID_INPUT", "refused"),
         ("DIVIDE_BY_ZERO", "refused"),
         ("USER_RAISED_EXCEPTION", "refused"),

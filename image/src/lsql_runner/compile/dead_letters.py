@@ -34,7 +34,7 @@ from lsql_runner.compile.late_rows import LATE_FOR, LATE_RECORD
 from lsql_runner.compile.metric_names import ERRORS_METRIC, failure_count_name
 from lsql_runner.compile.packed import pack
 from lsql_runner.compile.relation import FailedRowHandler, LateRecord, Relation
-from lsql_runner.compile.schema import HEADERS, STRING
+from lsql_runner.compile.schema import BINARY, HEADERS, STRING
 from lsql_runner.events.batches import FailureAction
 from lsql_runner.formats.catalog import JSON_FORMAT
 from lsql_runner.kafka.ports import TopicLimits
@@ -198,7 +198,7 @@ def _dead_letter(policies: ErrorPolicies, origin: Origin, context: OutputContext
     }
     headers = F.array(
         *(
-            F.struct(F.lit(HEADER_PREFIX + name).alias("key"), F.encode(text, "UTF-8").alias("value"))
+            F.struct(F.lit(HEADER_PREFIX + name).alias("key"), text.cast(BINARY).alias("value"))
             for name, text in described.items()
         )
     )

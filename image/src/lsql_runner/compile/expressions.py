@@ -23,8 +23,8 @@ from lsql_runner.bind.expr import (
 )
 from lsql_runner.compile.identity import RECORD
 from lsql_runner.compile.lowering import to_column
+from lsql_runner.compile.schema import BINARY, spark_type
 from lsql_runner.compile.schema import STRING as STRING_TYPE
-from lsql_runner.compile.schema import spark_type
 from lsql_runner.jvm.call import call
 from lsql_runner.jvm.java_entries import NUMERIC_ARITHMETIC, READ_HEADER, READ_NUMERIC, SHOW_VALUE
 from lsql_runner.types import (
@@ -196,12 +196,12 @@ def convert(value: Column, source: DataType, target: DataType) -> Column:
         case (s, t) if s == TIMESTAMP and t == STRING:
             return F.date_format(value, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
         case (s, t) if s == BYTES and t == STRING:
-            # F.decode has the error of a malformed key or value in STRING.
+            # DECODE_TEXT has the error of a malformed key or value in STRING.
             text = value.cast(STRING_TYPE)
             refusal = F.raise_error(F.lit("the bytes are not text in UTF-8"))
             return F.when(text.isNull() | call("is_valid_utf8", text), text).otherwise(refusal)
         case (s, t) if s == STRING and t == BYTES:
-            return F.encode(value, "UTF-8")
+            return value.cast(BINARY)
         case (s, t) if s == STRING and t in _TIME_TEXT:
             pattern, name = _TIME_TEXT[t]
             shown = call(SHOW_VALUE, F.concat(F.lit("'"), value, F.lit("'")), F.lit("the text"))

@@ -152,7 +152,7 @@ def _sql_value(value: Column, kind: DataType) -> Column:
         return convert(value, kind, LSQL_STRING)
     if kind in _SAME_TYPE or isinstance(kind, Decimal):
         return value
-    return F.decode(encode(value, JSON_FORMAT, kind), "UTF-8")
+    return encode(value, JSON_FORMAT, kind).cast(STRING)
 
 
 def _text(value: Column, kind: DataType) -> Column:
@@ -160,4 +160,4 @@ def _text(value: Column, kind: DataType) -> Column:
     if kind == BYTES:
         return F.base64(value)
     form = STRING_FORMAT if isinstance(kind, Scalar | Decimal) and kind != JSON else JSON_FORMAT
-    return F.decode(encode(value, form, kind), "UTF-8")
+    return encode(value, form, kind).cast(STRING)

@@ -55,7 +55,7 @@ is restarted."""
 
 OF_A_RECORD: tuple[Kind, ...] = ("malformed", "refused")
 
-MALFORMED = (MALFORMED_RECORD, "MALFORMED_CHARACTER_CODING")
+MALFORMED = (MALFORMED_RECORD,)
 
 REFUSED = (
     "CAST_INVALID_INPUT",

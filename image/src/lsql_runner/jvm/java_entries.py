@@ -27,6 +27,7 @@ ENCODE_AVRO: Final = "lsql_encode_avro"
 DECODE_PROTOBUF: Final = "lsql_decode_protobuf"
 ENCODE_PROTOBUF: Final = "lsql_encode_protobuf"
 DECODE_CSV: Final = "lsql_decode_csv"
+DECODE_TEXT: Final = "lsql_decode_text"
 DECODE_XML: Final = "lsql_decode_xml"
 REQUIRE_LENGTH: Final = "lsql_require_length"
 READ_HEADER: Final = "lsql_read_header"
@@ -55,7 +56,7 @@ FUNCTIONS: Final = frozenset(
     {
         *(DECODE_JSON, ENCODE_JSON, EXTEND_JSON, DECODE_AVRO, ENCODE_AVRO, DECODE_PROTOBUF, ENCODE_PROTOBUF),
         CANONICAL_JSON,
-        *(DECODE_CSV, DECODE_XML, REQUIRE_LENGTH, READ_HEADER, PACK_ROW, UNPACK_ROW),
+        *(DECODE_CSV, DECODE_TEXT, DECODE_XML, REQUIRE_LENGTH, READ_HEADER, PACK_ROW, UNPACK_ROW),
         *(ATTEMPT, FIRST_OF_RECORD, ACCEPTED_TIME, LIMIT_RECORD_SIZE, KNOWN_NOT_NULL, SHOW_VALUE),
         *(KEEP_VALUES, KEEP_VALUES_WITH_RETRACTION, EXACT_SUM),
         *(UTF16_LENGTH, UTF16_INDEX_OF, UTF16_TAKE, UTF16_DROP),

@@ -11,7 +11,10 @@ from lsql_runner.compile.codecs.longs import with_longs
 from lsql_runner.compile.codecs.spec import Codec, SchemaOutput
 from lsql_runner.compile.codecs.wire import be_int, be_long, int_be, long_be
 from lsql_runner.compile.expressions import convert
+from lsql_runner.compile.schema import BINARY
 from lsql_runner.formats.catalog import Serde
+from lsql_runner.jvm.call import call
+from lsql_runner.jvm.java_entries import DECODE_TEXT
 from lsql_runner.types import BYTES, STRING, DataType, Struct
 
 
@@ -31,9 +34,9 @@ def _codec(decode: Callable[[Column], Column], encode: Callable[[Column, DataTyp
 
 CODECS = {
     "STRING": _codec(
-        lambda raw: F.decode(raw, "UTF-8"), lambda value, kind: F.encode(convert(value, kind, STRING), "UTF-8")
+        lambda raw: call(DECODE_TEXT, raw), lambda value, kind: convert(value, kind, STRING).cast(BINARY)
     ),
     "INT": _codec(be_int, lambda value, _: int_be(value)),
     "LONG": _codec(be_long, lambda value, kind: long_be(with_longs(value, kind))),
-    "BYTES": _codec(lambda raw: raw, lambda value, kind: value if kind == BYTES else F.encode(value, "UTF-8")),
+    "BYTES": _codec(lambda raw: raw, lambda value, kind: value if kind == BYTES else value.cast(BINARY)),
 }

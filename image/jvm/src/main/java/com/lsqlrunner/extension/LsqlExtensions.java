@@ -24,6 +24,7 @@ import com.lsqlrunner.policies.LimitRecordSize;
 import com.lsqlrunner.protobuf.DecodeProtobuf;
 import com.lsqlrunner.protobuf.EncodeProtobuf;
 import com.lsqlrunner.text.DecodeCsv;
+import com.lsqlrunner.text.DecodeText;
 import com.lsqlrunner.text.DecodeXml;
 import com.lsqlrunner.tick.AdvancedTime;
 import com.lsqlrunner.tick.LateWatermark;
@@ -77,6 +78,7 @@ public final class LsqlExtensions extends AbstractFunction1<SparkSessionExtensio
                 all -> new DecodeProtobuf(all.first(), all.type(1), all.string(2), all.string(3)));
         FUNCTIONS.put("lsql_encode_protobuf", all -> new EncodeProtobuf(all.first(), all.string(1), all.number(2)));
         FUNCTIONS.put("lsql_decode_csv", all -> new DecodeCsv(all.first(), all.type(1), all.string(2), all.string(3)));
+        FUNCTIONS.put("lsql_decode_text", all -> new DecodeText(all.first()));
         FUNCTIONS.put("lsql_decode_xml", all -> new DecodeXml(all.first(), all.type(1), all.string(2)));
         FUNCTIONS.put(
                 "lsql_require_length", all -> new RequireLength(all.first(), all.number(1), (Boolean) all.value(2)));
