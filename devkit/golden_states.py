@@ -126,10 +126,8 @@ STATES = (
         "stream-with-table",
         f"WITH w AS (SELECT TABLE * FROM u); {_INTO} t.a AS a, w.a AS b FROM t LEFT JOIN w ON t.g = w.g",
     ),
-    _joins(
-        "tables",
-        "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t INNER JOIN u",
-    ),
+    _joins("tables", "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t INNER JOIN u"),
+    _joins("tables-outer", "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t FULL JOIN u"),
     GoldenState(
         "tables-by-field",
         "WITH keyed AS (SELECT TABLE * FROM u); "

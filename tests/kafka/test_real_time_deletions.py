@@ -98,6 +98,14 @@ RETRACTIONS = {
         (("a", "x", 2, {"name": "X"}), ("b", "z", 2, None)),
         {"x": {"name": "X", "age": 1}},
     ),
+    "full-join-of-tables": Retraction(
+        "INSERT INTO {out} SELECT TABLE a.name AS name, b.age AS age FROM {a} AS a FULL JOIN {b} AS b",
+        (("a", "x", 0, {"name": "X"}), ("b", "y", 0, {"age": 1})),
+        (("b", "x", 1, {"age": 2}), ("a", "z", 1, {"name": "Z"}), ("a", "y", 1, {"name": "Y"})),
+        {"x": {"name": "X", "age": 2}, "y": {"name": "Y", "age": 1}, "z": {"name": "Z", "age": None}},
+        (("b", "x", 2, None), ("a", "z", 2, None), ("b", "y", 2, None)),
+        {"x": {"name": "X", "age": None}, "y": {"name": "Y", "age": None}},
+    ),
 }
 
 

@@ -28,7 +28,7 @@ COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
 COUNTED_PAIRS = """INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t INNER JOIN u ON t.g = u.g WITHIN 1m
 WINDOW BY TUMBLE 1m GROUP BY t.g"""
 STREAM_JOIN = "INSERT INTO o SELECT STREAM t.a AS a FROM t LEFT JOIN u ON t.g = u.g WITHIN 1m"
-TABLE_JOIN = "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t {} JOIN u"
+TABLE_JOIN = "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t JOIN u"
 OLD, NEW = "1/stateful-0/state/0/0/5.changelog", "2/stateful-0/state/0/0/5.changelog"
 
 
@@ -195,8 +195,9 @@ def test_a_query_that_has_planned_no_batch_has_no_state_to_divide(tmp_path: Path
         (STREAM_JOIN, "STREAM_JOIN"),
         (STREAM_JOIN.replace("LEFT", "INNER"), None),
         (COUNTED_PAIRS, "STREAM_JOIN"),
-        (TABLE_JOIN.format("LEFT"), "TABLE_JOIN"),
-        (TABLE_JOIN.format("INNER"), None),
+        (f"{TABLE_JOIN} ON t.g = u._key", "TABLE_JOIN"),
+        (TABLE_JOIN, None),
+        (TABLE_JOIN.replace("JOIN", "FULL JOIN"), None),
         (COUNT, None),
     ],
 )

@@ -312,12 +312,11 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
     )
     both = upserts.unionByName(upserts_of_right)
     pairs = join_tables(both, keeps_left, keeps_right)
-    ids = ("left_row_id", "right_row_id") if node.right.by_key else ("right_row_id", "left_row_id")
     schema = spark.StructType(
         [spark.StructField("left", spark.BinaryType()), spark.StructField("right", spark.BinaryType())]
     )
     changes = pairs.select(
-        F.coalesce(*ids).alias("id"),
+        F.col(_result_id(node)).alias("id"),
         "ts",
         F.lit(0).alias("partition"),
         F.lit(0).cast(LONG).alias("offset"),
@@ -334,6 +333,14 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
         Upsert(F.col("id"), present, unchanged=F.col("unchanged")),
     )
     return result.with_column("ts", F.greatest(result.decoded["ts"], F.col("ts")))
+
+
+def _result_id(node: Join) -> str:
+    """The column of the pairs of two tables that identifies a result: a row of a side has one, if the other side is
+    joined by its key."""
+    if node.left.by_key and node.right.by_key:
+        return "id"
+    return "left_row_id" if node.right.by_key else "right_row_id"
 
 
 def _pair(when: str) -> Column:

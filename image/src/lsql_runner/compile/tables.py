@@ -160,9 +160,9 @@ def join_streams(both: DataFrame, within_ms: int, delay_ms: int) -> DataFrame:
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
-    """The changes of joined pairs of two tables: `left_row_id`, `right_row_id` (null for the missing side of an outer
-    join), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it (`after_left`,
-    `after_right`).
+    """The changes of joined pairs of two tables: `id` (the join key), `left_row_id`, `right_row_id` (null if the pair
+    had and has no such row), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it
+    (`after_left`, `after_right`).
 
     Args:
         both: the upserts of both tables, with the columns `id` (the join key), `ts`, `partition`, `offset`, `is_left`,

@@ -49,6 +49,7 @@ LAYOUTS = {
     "having": 1,
     "lookup": 1,
     "table-join": 1,
+    "outer-table-join": 1,
     "inner-join": 1,
     "join": 2,
 }
@@ -265,10 +266,6 @@ def _window(window: WindowSpec | None) -> Value:
 
 def _join(node: Join) -> Value:
     columns = column_meanings(node)
-    if node.within_ms is None:
-        name = "table-join" if node.is_table else "lookup"
-    else:
-        name = "inner-join" if node.in_spans else "join"
     values = {
         "kind": node.kind,
         "within_ms": node.within_ms,
@@ -277,7 +274,15 @@ def _join(node: Join) -> Value:
         "left": _side(node.left, columns),
         "right": _side(node.right, columns),
     }
-    return _operator(name, values)
+    return _operator(_join_operator(node), values)
+
+
+def _join_operator(node: Join) -> str:
+    if node.within_ms is not None:
+        return "inner-join" if node.in_spans else "join"
+    if not node.is_table:
+        return "lookup"
+    return "table-join" if node.kind == "INNER" or node.needs_consolidation else "outer-table-join"
 
 
 def _side(side: JoinSide, columns: ColumnMeanings) -> Value:

@@ -241,8 +241,8 @@ class Join:
 
     @property
     def needs_consolidation(self) -> bool:
-        """For two tables: whether a batch can delete a key with one pair of rows and insert it with another pair."""
-        return self.is_table and not (self.left.by_key and self.right.by_key and self.kind == "INNER")
+        """For two tables: whether a row can have another join key after a change, which another task processes."""
+        return self.is_table and not (self.left.by_key and self.right.by_key)
 
     @property
     def columns(self) -> ColumnTypes:

@@ -290,8 +290,8 @@ def _waits_for_watermark(store: Stateful) -> bool:
 
 def _only_in_batches(store: Stateful) -> str | None:
     match store:
-        case Join(is_table=True, kind=kind) if store.needs_consolidation:
-            return "a join of tables by other values than the keys" if kind == "INNER" else "an outer join of tables"
+        case Join(is_table=True) if store.needs_consolidation:
+            return "a join of tables by other values than the keys"
         case Join(is_table=True):
             return None
         case Join(is_lookup=True):

@@ -9,7 +9,7 @@ from lsql_runner.plan.meaning import Value
 FIXED_OPERATORS = DetailTable(
     {
         "STREAM_JOIN": "the outer join of two streams, or one below windows or other joins",
-        "TABLE_JOIN": "the join of two tables by a field, or an outer join of tables",
+        "TABLE_JOIN": "the join of two tables by a field",
     }
 )
 """The values of the parameter `operator` of PARTITIONS_FIXED."""
@@ -19,15 +19,15 @@ def fixed_operator(query: QueryFingerprint) -> Detail | None:
     """The first operator whose state Spark 4.3 cannot repartition; None if it can repartition all.
 
     Of its own join of streams, Spark writes a state that the join cannot read. It does not find one store of a join of
-    tables by a field, and of an outer one, and stops.
+    tables by a field, and stops.
     """
     for node in described_nodes(query.state):
         if node.get("operator") == "join":
             return FIXED_OPERATORS("STREAM_JOIN")
-        if node.get("operator") == "table-join" and not _is_inner_by_key(node):
+        if node.get("operator") == "table-join" and not _is_by_keys(node):
             return FIXED_OPERATORS("TABLE_JOIN")
     return None
 
 
-def _is_inner_by_key(node: Value) -> bool:
-    return bool(node["kind"] == "INNER" and node["left"]["by_key"] and node["right"]["by_key"])
+def _is_by_keys(node: Value) -> bool:
+    return bool(node["left"]["by_key"] and node["right"]["by_key"])

@@ -33,9 +33,7 @@ def _codec(decode: Callable[[Column], Column], encode: Callable[[Column, DataTyp
 
 
 CODECS = {
-    "STRING": _codec(
-        lambda raw: call(DECODE_TEXT, raw), lambda value, kind: convert(value, kind, STRING).cast(BINARY)
-    ),
+    "STRING": _codec(lambda raw: call(DECODE_TEXT, raw), lambda value, kind: convert(value, kind, STRING).cast(BINARY)),
     "INT": _codec(be_int, lambda value, _: int_be(value)),
     "LONG": _codec(be_long, lambda value, kind: long_be(with_longs(value, kind))),
     "BYTES": _codec(lambda raw: raw, lambda value, kind: value if kind == BYTES else value.cast(BINARY)),

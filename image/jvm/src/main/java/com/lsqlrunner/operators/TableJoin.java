@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,10 +30,13 @@ import scala.jdk.javaapi.CollectionConverters;
  * Joins two tables. For each pair of rows that a batch changes, the output contains the pair before and after the
  * batch. The state contains the rows of both tables.
  *
+ * <p>An outer join has a pair without a partner for a row of a side that it keeps, while the other side has no rows.
+ * Such a row has one partner at most: it is in one pair before and after the batch, with another partner or with none.
+ *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
  * (BOOLEAN), {@code row_id} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
- * deletes the row). Output: {@code left_row_id}, {@code right_row_id} (BINARY, null for the missing side of an outer
- * join), {@code ts}, {@code before_left}, {@code before_right}, {@code after_left}, {@code after_right} (BINARY,
+ * deletes the row). Output: {@code id}, {@code left_row_id}, {@code right_row_id} (BINARY, null if the pair had and has
+ * no such row), {@code ts}, {@code before_left}, {@code before_right}, {@code after_left}, {@code after_right} (BINARY,
  * packed: the pair before and after; both null if there was, or is, no pair).
  */
 @PythonEntry
@@ -43,6 +47,7 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
     private static final int ROW = 6;
 
     private static final StructType PAIRS = new StructType()
+            .add("id", DataTypes.BinaryType)
             .add("left_row_id", DataTypes.BinaryType)
             .add("right_row_id", DataTypes.BinaryType)
             .add("ts", DataTypes.LongType)
@@ -92,19 +97,9 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         Side left = new Side(lefts, upserts, true);
         Side right = new Side(rights, upserts, false);
         List<Row> changed = new ArrayList<>();
-        // A row of one side forms a pair with each row of the other side, or a pair without a partner if the other side
-        // has no rows.
-        for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys() : left.updated()) {
-            for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys() : right.updated()) {
-                addPair(changed, left, leftKey, right, rightKey);
-            }
-            if (keepsLeft) {
-                addUnmatched(changed, leftKey, left, right, true);
-            }
-        }
-        if (keepsRight) {
-            for (ByteBuffer rightKey : left.isUpdated() ? right.rowKeys() : right.updated()) {
-                addUnmatched(changed, rightKey, right, left, false);
+        for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys(keepsRight) : left.updated()) {
+            for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys(keepsLeft) : right.updated()) {
+                addPair(changed, id, left, leftKey, right, rightKey);
             }
         }
         left.flush();
@@ -112,37 +107,36 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         return CollectionConverters.asScala(changed.iterator());
     }
 
-    private static void addUnmatched(List<Row> changed, ByteBuffer rowKey, Side side, Side otherSide, boolean isLeft) {
-        byte[] had = otherSide.wasEmpty() ? side.before(rowKey) : null;
-        byte[] has = otherSide.isEmpty() ? side.after(rowKey) : null;
-        if (!Arrays.equals(had, has)) {
-            byte[] rowId = rowKey.array();
-            long ts = Math.max(side.ts(rowKey), otherSide.ts());
-            changed.add(
-                    isLeft
-                            ? RowFactory.create(rowId, null, ts, had, null, has, null)
-                            : RowFactory.create(null, rowId, ts, null, had, null, has));
-        }
-    }
-
-    private void addPair(List<Row> changed, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
-        boolean had = left.before(leftKey) != null && right.before(rightKey) != null;
-        boolean has = left.after(leftKey) != null && right.after(rightKey) != null;
-        boolean isSame = !repeatsOpening && !left.isChanged(leftKey) && !right.isChanged(rightKey);
+    private void addPair(List<Row> changed, byte[] id, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
+        byte[] leftBefore = left.before(leftKey);
+        byte[] rightBefore = right.before(rightKey);
+        byte[] leftAfter = left.after(leftKey);
+        byte[] rightAfter = right.after(rightKey);
+        boolean had = isResult(leftBefore, right.wasEmpty(), rightBefore, left.wasEmpty());
+        boolean has = isResult(leftAfter, right.isEmpty(), rightAfter, left.isEmpty());
+        boolean isSame =
+                !repeatsOpening && Arrays.equals(leftBefore, leftAfter) && Arrays.equals(rightBefore, rightAfter);
         if (had == has && (!had || isSame)) {
             return;
         }
         changed.add(RowFactory.create(
-                leftKey.array(),
-                rightKey.array(),
+                id,
+                leftKey == null ? null : leftKey.array(),
+                rightKey == null ? null : rightKey.array(),
                 Math.max(left.ts(leftKey), right.ts(rightKey)),
-                had ? left.before(leftKey) : null,
-                had ? right.before(rightKey) : null,
-                has ? left.after(leftKey) : null,
-                has ? right.after(rightKey) : null));
+                had ? leftBefore : null,
+                had ? rightBefore : null,
+                has ? leftAfter : null,
+                has ? rightAfter : null));
     }
 
-    /** The rows of an id in one table, before and after a batch. */
+    private boolean isResult(byte[] left, boolean isRightEmpty, byte[] right, boolean isLeftEmpty) {
+        return left != null && right != null
+                || keepsLeft && left != null && isRightEmpty
+                || keepsRight && right != null && isLeftEmpty;
+    }
+
+    /** The rows of an id in one table, before and after a batch. A null key is that of no row. */
     private static final class Side {
         private final Map<ByteBuffer, Long> updated = new HashMap<>();
         private final Map<ByteBuffer, byte[]> before;
@@ -172,18 +166,14 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             return updated.containsKey(rowKey);
         }
 
-        /** The largest timestamp of a row in the batch; the smallest long for a row that is not in the batch. */
+        /**
+         * The largest timestamp of a row in the batch, of all rows for a null key; the smallest long if none is in the
+         * batch.
+         */
         long ts(ByteBuffer rowKey) {
-            return updated.getOrDefault(rowKey, Long.MIN_VALUE);
-        }
-
-        /** The largest timestamp of all rows in the batch. */
-        long ts() {
-            return updated.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE);
-        }
-
-        boolean isChanged(ByteBuffer rowKey) {
-            return !Arrays.equals(before(rowKey), after(rowKey));
+            return rowKey == null
+                    ? updated.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE)
+                    : updated.getOrDefault(rowKey, Long.MIN_VALUE);
         }
 
         byte[] before(ByteBuffer rowKey) {
@@ -202,11 +192,11 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             return after.isEmpty();
         }
 
-        /** The keys of all rows before and after the batch. */
-        Collection<ByteBuffer> rowKeys() {
+        /** The keys of all rows before and after the batch. If there are none, a null key if {@code orNull}. */
+        Collection<ByteBuffer> rowKeys(boolean orNull) {
             Set<ByteBuffer> all = new HashSet<>(before.keySet());
             all.addAll(after.byRowKey().keySet());
-            return all;
+            return all.isEmpty() && orNull ? Collections.singleton(null) : all;
         }
 
         void flush() {
