@@ -121,7 +121,11 @@ STATES = (
         "table-by-json", "INSERT INTO o SELECT TABLE g, SUM(a) AS s FROM j GROUP BY g", _BY_JSON, _MORE_BY_JSON
     ),
     _joins("streams", f"{_INTO} t.a AS a, u.a AS b FROM t INNER JOIN u ON t.g = u.g WITHIN 1m"),
-    _joins("streams-outer", f"{_INTO} t.a AS a, u.a AS b FROM t LEFT JOIN u ON t.g = u.g WITHIN 5s GRACE BY 2s"),
+    _joins("streams-outer", f"{_INTO} t.a AS a, u.a AS b FROM t FULL JOIN u ON t.g = u.g WITHIN 5s GRACE BY 2s"),
+    _joins(
+        "streams-in-windows",
+        f"SET grace='2s'; {_INTO} COUNT(*) AS n FROM t JOIN u ON t.g = u.g WITHIN 5s WINDOW BY TUMBLE 1m GROUP BY t.g",
+    ),
     _joins(
         "stream-with-table",
         f"WITH w AS (SELECT TABLE * FROM u); {_INTO} t.a AS a, w.a AS b FROM t LEFT JOIN w ON t.g = w.g",

@@ -171,7 +171,7 @@ def named(name: str, timestamp_ms: int | None = None) -> Record:
     return Record(b"a", json.dumps({"name": name}).encode(), timestamp_ms=timestamp_ms)
 
 
-def names_found(broker: Broker, target: str) -> list[tuple[int, Any]]:
+def names_found(broker: Broker, target: str) -> list[tuple[Any, Any]]:
     values = [json.loads(record.value or b"") for record in broker.consume_all(target)]
     return [(value["id"], value.get("name")) for value in values]
 
@@ -217,10 +217,10 @@ def test_a_record_that_was_joined_before_a_kill_is_joined_once(
     assert names_found(broker, target)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
 
 
-def paid(orders: str, payments: str, target: str, within: str = "1h") -> str:
+def paid(orders: str, payments: str, target: str, within: str = "1h", kind: str = "INNER") -> str:
     return (
         f"INSERT INTO {target} SELECT STREAM o.id AS id, p.id AS name "
-        f"FROM {orders} AS o JOIN {payments} AS p ON o._key = p._key WITHIN {within}"
+        f"FROM {orders} AS o {kind} JOIN {payments} AS p ON o._key = p._key WITHIN {within}"
     )
 
 
@@ -248,6 +248,48 @@ def test_pairs_of_records_are_joined_when_the_second_one_arrives_and_once_after_
     assert sorted(names_found(broker, target)) == [
         (order, payment) for order in range(3) for payment in (100, 101, 102)
     ]
+
+
+def test_records_without_a_match_are_written_once_when_no_later_one_can_match(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """Also those that an open batch has read which a killed process had open."""
+    orders, payments, target = topic(), topic(), topic()
+
+    def send(name: str, key: str, number: int, at_s: int) -> None:
+        value = json.dumps({"id": number}).encode()
+        broker.produce(name, [Record(key.encode(), value, timestamp_ms=BEGIN_MS + 1000 * at_s)])
+
+    def wait_for(expected: set[tuple[int | None, int | None]]) -> None:
+        wait_until(lambda: set(names_found(broker, target)) == expected, f"the results {expected}", 30)
+
+    send(orders, "a", 0, 0)
+    send(payments, "b", 100, 0)
+    sql = paid(orders, payments, target, "10s GRACE BY 0s", "FULL")
+    with Runner(broker.bootstrap, sql, f"rt-{orders}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        runner.read_to(2)
+        send(orders, "b", 1, 1)
+        send(orders, "c", 2, 2)
+        send(payments, "d", 103, 2)
+        wait_for({(1, 100)})
+        runner.kill()
+        send(payments, "c", 102, 3)
+        runner.start()
+        runner.read_to(6)
+        wait_for({(1, 100), (2, 102)})
+        runner.wait_for(lambda s: s["queries"][0]["mode"] == "real_time")
+        for name, number in ((orders, 4), (payments, 104)):
+            send(name, "e", number, 100)
+        alone = {(0, None), (None, 103)}
+        wait_for({(1, 100), (2, 102), (4, 104), *alone})
+        runner.kill()
+        for name, number in ((orders, 5), (payments, 105)):
+            send(name, "f", number, 200)
+        runner.start()
+        wait_for({(1, 100), (2, 102), (4, 104), *alone, (5, 105)})
+        runner.read_to(10)
+
+    assert len(names_found(broker, target)) == 6
 
 
 def test_pairs_are_joined_after_the_time_of_an_idle_side_has_advanced(

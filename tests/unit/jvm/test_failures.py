@@ -20,6 +20,7 @@ JOB = JavaError("", {}, "Job aborted due to stage failure: Task 0 in stage 1.0 f
     [
         ("MALFORMED_RECORD_IN_PARSING", "malformed"),
         ("CAST_INVALID_INPUT", "refused"),
+        ("MALFORMED_CHARACTER_CODING", "refused"),
         ("DIVIDE_BY_ZERO", "refused"),
         ("USER_RAISED_EXCEPTION", "refused"),
         ("LSQL_VALUE_DOES_NOT_FIT_SCHEMA", "refused"),

@@ -125,11 +125,11 @@ def _result(
 
 
 def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
-    """The joined rows of two streams. Outer joins, and joins below windows or other joins, have Spark's operator."""
+    """The joined rows of two streams. Joins below windows or other joins have Spark's operator."""
     assert node.within_ms is not None
     assert node.delay_ms is not None
     if node.in_spans:
-        return _inner_join_streams(node, left, right)
+        return _join_in_spans(node, left, right)
     frames = []
     for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):
         time = F.timestamp_millis(_watermark_time(side))
@@ -154,13 +154,14 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     return _unpack_result(node, joined, left, right, ("l_row", "r_row"), identity)
 
 
-def _inner_join_streams(node: Join, left: _Input, right: _Input) -> Relation:
+def _join_in_spans(node: Join, left: _Input, right: _Input) -> Relation:
     assert node.within_ms is not None
     assert node.delay_ms is not None
     frames = []
-    for side, input_name in zip((left, right), node.input_names, strict=True):
+    for side, name, keeps, input_name in zip((left, right), ("l", "r"), node.keeps, node.input_names, strict=True):
+        unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
         frame = side.relation.stateful_input(
-            side.join_key.alias("id"),
+            (F.coalesce(side.join_key, unmatchable) if keeps else side.join_key).alias("id"),
             *order_columns(side.relation),
             F.lit(side is left).alias("is_left"),
             side.row.alias("row"),
@@ -169,7 +170,7 @@ def _inner_join_streams(node: Join, left: _Input, right: _Input) -> Relation:
         ).where(F.col("id").isNotNull())
         times = Times(column=EVENT_TIME, input_name=input_name, clock=node.clock)
         frames.append(with_watermark(frame, times, node.delay_ms, side.side.input))
-    pairs = join_streams(frames[0].unionByName(frames[1]), node.within_ms, node.delay_ms)
+    pairs = join_streams(frames[0].unionByName(frames[1]), node.within_ms, node.delay_ms, *node.keeps)
     identity = RowIdentity((pack({"left": F.col("left"), "right": F.col("right")}),))
     return _unpack_result(node, pairs, left, right, ("left", "right"), identity)
 
@@ -179,10 +180,8 @@ def records_late_for_join(node: Join, left: Relation, right: Relation) -> tuple[
     assert node.within_ms is not None
     within = F.lit(node.within_ms)
     late = []
-    for side, unmatched in (
-        (_prepare(node, node.left, left), node.kind in ("LEFT", "FULL")),
-        (_prepare(node, node.right, right), node.kind in ("RIGHT", "FULL")),
-    ):
+    prepared = (_prepare(node, node.left, left), _prepare(node, node.right, right))
+    for side, unmatched in zip(prepared, node.keeps, strict=True):
         rows = side.relation.stateful_input(
             side.join_key.alias("id"), _watermark_time(side).alias("time"), source_record().alias(LATE_RECORD)
         ).where(F.col("time") <= late_watermark())
@@ -303,7 +302,7 @@ def _table_upserts(
 
 
 def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
-    keeps_left, keeps_right = node.kind in ("LEFT", "FULL"), node.kind in ("RIGHT", "FULL")
+    keeps_left, keeps_right = node.keeps
     upserts = _table_upserts(
         left, store_name=_store_name(node, left), flag="is_left", flag_value=True, keep_unmatched=keeps_left
     )

@@ -147,16 +147,19 @@ def lookup_join(both: DataFrame, is_outer: bool) -> DataFrame:
     return _operator(both, LOOKUP, is_outer)
 
 
-def join_streams(both: DataFrame, within_ms: int, delay_ms: int) -> DataFrame:
-    """The pairs of rows of two streams with equal ids, whose times differ by at most `within_ms`: `left`, `right`.
+def join_streams(both: DataFrame, within_ms: int, delay_ms: int, keeps_left: bool, keeps_right: bool) -> DataFrame:
+    """The pairs of rows of two streams with equal ids, whose times differ by at most `within_ms`: `left`, `right`; null
+    for the missing row of a side.
 
     Args:
         both: the rows, with the columns `id` (the join key), `ts`, `partition`, `offset`, `is_left`, `row` (packed),
             and a column with a watermark, 1 ms later than `ts`.
         within_ms: in milliseconds.
         delay_ms: how far the watermark is behind the newest time, in milliseconds.
+        keeps_left: whether rows of the left stream without a match are returned, when no later row can match them.
+        keeps_right: the same for the right stream.
     """
-    return _operator(both, STREAM_JOIN, within_ms, delay_ms)
+    return _operator(both, STREAM_JOIN, within_ms, delay_ms, keeps_left, keeps_right)
 
 
 def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:

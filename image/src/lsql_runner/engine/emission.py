@@ -10,12 +10,12 @@ _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 
 def output_mode(query: Query) -> str:
-    """Spark's output mode for a query. Spark supports outer joins of streams in append mode only.
+    """Spark's output mode for a query. Spark supports its own outer joins of streams in append mode only.
 
     In append mode Spark's aggregates emit final results. So binding refuses a query with such a join and an aggregate
     that emits with each change.
     """
-    return "append" if query.waits_for_watermark else "update"
+    return "append" if query.waits_for_watermark and not query.waits_in_spans else "update"
 
 
 def tune_emission(session: SparkSession, query: Query) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lsql_runner.bind.bound import WindowSpec
 from lsql_runner.compile.nodes import Reader
 from lsql_runner.engine.port import SourceOptions, qualified_name
 from lsql_runner.events.batches import Partition
@@ -34,6 +33,11 @@ _OPEN_MS = 30_000
 """How long a query in real time processes records before it saves its state. After a kill, it reads them again."""
 
 
+_UNMATCHED_MS = 10_000
+"""How much event time passes until a query in real time writes records that no later one can match: each time costs two
+batches."""
+
+
 def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, name: str | None = None) -> Reader:
     """A reader of topics as streams, for one query, or for a query like it with another name."""
     name = name or query.name
@@ -46,7 +50,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             **({"open.ms": str(_OPEN_MS)} if query.real_time else {}),
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
-            **_final(query.final_window),
+            **_final(query),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
@@ -56,8 +60,12 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
     return read
 
 
-def _final(window: WindowSpec | None) -> dict[str, str]:
-    """When windows end: at the offset, and at times that differ from it by a multiple of `every`."""
+def _final(query: Query) -> dict[str, str]:
+    """When results that wait for the watermark are due: at the offset, and at times that differ from it by a multiple
+    of `every`."""
+    if query.waits_in_spans:
+        return {"final.every.ms": str(_UNMATCHED_MS)}
+    window = query.final_window
     if window is None:
         return {}
     return {"final.every.ms": str(window.advance_ms), "final.offset.ms": str(window.size_ms)}

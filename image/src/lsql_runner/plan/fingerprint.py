@@ -51,6 +51,7 @@ LAYOUTS = {
     "table-join": 1,
     "outer-table-join": 1,
     "inner-join": 1,
+    "outer-join": 1,
     "join": 2,
 }
 """The version of the state layout of each operator. Increment it if the engine changes a layout, and add golden states:
@@ -279,7 +280,7 @@ def _join(node: Join) -> Value:
 
 def _join_operator(node: Join) -> str:
     if node.within_ms is not None:
-        return "inner-join" if node.in_spans else "join"
+        return "join" if not node.in_spans else "inner-join" if node.kind == "INNER" else "outer-join"
     if not node.is_table:
         return "lookup"
     return "table-join" if node.kind == "INNER" or node.needs_consolidation else "outer-table-join"

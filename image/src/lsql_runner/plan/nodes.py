@@ -203,7 +203,7 @@ class Join:
     clock: str | None = None
     """For two streams: the name of the clock that advances the time of a side without records."""
     in_spans: bool = False
-    """For an inner join of two streams: it keeps its rows in spans of time. Its result has no watermark of its own."""
+    """For two streams: it keeps their rows in spans of time. Its result has no watermark of its own."""
 
     def __post_init__(self) -> None:
         for side in (self.left, self.right):
@@ -233,6 +233,11 @@ class Join:
         """Whether a stream is joined with a table by the table's key: a record matches one row at most."""
         table = self.left if self.left.is_table else self.right
         return self.left.is_table != self.right.is_table and table.by_key
+
+    @property
+    def keeps(self) -> tuple[bool, bool]:
+        """Whether rows of the left and of the right side without a match are in the result."""
+        return self.kind in ("LEFT", "FULL"), self.kind in ("RIGHT", "FULL")
 
     @property
     def emits_unmatched(self) -> bool:

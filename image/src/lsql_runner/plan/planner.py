@@ -98,14 +98,14 @@ class _StoreNamer:
 
 
 def _with_spans(node: Project) -> Project:
-    """The input of a target, whose inner join of streams keeps its rows in spans of time. Joins and windows above it
-    may have an earlier event time than its result (EVENTTIME BY), which only Spark's join waits for.
+    """The input of a target, whose join of streams keeps its rows in spans of time. Joins and windows above it may have
+    an earlier event time than its result (EVENTTIME BY), which only Spark's join waits for.
     """
     timed = [each.store for each in timed_nodes(node)]
 
     def change(each: PlanNode) -> PlanNode:
         match each:
-            case Join(kind="INNER", store=store) if timed == [store]:
+            case Join(store=store) if timed == [store]:
                 return replace(each, in_spans=True)
         return each
 

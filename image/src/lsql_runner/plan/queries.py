@@ -204,8 +204,13 @@ class Query:
         return self._late_records()
 
     @property
+    def waits_in_spans(self) -> bool:
+        """Whether records without a match wait in the spans of a join of streams."""
+        return any(isinstance(store, Join) and store.in_spans and store.emits_unmatched for store in self.stores)
+
+    @property
     def has_one_result(self) -> bool:
-        """Whether a record, or a pair of records, has one result, for ever: a lookup, or an inner join of streams."""
+        """Whether a record, or a pair of records, has one result, for ever: a lookup, or a join of streams."""
         match self.stores:
             case (Join(in_spans=True),):
                 return True
@@ -298,8 +303,6 @@ def _only_in_batches(store: Stateful) -> str | None:
             return "LATERAL of joined rows, or a topic joined with itself"
         case Join(within_ms=None):
             return "a join by another value than the key of the table"
-        case Join():
-            return "an outer join of streams"
     return None
 
 

@@ -8,7 +8,7 @@ from lsql_runner.plan.meaning import Value
 
 FIXED_OPERATORS = DetailTable(
     {
-        "STREAM_JOIN": "the outer join of two streams, or one below windows or other joins",
+        "STREAM_JOIN": "the join of two streams below windows or other joins",
         "TABLE_JOIN": "the join of two tables by a field",
     }
 )

@@ -2,10 +2,13 @@ package com.lsqlrunner.operators;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.apache.spark.sql.streaming.MapState;
 
 /**
@@ -24,43 +27,70 @@ final class JoinSpans {
     private final long spanMs;
     private final long pageMs;
     private final MapState<byte[], byte[]> state;
-    private final LongConsumer pageAdded;
     private final Map<Long, Page> pages = new HashMap<>();
     private final Map<ByteBuffer, Chunk> chunks = new HashMap<>();
+    private final List<Long> newPages = new ArrayList<>();
 
-    /**
-     * @param pageMs a multiple of {@code spanMs}, at most {@link #MOST_SPANS_OF_PAGE} times
-     * @param pageAdded called with the start of a page when it gets its first row
-     */
-    JoinSpans(long spanMs, long pageMs, MapState<byte[], byte[]> state, LongConsumer pageAdded) {
+    /** @param pageMs a multiple of {@code spanMs}, at most {@link #MOST_SPANS_OF_PAGE} times */
+    JoinSpans(long spanMs, long pageMs, MapState<byte[], byte[]> state) {
         this.spanMs = spanMs;
         this.pageMs = pageMs;
         this.state = state;
-        this.pageAdded = pageAdded;
     }
 
-    /** The rows of a side with times in a range, both ends included. */
-    List<byte[]> between(boolean ofLeft, long fromMs, long toMs) {
+    /**
+     * The rows of a side with times in a range, both ends included.
+     *
+     * @param marks whether they have a match from now on
+     */
+    List<byte[]> match(boolean ofLeft, long fromMs, long toMs, boolean marks) {
         List<byte[]> found = new ArrayList<>();
+        forChunks(ofLeft, fromMs, toMs, chunk -> chunk.match(found, fromMs, toMs, marks));
+        return found;
+    }
+
+    /** The rows of a side with a time that have no match. */
+    List<byte[]> unmatched(boolean ofLeft, long ts) {
+        List<byte[]> found = new ArrayList<>();
+        forChunks(ofLeft, ts, ts, chunk -> chunk.addUnmatched(found, ts));
+        return found;
+    }
+
+    private void forChunks(boolean ofLeft, long fromMs, long toMs, Consumer<Chunk> consumer) {
         for (long span = startOf(fromMs, spanMs); span <= toMs; span += spanMs) {
             if (page(span).has(ofLeft, indexOf(span))) {
                 int count = chunks(ofLeft, span);
                 for (int number = 0; number < count; number++) {
-                    chunk(ofLeft, span, number).addTo(found, fromMs, toMs);
+                    consumer.accept(chunk(ofLeft, span, number));
                 }
             }
         }
-        return found;
     }
 
-    void add(boolean toLeft, long ts, byte[] row) {
+    /** The starts of the pages that have their first rows since this object was made. */
+    List<Long> newPages() {
+        return newPages;
+    }
+
+    /** The times of the rows of a side that were added since this object was made, and have no match. */
+    Set<Long> newUnmatched(boolean ofLeft) {
+        Set<Long> times = new HashSet<>();
+        chunks.forEach((key, chunk) -> {
+            if (key.get(0) == side(ofLeft)) {
+                chunk.addNewUnmatched(times);
+            }
+        });
+        return times;
+    }
+
+    void add(boolean toLeft, long ts, byte[] row, boolean isMatched) {
         long span = startOf(ts, spanMs);
         Page page = page(span);
         int count = page.has(toLeft, indexOf(span)) ? chunks(toLeft, span) : 0;
         Chunk last = count == 0 ? null : chunk(toLeft, span, count - 1);
         if (last == null || last.size >= CHUNK) {
             if (page.isEmpty()) {
-                pageAdded.accept(startOf(span, pageMs));
+                newPages.add(startOf(span, pageMs));
             }
             page.add(toLeft, indexOf(span), count > 0);
             last = new Chunk();
@@ -71,7 +101,7 @@ final class JoinSpans {
                 first.isChanged = true;
             }
         }
-        last.add(ts, row);
+        last.add(ts, row, isMatched);
         last.isChanged = true;
     }
 
@@ -177,12 +207,14 @@ final class JoinSpans {
         }
     }
 
-    /** Rows with their times. */
+    /** Rows with their times, and whether they have a match: the sign of their length in the state. */
     private static final class Chunk {
         private static final int HEADER = Long.BYTES + Integer.BYTES;
 
         private final List<Long> times = new ArrayList<>();
         private final List<byte[]> rows = new ArrayList<>();
+        private final BitSet matched = new BitSet();
+        private int rowsOfState;
         private int size = Integer.BYTES;
 
         /** Of the first chunk of a span with several. */
@@ -196,24 +228,47 @@ final class JoinSpans {
             chunk.chunksOfSpan = in.getInt();
             while (in.hasRemaining()) {
                 long ts = in.getLong();
-                byte[] row = new byte[in.getInt()];
+                int length = in.getInt();
+                byte[] row = new byte[Math.abs(length)];
                 in.get(row);
-                chunk.add(ts, row);
+                chunk.add(ts, row, length < 0);
             }
+            chunk.rowsOfState = chunk.rows.size();
             return chunk;
         }
 
-        void add(long ts, byte[] row) {
+        void add(long ts, byte[] row, boolean isMatched) {
+            matched.set(rows.size(), isMatched);
             times.add(ts);
             rows.add(row);
             size += HEADER + row.length;
         }
 
-        void addTo(List<byte[]> found, long fromMs, long toMs) {
+        void match(List<byte[]> found, long fromMs, long toMs, boolean marks) {
             for (int index = 0; index < rows.size(); index++) {
                 long ts = times.get(index);
                 if (fromMs <= ts && ts <= toMs) {
                     found.add(rows.get(index));
+                    if (marks && !matched.get(index)) {
+                        matched.set(index);
+                        isChanged = true;
+                    }
+                }
+            }
+        }
+
+        void addUnmatched(List<byte[]> found, long ts) {
+            for (int index = 0; index < rows.size(); index++) {
+                if (times.get(index) == ts && !matched.get(index)) {
+                    found.add(rows.get(index));
+                }
+            }
+        }
+
+        void addNewUnmatched(Set<Long> found) {
+            for (int index = rowsOfState; index < rows.size(); index++) {
+                if (!matched.get(index)) {
+                    found.add(times.get(index));
                 }
             }
         }
@@ -221,7 +276,10 @@ final class JoinSpans {
         byte[] toBytes() {
             ByteBuffer out = ByteBuffer.allocate(size).putInt(chunksOfSpan);
             for (int index = 0; index < rows.size(); index++) {
-                out.putLong(times.get(index)).putInt(rows.get(index).length).put(rows.get(index));
+                int length = rows.get(index).length;
+                out.putLong(times.get(index))
+                        .putInt(matched.get(index) ? -length : length)
+                        .put(rows.get(index));
             }
             return out.array();
         }

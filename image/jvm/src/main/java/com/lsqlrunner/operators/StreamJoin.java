@@ -21,12 +21,14 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The inner join of two streams: each row with the rows of the other side that have its id, and a time within a
- * distance. The state contains the rows that later ones may match, in the {@link JoinSpans} of their id.
+ * The join of two streams: each row with the rows of the other side that have its id, and a time within a distance. A
+ * row of a side that an outer join keeps is alone in the result if it has none, when no later row can match it. The
+ * state contains the rows that later ones may match, in the {@link JoinSpans} of their id.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG, milliseconds), {@code partition}, {@code offset},
  * {@code is_left} (BOOLEAN), {@code row} (BINARY, packed), and a column with a watermark, 1 ms later than {@code ts}.
- * Rows up to the watermark are left out. Output: {@code left}, {@code right} (BINARY, packed).
+ * Rows up to the watermark are left out. Output: {@code left}, {@code right} (BINARY, packed; one is null for a row
+ * alone).
  */
 @PythonEntry
 public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
@@ -43,11 +45,15 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     private final long withinMs;
     private final long spanMs;
     private final long pageMs;
+    private final boolean keepsLeft;
+    private final boolean keepsRight;
     private transient MapState<byte[], byte[]> rows;
 
     /** The lengths are part of the layout of the state, whose version is in {@code plan/fingerprint.py}. */
-    private StreamJoin(long withinMs, long delayMs) {
+    private StreamJoin(long withinMs, long delayMs, boolean keepsLeft, boolean keepsRight) {
         this.withinMs = withinMs;
+        this.keepsLeft = keepsLeft;
+        this.keepsRight = keepsRight;
         this.spanMs = Math.min(4 * withinMs, (withinMs + delayMs) / 2) + 1;
         long spans = (withinMs + delayMs) / spanMs / PAGES;
         this.pageMs = spanMs * Math.max(1, Math.min(JoinSpans.MOST_SPANS_OF_PAGE, spans));
@@ -59,12 +65,15 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
      * @param both the input
      * @param withinMs the largest distance of the times of a pair
      * @param delayMs how far the watermark is behind the newest time
+     * @param keepsLeft whether rows of the left side without a match are in the result
+     * @param keepsRight the same for the right side
      */
-    public static Dataset<Row> of(Dataset<Row> both, long withinMs, long delayMs) {
+    public static Dataset<Row> of(
+            Dataset<Row> both, long withinMs, long delayMs, boolean keepsLeft, boolean keepsRight) {
         return both.groupBy("id")
                 .as(Encoders.BINARY(), Encoders.row(both.schema()))
                 .transformWithState(
-                        new StreamJoin(withinMs, delayMs),
+                        new StreamJoin(withinMs, delayMs, keepsLeft, keepsRight),
                         TimeMode.EventTime(),
                         OutputMode.Update(),
                         Encoders.row(PAIRS));
@@ -88,16 +97,40 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
         return CollectionConverters.asScala(new Pairs(arrived.iterator()));
     }
 
-    /** Removes the rows that no later row can match. */
+    /** Returns and removes the rows that no later row can match. A timer may be that of rows, of a page, or of both. */
     @Override
     public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
-        spans().remove(expired.getExpiryTimeInMs() - withinMs - pageMs);
-        return CollectionConverters.asScala(Collections.<Row>emptyIterator());
+        JoinSpans spans = spans();
+        List<Row> alone = new ArrayList<>();
+        long ts = expired.getExpiryTimeInMs() - withinMs - 1;
+        if (keepsLeft) {
+            spans.unmatched(true, ts).forEach(row -> alone.add(RowFactory.create(row, null)));
+        }
+        if (keepsRight) {
+            spans.unmatched(false, ts).forEach(row -> alone.add(RowFactory.create(null, row)));
+        }
+        long page = ts + 1 - pageMs;
+        if (Math.floorMod(page, pageMs) == 0) {
+            spans.remove(page);
+        }
+        return CollectionConverters.asScala(alone.iterator());
     }
 
-    /** The rows of the present id. A page has a timer for the time when no later row matches one of its rows. */
+    /** The rows of the present id. */
     private JoinSpans spans() {
-        return new JoinSpans(spanMs, pageMs, rows, page -> getHandle().registerTimer(page + pageMs + withinMs));
+        return new JoinSpans(spanMs, pageMs, rows);
+    }
+
+    /** Writes what has changed. Pages and rows without a match have timers: after that, no later row matches them. */
+    private void flush(JoinSpans spans) {
+        spans.flush();
+        spans.newPages().forEach(page -> getHandle().registerTimer(page + pageMs + withinMs));
+        if (keepsLeft) {
+            spans.newUnmatched(true).forEach(ts -> getHandle().registerTimer(ts + withinMs + 1));
+        }
+        if (keepsRight) {
+            spans.newUnmatched(false).forEach(ts -> getHandle().registerTimer(ts + withinMs + 1));
+        }
     }
 
     /** The pairs of rows of an id, which are made as they are read: there may be many more of them than rows. */
@@ -117,10 +150,12 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
                 row = arrived.next();
                 long ts = row.getLong(ArrivalOrder.TS);
                 boolean isLeft = row.getBoolean(IS_LEFT);
-                matches = spans.between(!isLeft, ts - withinMs, ts + withinMs).iterator();
-                spans.add(isLeft, ts, row.getAs(ROW));
+                boolean marks = isLeft ? keepsRight : keepsLeft;
+                matches = spans.match(!isLeft, ts - withinMs, ts + withinMs, marks)
+                        .iterator();
+                spans.add(isLeft, ts, row.getAs(ROW), matches.hasNext());
                 if (!arrived.hasNext()) {
-                    spans.flush();
+                    flush(spans);
                 }
             }
             return matches.hasNext();

@@ -1,13 +1,14 @@
 package com.lsqlrunner.realtime;
 
 /**
- * When windows end that have one result, which a batch writes when the watermark has passed the end.
+ * When results are due that a batch writes when the watermark has passed their time: at the ends of windows, or at the
+ * times up to which a record waits for a match.
  *
- * @param everyMs the time between two ends; 0 if results do not wait for an end
- * @param offsetMs of an end
+ * @param everyMs the time between two of them; 0 if no results wait
+ * @param offsetMs of one of them
  */
 public record FinalResults(long everyMs, long offsetMs) {
-    /** Whether a window ends between two watermarks, in milliseconds since 1970 UTC. */
+    /** Whether results are due between two watermarks, in milliseconds since 1970 UTC. */
     boolean areDue(long afterMs, long untilMs) {
         return Math.floorDiv(untilMs - offsetMs, everyMs) > Math.floorDiv(afterMs - offsetMs, everyMs);
     }

@@ -35,7 +35,7 @@ public final class RealTime {
     /** The longest time between two checks of the backlog. */
     private static final Duration LAG = Duration.ofSeconds(1);
 
-    /** The longest time between two checks whether a window has ended. */
+    /** The longest time between two checks whether results are due. */
     private static final Duration RESULTS = Duration.ofMillis(200);
 
     /** A batch is closed when there was no record for this time: then its end delays none. */
@@ -100,7 +100,7 @@ public final class RealTime {
      * @param openFor how long a batch is open after its first record
      * @param isOrdered whether the topics are joined: a batch processes their records in the order of their timestamps,
      *     an open one in that of their arrival
-     * @param results that wait for the ends of windows
+     * @param results that wait for the watermark
      */
     public static RealTime open(String query, Duration openFor, boolean isOrdered, FinalResults results) {
         return QUERIES.computeIfAbsent(query, name -> new RealTime(openFor, isOrdered, results));
@@ -162,7 +162,7 @@ public final class RealTime {
         output = target;
     }
 
-    /** Whether the last batch has advanced the watermark past the end of a window: the next one writes its results. */
+    /** Whether the last batch has advanced the watermark so that results are due: the next one writes them. */
     public boolean hasResults() {
         if (!results.areAwaited()) {
             return false;
