@@ -449,15 +449,18 @@ TABLE_TABLE = Program(
 )
 
 _WITHIN_MS = 2_000
+_ALONE_AFTER_MS = 2 * _WITHIN_MS + 60_000 + 10_000
+"""When an order without a payment is written, by event time: in real time up to ten seconds after it can have none."""
 _PAYMENTS_AFTER = (3, 8, 70)
 """How many numbers after an order its payments come; the last one is too late."""
+_UNPAID_EVERY = 11
 
 
 def _orders_and_payments(number: int) -> Sent:
     order: Sent = [("orders", _record(_key(number), {"id": number}, number))]
     for nth, after in enumerate(_PAYMENTS_AFTER):
         paid = number - after
-        if paid >= 0 and paid % 3 != nth:
+        if paid >= 0 and paid % 3 != nth and paid % _UNPAID_EVERY:
             order.append(("payments", _record(_key(paid), {"id": paid, "nth": nth}, number)))
     return order
 
@@ -466,15 +469,26 @@ def _paid(sources: Sources) -> Mapping[str, Group]:
     payments: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for _, value, record in _values(sources["payments"]):
         payments[value["id"]].append((record.timestamp_ms or 0, value["nth"]))
-    return _each(
+    orders = list(_values(sources["orders"]))
+    groups = _each(
         (
             (str(value["id"]), result({"id": value["id"], "nth": nth}))
-            for _, value, record in _values(sources["orders"])
+            for _, value, record in orders
             for at_ms, nth in payments[value["id"]]
             if abs(at_ms - (record.timestamp_ms or 0)) <= _WITHIN_MS
         ),
         is_ordered=False,
     )
+    newest_ms = min(
+        max((record.timestamp_ms or 0 for record in sources[name]), default=0) for name in ("orders", "payments")
+    )
+    for _, value, record in orders:
+        if str(value["id"]) not in groups:
+            is_due = (record.timestamp_ms or 0) + _ALONE_AFTER_MS <= newest_ms
+            groups[str(value["id"])] = Group(
+                positions={result({"id": value["id"], "nth": None}): (0,)}, required=frozenset({(0,)} if is_due else ())
+            )
+    return groups
 
 
 STREAM_STREAM = Program(
@@ -485,7 +499,7 @@ STREAM_STREAM = Program(
     },
     statements=(
         "INSERT INTO {out} SELECT STREAM o.id AS id, p.nth AS nth"
-        " FROM {orders} AS o JOIN {payments} AS p ON o.id = p.id WITHIN 2s GRACE BY 1m"
+        " FROM {orders} AS o LEFT JOIN {payments} AS p ON o.id = p.id WITHIN 2s GRACE BY 1m"
     ),
     records=_orders_and_payments,
 )

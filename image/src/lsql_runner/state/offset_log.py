@@ -1,8 +1,8 @@
 """The files of a checkpoint that the runner reads and writes itself: its identity and its logs.
 
     metadata          the identity, which exists from the beginning of a checkpoint
-    target-offsets, written-inserts
-                      of exactly-once output; the JVM writes them (delivery.TargetOffsets, InsertHistory)
+    target-offsets, written-inserts, open-batch
+                      of exactly-once output; the JVM writes them (delivery.TargetOffsets, InsertHistory, Openings)
     run               the identity while the checkpoint begins again
     offsets/<batch>   the offset log, written before a batch runs
     commits/<batch>   the commit log, written after it

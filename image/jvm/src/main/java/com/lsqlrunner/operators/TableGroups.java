@@ -89,11 +89,11 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
         } else if (before != null) {
             group.clear();
         }
-        boolean isUnchanged = repeatsOpening
-                && before != null
-                && Arrays.equals(aggregates.results(aggregates.buffer(before)), result);
-        return CollectionConverters.asScala(
-                List.of(RowFactory.create(id, result, isUnchanged)).iterator());
+        boolean isAsBefore = before == null
+                ? rowCount(result) == 0
+                : Arrays.equals(aggregates.results(aggregates.buffer(before)), result);
+        return CollectionConverters.asScala(List.of(RowFactory.create(id, result, repeatsOpening && isAsBefore))
+                .iterator());
     }
 
     private long rowCount(byte[] result) {
