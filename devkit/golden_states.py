@@ -131,6 +131,7 @@ STATES = (
         f"WITH w AS (SELECT TABLE * FROM u); {_INTO} t.a AS a, w.a AS b FROM t LEFT JOIN w ON t.g = w.g",
     ),
     _joins("tables", "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t INNER JOIN u"),
+    _joins("tables-grouped", "INSERT INTO o SELECT TABLE SUM(t.a) AS s FROM t INNER JOIN u GROUP BY u.g"),
     _joins("tables-outer", "INSERT INTO o SELECT TABLE t.a AS a, u.a AS b FROM t FULL JOIN u"),
     GoldenState(
         "tables-by-field",

@@ -6,6 +6,8 @@ tests/cluster use the settings of production.
 
 import http.client
 import json
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -139,6 +141,12 @@ class Runner(Process):
     def traces(self) -> list[str]:
         """The first line of each Python stack trace in the output."""
         return [line for line in self.output().splitlines() if "Traceback" in line]
+
+    def crash(self) -> None:
+        """Kill the program and its JVM, as the end of a pod does. After `kill`, the JVM may process records for some
+        time, until it notices."""
+        os.kill(self.jvm_pid(), signal.SIGKILL)
+        self.kill()
 
     def jvm_pid(self) -> int:
         """The process id of the JVM, of which there is one."""

@@ -4,8 +4,6 @@ Only a broker has a topic that waits for records, and transactions. The parts ar
 """
 
 import json
-import os
-import signal
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -118,8 +116,7 @@ def test_results_of_a_killed_batch_are_written_once(
         for _ in range(times):
             broker.produce(source, records(users[10:40]))
             runner.wait_for(lambda s: s["recordsIn"] >= 20)
-            os.kill(runner.jvm_pid(), signal.SIGKILL)
-            runner.kill()
+            runner.crash()
             broker.produce(source, records(users[40:70]))
             runner.start()
             runner.reach("running")
@@ -149,7 +146,7 @@ def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_ba
             broker.produce(source, records(users[middle:end]))
             await_counts(broker, target, users[:end])
             if mode == "auto":
-                runner.kill()
+                runner.crash()
 
     found = results(broker, target)
     assert all(counts == sorted(set(counts)) for counts in found.values()), found
@@ -207,7 +204,7 @@ def test_a_record_that_was_joined_before_a_kill_is_joined_once(
         runner.read_to(2)
         broker.produce(clicks, [click(number) for number in range(1, 4)])
         wait_until(lambda: len(names_found(broker, target)) == 4, "the results", 30)
-        runner.kill()
+        runner.crash()
         broker.produce(users, [named("second", timestamp_ms=1)])
         broker.produce(clicks, [click(4)])
         runner.start()
@@ -236,7 +233,7 @@ def test_pairs_of_records_are_joined_when_the_second_one_arrives_and_once_after_
         broker.produce(payments, [click(101)])
         broker.produce(orders, [click(1)])
         wait_until(lambda: len(names_found(broker, target)) == 4, "the pairs of two and two records", 30)
-        runner.kill()
+        runner.crash()
         broker.produce(orders, [click(2)])
         runner.start()
         runner.read_to(5)
@@ -272,7 +269,7 @@ def test_records_without_a_match_are_written_once_when_no_later_one_can_match(
         send(orders, "c", 2, 2)
         send(payments, "d", 103, 2)
         wait_for({(1, 100)})
-        runner.kill()
+        runner.crash()
         send(payments, "c", 102, 3)
         runner.start()
         runner.read_to(6)
@@ -282,12 +279,12 @@ def test_records_without_a_match_are_written_once_when_no_later_one_can_match(
             send(name, "e", number, 100)
         alone = {(0, None), (None, 103)}
         wait_for({(1, 100), (2, 102), (4, 104), *alone})
-        runner.kill()
+        runner.crash()
         for name, number in ((orders, 5), (payments, 105)):
             send(name, "f", number, 200)
         runner.start()
-        wait_for({(1, 100), (2, 102), (4, 104), *alone, (5, 105)})
         runner.read_to(10)
+        wait_for({(1, 100), (2, 102), (4, 104), *alone, (5, 105)})
 
     assert len(names_found(broker, target)) == 6
 
@@ -358,7 +355,7 @@ def test_a_failed_result_of_a_group_is_one_dead_letter_after_a_kill(
             broker.produce(source, records(["a"]))
             wait_until(lambda rows=expected: results(broker, target) == rows, f"results {expected}", 30)  # type: ignore[misc]
         wait_until(lambda: len(broker.consume_all(letters)) == 1, "the dead letter", 30)
-        runner.kill()
+        runner.crash()
         broker.produce(source, records(["b"]))
         runner.start()
         runner.read_to(4)

@@ -155,7 +155,7 @@ class Retractions:
                 runner.wait_for(lambda s: s["batches"] > stream["batches"])
             self._write("opened")
             self._await_rows("seen")
-            runner.kill()
+            runner.crash()
         self._write("after")
 
     def finish(self, runner: Runner) -> None:

@@ -104,6 +104,14 @@ TABLES = "INSERT INTO joined SELECT TABLE p.id AS id, r.celsius AS celsius FROM 
             "a join of tables by other values than the keys",
             id="rows that move to another key",
         ),
+        pytest.param(
+            "CREATE TABLE counts (n long) FORMAT (TW[STRING], JSON); "
+            "INSERT INTO joined SELECT TABLE p.id AS id, c.n AS n "
+            "FROM payments AS p LEFT JOIN counts AS c ON p._key = c._key",
+            False,
+            "an outer join of tables with windowed keys",
+            id="several rows for a key",
+        ),
         pytest.param(f"SET processing.mode='batch'; {COUNT} GROUP BY currency", False, None, id="only batches"),
         pytest.param(f"SET processing.pace='5s'; {COUNT} GROUP BY currency", False, None, id="a result in 5 s"),
         pytest.param(

@@ -22,7 +22,7 @@ def has_windows(source: BoundSource) -> bool:
 def has_outer_stream_join(source: BoundSource) -> bool:
     """Whether a source contains an outer join of streams, at any depth.
 
-    Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
+    Below other operators, Spark runs such a join in append mode only, and the aggregates of a stream in update mode.
     """
     match source:
         case BoundSelect():

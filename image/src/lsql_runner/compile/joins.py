@@ -26,6 +26,7 @@ from lsql_runner.compile.packed import pack, unpack
 from lsql_runner.compile.relation import Relation, Undecoded, Upsert
 from lsql_runner.compile.schema import LONG, spark_type
 from lsql_runner.compile.tables import (
+    PairId,
     consolidate,
     current_rows,
     drop_rows_without_id,
@@ -39,6 +40,7 @@ from lsql_runner.compile.tables import (
 )
 from lsql_runner.plan.nodes import Join, JoinSide, key_serde
 from lsql_runner.plan.stores import is_tracked
+from lsql_runner.plan.tree import needs_consolidation, row_key
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _TIME_FIELD = "at"
@@ -310,19 +312,19 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
         right, store_name=_store_name(node, right), flag="is_left", flag_value=False, keep_unmatched=keeps_right
     )
     both = upserts.unionByName(upserts_of_right)
-    pairs = join_tables(both, keeps_left, keeps_right)
+    pairs = join_tables(both, keeps_left, keeps_right, _pair_id(node))
     schema = spark.StructType(
         [spark.StructField("left", spark.BinaryType()), spark.StructField("right", spark.BinaryType())]
     )
     changes = pairs.select(
-        F.col(_result_id(node)).alias("id"),
+        "id",
         "ts",
         F.lit(0).alias("partition"),
         F.lit(0).cast(LONG).alias("offset"),
         _pair("before").alias("before"),
         _pair("after").alias("after"),
     )
-    frame, columns, present = current_rows(consolidate(changes) if node.needs_consolidation else changes, schema)
+    frame, columns, present = current_rows(consolidate(changes) if needs_consolidation(node) else changes, schema)
     result = _result(
         node,
         frame,
@@ -334,12 +336,16 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
     return result.with_column("ts", F.greatest(result.decoded["ts"], F.col("ts")))
 
 
-def _result_id(node: Join) -> str:
-    """The column of the pairs of two tables that identifies a result: a row of a side has one, if the other side is
-    joined by its key."""
-    if node.left.by_key and node.right.by_key:
-        return "id"
-    return "left_row_id" if node.right.by_key else "right_row_id"
+def _pair_id(node: Join) -> PairId:
+    """A row of a side has one pair if the other side is joined by its key. In a full join either row may be missing, so
+    their ids are equal for equal keys, or the join key is taken."""
+    if node.kind == "FULL" and not needs_consolidation(node):
+        left, right = row_key(node.left.input), row_key(node.right.input)
+        if left is None or right is None or left.format != right.format:
+            return "JOIN_KEY"
+    if node.kind == "RIGHT" and not needs_consolidation(node):
+        return "RIGHT_ROW"
+    return "LEFT_ROW" if node.right.by_key else "RIGHT_ROW"
 
 
 def _pair(when: str) -> Column:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -28,6 +29,8 @@ from lsql_runner.jvm.java_entries import (
 from lsql_runner.types import Array, DataType, Struct
 
 WITHOUT_KEY = "RECORD_WITHOUT_KEY"
+
+PairId = Literal["JOIN_KEY", "LEFT_ROW", "RIGHT_ROW"]
 
 _ROW = "row"
 
@@ -162,18 +165,18 @@ def join_streams(both: DataFrame, within_ms: int, delay_ms: int, keeps_left: boo
     return _operator(both, STREAM_JOIN, within_ms, delay_ms, keeps_left, keeps_right)
 
 
-def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool) -> DataFrame:
-    """The changes of joined pairs of two tables: `id` (the join key), `left_row_id`, `right_row_id` (null if the pair
-    had and has no such row), `ts`; the packed rows before the change (`before_left`, `before_right`) and after it
-    (`after_left`, `after_right`).
+def join_tables(both: DataFrame, keeps_left: bool, keeps_right: bool, pair_id: PairId) -> DataFrame:
+    """The changes of joined pairs of two tables: `id`, which identifies the pair, `ts`; the packed rows before the
+    change (`before_left`, `before_right`) and after it (`after_left`, `after_right`).
 
     Args:
         both: the upserts of both tables, with the columns `id` (the join key), `ts`, `partition`, `offset`, `is_left`,
             `row_id`, `row` (null for an upsert that deletes its row).
         keeps_left: whether rows of the left table without a match are returned.
         keeps_right: the same for the right table.
+        pair_id: what identifies a pair: the join key, or the row id of a side, of the other one if it has no row.
     """
-    return _operator(both, TABLE_JOIN, keeps_left, keeps_right)
+    return _operator(both, TABLE_JOIN, keeps_left, keeps_right, pair_id)
 
 
 def consolidate(changes: DataFrame) -> DataFrame:
@@ -181,7 +184,7 @@ def consolidate(changes: DataFrame) -> DataFrame:
     return _operator(changes, CONSOLIDATE_CHANGES)
 
 
-def _operator(frame: DataFrame, name: str, *arguments: bool | int) -> DataFrame:
+def _operator(frame: DataFrame, name: str, *arguments: bool | int | str) -> DataFrame:
     session = frame.sparkSession
     return DataFrame(java_class(name).of(frame._jdf, *arguments), session)
 

@@ -36,7 +36,7 @@ from lsql_runner.plan.nodes import (
     key_serde,
 )
 from lsql_runner.plan.queries import Plan, Query, WriteTopic
-from lsql_runner.plan.tree import nodes, row_key
+from lsql_runner.plan.tree import needs_consolidation, nodes, row_key
 from lsql_runner.types import describe
 
 VERSION = 1
@@ -283,7 +283,7 @@ def _join_operator(node: Join) -> str:
         return "join" if not node.in_spans else "inner-join" if node.kind == "INNER" else "outer-join"
     if not node.is_table:
         return "lookup"
-    return "table-join" if node.kind == "INNER" or node.needs_consolidation else "outer-table-join"
+    return "table-join" if node.kind == "INNER" or needs_consolidation(node) else "outer-table-join"
 
 
 def _side(side: JoinSide, columns: ColumnMeanings) -> Value:

@@ -245,11 +245,6 @@ class Join:
         return self.delay_ms is not None and self.kind != "INNER"
 
     @property
-    def needs_consolidation(self) -> bool:
-        """For two tables: whether a row can have another join key after a change, which another task processes."""
-        return self.is_table and not (self.left.by_key and self.right.by_key)
-
-    @property
     def columns(self) -> ColumnTypes:
         raw = {} if self.raw_key is None else {"raw_key": BYTES}
         # A record of a stream joined with a table keeps its partition and offset.

@@ -13,7 +13,7 @@ from lsql_runner.bind.functions.table import FUNCTIONS
 from lsql_runner.formats.catalog import Format, TopicSchema
 from lsql_runner.plan.columns import InvalidPlan
 from lsql_runner.plan.nodes import Aggregate, Having, Join, PlanNode, Project, ReadTopic, Stateful, Unnest
-from lsql_runner.plan.tree import all_exprs, keeps_state, nodes
+from lsql_runner.plan.tree import all_exprs, keeps_state, needs_consolidation, nodes
 from lsql_runner.types import Struct
 
 
@@ -295,8 +295,10 @@ def _waits_for_watermark(store: Stateful) -> bool:
 
 def _only_in_batches(store: Stateful) -> str | None:
     match store:
-        case Join(is_table=True) if store.needs_consolidation:
-            return "a join of tables by other values than the keys"
+        case Join(is_table=True) if needs_consolidation(store):
+            by_keys = store.left.by_key and store.right.by_key
+            by_other_values = "a join of tables by other values than the keys"
+            return "an outer join of tables with windowed keys" if by_keys else by_other_values
         case Join(is_table=True):
             return None
         case Join(is_lookup=True):

@@ -9,7 +9,7 @@ from lsql_runner.plan.meaning import Value
 FIXED_OPERATORS = DetailTable(
     {
         "STREAM_JOIN": "the join of two streams below windows or other joins",
-        "TABLE_JOIN": "the join of two tables by a field",
+        "TABLE_JOIN": "the join of two tables by a field, or an outer join of tables with windowed keys",
     }
 )
 """The values of the parameter `operator` of PARTITIONS_FIXED."""
@@ -24,10 +24,10 @@ def fixed_operator(query: QueryFingerprint) -> Detail | None:
     for node in described_nodes(query.state):
         if node.get("operator") == "join":
             return FIXED_OPERATORS("STREAM_JOIN")
-        if node.get("operator") == "table-join" and not _is_by_keys(node):
+        if node.get("operator") == "table-join" and not _is_inner_by_key(node):
             return FIXED_OPERATORS("TABLE_JOIN")
     return None
 
 
-def _is_by_keys(node: Value) -> bool:
-    return bool(node["left"]["by_key"] and node["right"]["by_key"])
+def _is_inner_by_key(node: Value) -> bool:
+    return bool(node["kind"] == "INNER" and node["left"]["by_key"] and node["right"]["by_key"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode
 from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.plan.text import show
-from lsql_runner.plan.tree import inputs
+from lsql_runner.plan.tree import inputs, needs_consolidation
 from lsql_runner.types import DataType, describe
 
 
@@ -64,7 +64,7 @@ def _result_type(node: Aggregate) -> str:
 def _join_stores(node: Join) -> Iterator[StoreDescription]:
     both = _struct([*node.left.carried, *node.right.carried])
     on = _struct([(show(key), key.type) for key in node.left.keys])
-    if node.needs_consolidation:
+    if needs_consolidation(node):
         yield StoreDescription(f"{node.store}-moves", "bytes", both)
     yield StoreDescription(node.store, on, both)
     for side, name in ((node.left, "left"), (node.right, "right")):

@@ -76,6 +76,24 @@ def row_key(node: PlanNode) -> Serde | None:
     return None
 
 
+def needs_consolidation(join: Join) -> bool:
+    """Whether the changes of a join of two tables must be combined: a row may have another join key after a change,
+    which another task processes; or a row without a partner has another id than its pairs, as with windowed keys.
+    """
+    if not join.is_table:
+        return False
+    sides = (join.left, join.right)
+    if join.kind == "INNER":
+        return not all(side.by_key for side in sides)
+    return not all(side.by_key and _has_one_row(side.input) for side in sides)
+
+
+def _has_one_row(table: PlanNode) -> bool:
+    """Whether the rows of a table are identified by its keys alone, without windows."""
+    key = row_key(table)
+    return key is not None and not key.format.is_windowed
+
+
 def all_exprs(node: PlanNode) -> tuple[Expr, ...]:
     """As `node_exprs`; those of a join are over the columns of both inputs."""
     if isinstance(node, Join):

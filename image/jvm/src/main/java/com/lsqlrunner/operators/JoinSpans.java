@@ -49,10 +49,10 @@ final class JoinSpans {
         return found;
     }
 
-    /** The rows of a side with a time that have no match. */
-    List<byte[]> unmatched(boolean ofLeft, long ts) {
+    /** The rows of a side with times in a range that have no match. */
+    List<byte[]> unmatched(boolean ofLeft, long fromMs, long toMs) {
         List<byte[]> found = new ArrayList<>();
-        forChunks(ofLeft, ts, ts, chunk -> chunk.addUnmatched(found, ts));
+        forChunks(ofLeft, fromMs, toMs, chunk -> chunk.addUnmatched(found, fromMs, toMs));
         return found;
     }
 
@@ -257,9 +257,10 @@ final class JoinSpans {
             }
         }
 
-        void addUnmatched(List<byte[]> found, long ts) {
+        void addUnmatched(List<byte[]> found, long fromMs, long toMs) {
             for (int index = 0; index < rows.size(); index++) {
-                if (times.get(index) == ts && !matched.get(index)) {
+                long ts = times.get(index);
+                if (fromMs <= ts && ts <= toMs && !matched.get(index)) {
                     found.add(rows.get(index));
                 }
             }

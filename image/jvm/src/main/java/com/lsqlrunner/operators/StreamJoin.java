@@ -3,7 +3,9 @@ package com.lsqlrunner.operators;
 import com.lsqlrunner.PythonEntry;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -39,12 +41,17 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     /** About how many pages an id has: rows are kept for up to one page longer than necessary. */
     private static final long PAGES = 2;
 
+    private static final long STEPS_OF_WITHIN = 64;
+
     private static final StructType PAIRS =
             new StructType().add("left", DataTypes.BinaryType).add("right", DataTypes.BinaryType);
 
     private final long withinMs;
     private final long spanMs;
     private final long pageMs;
+    /** The time between two timers of rows without a match, so that a frequent key has few of them. */
+    private final long stepMs;
+
     private final boolean keepsLeft;
     private final boolean keepsRight;
     private transient MapState<byte[], byte[]> rows;
@@ -57,6 +64,7 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
         this.spanMs = Math.min(4 * withinMs, (withinMs + delayMs) / 2) + 1;
         long spans = (withinMs + delayMs) / spanMs / PAGES;
         this.pageMs = spanMs * Math.max(1, Math.min(JoinSpans.MOST_SPANS_OF_PAGE, spans));
+        this.stepMs = Math.max(1, withinMs / STEPS_OF_WITHIN);
     }
 
     /**
@@ -102,18 +110,27 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
         JoinSpans spans = spans();
         List<Row> alone = new ArrayList<>();
-        long ts = expired.getExpiryTimeInMs() - withinMs - 1;
-        if (keepsLeft) {
-            spans.unmatched(true, ts).forEach(row -> alone.add(RowFactory.create(row, null)));
+        long last = expired.getExpiryTimeInMs() - withinMs - 1;
+        if (keepsLeft && isStep(expired)) {
+            spans.unmatched(true, last - stepMs + 1, last).forEach(row -> alone.add(RowFactory.create(row, null)));
         }
-        if (keepsRight) {
-            spans.unmatched(false, ts).forEach(row -> alone.add(RowFactory.create(null, row)));
+        if (keepsRight && isStep(expired)) {
+            spans.unmatched(false, last - stepMs + 1, last).forEach(row -> alone.add(RowFactory.create(null, row)));
         }
-        long page = ts + 1 - pageMs;
+        long page = expired.getExpiryTimeInMs() - waitMs() - pageMs;
         if (Math.floorMod(page, pageMs) == 0) {
             spans.remove(page);
         }
         return CollectionConverters.asScala(alone.iterator());
+    }
+
+    private boolean isStep(ExpiredTimerInfo expired) {
+        return Math.floorMod(expired.getExpiryTimeInMs(), stepMs) == 0;
+    }
+
+    /** How long the last row of a page is needed. */
+    private long waitMs() {
+        return keepsLeft || keepsRight ? withinMs + stepMs : withinMs;
     }
 
     /** The rows of the present id. */
@@ -124,13 +141,20 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     /** Writes what has changed. Pages and rows without a match have timers: after that, no later row matches them. */
     private void flush(JoinSpans spans) {
         spans.flush();
-        spans.newPages().forEach(page -> getHandle().registerTimer(page + pageMs + withinMs));
+        Set<Long> timers = new HashSet<>();
+        spans.newPages().forEach(page -> timers.add(page + pageMs + waitMs()));
         if (keepsLeft) {
-            spans.newUnmatched(true).forEach(ts -> getHandle().registerTimer(ts + withinMs + 1));
+            spans.newUnmatched(true).forEach(ts -> timers.add(stepAfter(ts)));
         }
         if (keepsRight) {
-            spans.newUnmatched(false).forEach(ts -> getHandle().registerTimer(ts + withinMs + 1));
+            spans.newUnmatched(false).forEach(ts -> timers.add(stepAfter(ts)));
         }
+        timers.forEach(getHandle()::registerTimer);
+    }
+
+    /** The first step at which no later row can match one with this time. */
+    private long stepAfter(long ts) {
+        return (Math.floorDiv(ts + withinMs, stepMs) + 1) * stepMs;
     }
 
     /** The pairs of rows of an id, which are made as they are read: there may be many more of them than rows. */

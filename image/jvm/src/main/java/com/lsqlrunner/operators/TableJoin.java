@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,14 +30,14 @@ import scala.jdk.javaapi.CollectionConverters;
  * Joins two tables. For each pair of rows that a batch changes, the output contains the pair before and after the
  * batch. The state contains the rows of both tables.
  *
- * <p>An outer join has a pair without a partner for a row of a side that it keeps, while the other side has no rows.
- * Such a row has one partner at most: it is in one pair before and after the batch, with another partner or with none.
+ * <p>A row that an outer join keeps is in a pair without a partner while the other side has no rows. When it gets or
+ * loses its partner, the two pairs are one change if they have one id.
  *
  * <p>Input: {@code id} (BINARY, the join key), {@code ts} (LONG), {@code partition}, {@code offset}, {@code is_left}
  * (BOOLEAN), {@code row_id} (BINARY, identifies a row of that table within the id), {@code row} (BINARY, packed; null
- * deletes the row). Output: {@code id}, {@code left_row_id}, {@code right_row_id} (BINARY, null if the pair had and has
- * no such row), {@code ts}, {@code before_left}, {@code before_right}, {@code after_left}, {@code after_right} (BINARY,
- * packed: the pair before and after; both null if there was, or is, no pair).
+ * deletes the row). Output: {@code id} (BINARY, identifies the pair), {@code ts}, {@code before_left},
+ * {@code before_right}, {@code after_left}, {@code after_right} (BINARY, packed: the pair before and after; both null
+ * if there was, or is, no pair).
  */
 @PythonEntry
 public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
@@ -48,23 +48,34 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
 
     private static final StructType PAIRS = new StructType()
             .add("id", DataTypes.BinaryType)
-            .add("left_row_id", DataTypes.BinaryType)
-            .add("right_row_id", DataTypes.BinaryType)
             .add("ts", DataTypes.LongType)
             .add("before_left", DataTypes.BinaryType)
             .add("before_right", DataTypes.BinaryType)
             .add("after_left", DataTypes.BinaryType)
             .add("after_right", DataTypes.BinaryType);
 
+    private static final int TS = 1;
+    private static final int BEFORE = 2;
+    private static final int AFTER = 4;
+
+    /** What identifies a pair: the join key, or one of its rows, the other one if it is missing. */
+    private enum PairId {
+        JOIN_KEY,
+        LEFT_ROW,
+        RIGHT_ROW
+    }
+
     private final boolean keepsLeft;
     private final boolean keepsRight;
+    private final PairId pairId;
     private transient MapState<byte[], byte[]> lefts;
     private transient MapState<byte[], byte[]> rights;
     private transient boolean repeatsOpening;
 
-    private TableJoin(boolean keepsLeft, boolean keepsRight) {
+    private TableJoin(boolean keepsLeft, boolean keepsRight, PairId pairId) {
         this.keepsLeft = keepsLeft;
         this.keepsRight = keepsRight;
+        this.pairId = pairId;
     }
 
     /**
@@ -73,12 +84,13 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
      * @param both the input
      * @param keepsLeft whether rows of the left table without a match are in the result
      * @param keepsRight the same for the right table
+     * @param pairId the name of a {@link PairId}
      */
-    public static Dataset<Row> of(Dataset<Row> both, boolean keepsLeft, boolean keepsRight) {
+    public static Dataset<Row> of(Dataset<Row> both, boolean keepsLeft, boolean keepsRight, String pairId) {
         return both.groupBy("id")
                 .as(Encoders.BINARY(), Encoders.row(both.schema()))
                 .transformWithState(
-                        new TableJoin(keepsLeft, keepsRight),
+                        new TableJoin(keepsLeft, keepsRight, PairId.valueOf(pairId)),
                         TimeMode.None(),
                         OutputMode.Update(),
                         Encoders.row(PAIRS));
@@ -97,46 +109,88 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
         Side left = new Side(lefts, upserts, true);
         Side right = new Side(rights, upserts, false);
         List<Row> changed = new ArrayList<>();
-        for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys(keepsRight) : left.updated()) {
-            for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys(keepsLeft) : right.updated()) {
-                addPair(changed, id, left, leftKey, right, rightKey);
+        // A row of one side forms a pair with each row of the other side, or a pair without a partner if the other side
+        // has no rows.
+        for (ByteBuffer leftKey : right.isUpdated() ? left.rowKeys() : left.updated()) {
+            for (ByteBuffer rightKey : left.isUpdated(leftKey) ? right.rowKeys() : right.updated()) {
+                addPair(changed, pairId(id, leftKey, rightKey), left, leftKey, right, rightKey);
+            }
+            if (keepsLeft) {
+                addUnmatched(changed, pairId(id, leftKey, null), leftKey, left, right, true);
+            }
+        }
+        if (keepsRight) {
+            for (ByteBuffer rightKey : left.isUpdated() ? right.rowKeys() : right.updated()) {
+                addUnmatched(changed, pairId(id, null, rightKey), rightKey, right, left, false);
             }
         }
         left.flush();
         right.flush();
-        return CollectionConverters.asScala(changed.iterator());
+        boolean isOuter = keepsLeft || keepsRight;
+        return CollectionConverters.asScala((isOuter ? withOneChange(changed) : changed).iterator());
+    }
+
+    private byte[] pairId(byte[] joinKey, ByteBuffer leftKey, ByteBuffer rightKey) {
+        if (pairId == PairId.JOIN_KEY) {
+            return joinKey;
+        }
+        boolean isLeft = rightKey == null || (leftKey != null && pairId == PairId.LEFT_ROW);
+        return (isLeft ? leftKey : rightKey).array();
+    }
+
+    /** The changes with one for each id: one pair before, another one after. */
+    private static Collection<Row> withOneChange(List<Row> changes) {
+        Map<ByteBuffer, Row> byId = new LinkedHashMap<>();
+        for (Row change : changes) {
+            byId.merge(ByteBuffer.wrap(change.getAs(0)), change, (first, second) -> {
+                Row before = hasPair(first, BEFORE) ? first : second;
+                Row after = hasPair(first, AFTER) ? first : second;
+                return RowFactory.create(
+                        first.get(0),
+                        Math.max(first.getLong(TS), second.getLong(TS)),
+                        before.get(BEFORE),
+                        before.get(BEFORE + 1),
+                        after.get(AFTER),
+                        after.get(AFTER + 1));
+            });
+        }
+        return byId.values();
+    }
+
+    private static boolean hasPair(Row change, int side) {
+        return !change.isNullAt(side) || !change.isNullAt(side + 1);
+    }
+
+    private void addUnmatched(
+            List<Row> changed, byte[] id, ByteBuffer rowKey, Side side, Side otherSide, boolean isLeft) {
+        byte[] had = otherSide.wasEmpty() ? side.before(rowKey) : null;
+        byte[] has = otherSide.isEmpty() ? side.after(rowKey) : null;
+        if (repeatsOpening ? had != null || has != null : !Arrays.equals(had, has)) {
+            long ts = Math.max(side.ts(rowKey), otherSide.ts());
+            changed.add(
+                    isLeft
+                            ? RowFactory.create(id, ts, had, null, has, null)
+                            : RowFactory.create(id, ts, null, had, null, has));
+        }
     }
 
     private void addPair(List<Row> changed, byte[] id, Side left, ByteBuffer leftKey, Side right, ByteBuffer rightKey) {
-        byte[] leftBefore = left.before(leftKey);
-        byte[] rightBefore = right.before(rightKey);
-        byte[] leftAfter = left.after(leftKey);
-        byte[] rightAfter = right.after(rightKey);
-        boolean had = isResult(leftBefore, right.wasEmpty(), rightBefore, left.wasEmpty());
-        boolean has = isResult(leftAfter, right.isEmpty(), rightAfter, left.isEmpty());
-        boolean isSame =
-                !repeatsOpening && Arrays.equals(leftBefore, leftAfter) && Arrays.equals(rightBefore, rightAfter);
+        boolean had = left.before(leftKey) != null && right.before(rightKey) != null;
+        boolean has = left.after(leftKey) != null && right.after(rightKey) != null;
+        boolean isSame = !repeatsOpening && !left.isChanged(leftKey) && !right.isChanged(rightKey);
         if (had == has && (!had || isSame)) {
             return;
         }
         changed.add(RowFactory.create(
                 id,
-                leftKey == null ? null : leftKey.array(),
-                rightKey == null ? null : rightKey.array(),
                 Math.max(left.ts(leftKey), right.ts(rightKey)),
-                had ? leftBefore : null,
-                had ? rightBefore : null,
-                has ? leftAfter : null,
-                has ? rightAfter : null));
+                had ? left.before(leftKey) : null,
+                had ? right.before(rightKey) : null,
+                has ? left.after(leftKey) : null,
+                has ? right.after(rightKey) : null));
     }
 
-    private boolean isResult(byte[] left, boolean isRightEmpty, byte[] right, boolean isLeftEmpty) {
-        return left != null && right != null
-                || keepsLeft && left != null && isRightEmpty
-                || keepsRight && right != null && isLeftEmpty;
-    }
-
-    /** The rows of an id in one table, before and after a batch. A null key is that of no row. */
+    /** The rows of an id in one table, before and after a batch. */
     private static final class Side {
         private final Map<ByteBuffer, Long> updated = new HashMap<>();
         private final Map<ByteBuffer, byte[]> before;
@@ -166,14 +220,18 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             return updated.containsKey(rowKey);
         }
 
-        /**
-         * The largest timestamp of a row in the batch, of all rows for a null key; the smallest long if none is in the
-         * batch.
-         */
+        /** The largest timestamp of a row in the batch; the smallest long for a row that is not in the batch. */
         long ts(ByteBuffer rowKey) {
-            return rowKey == null
-                    ? updated.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE)
-                    : updated.getOrDefault(rowKey, Long.MIN_VALUE);
+            return updated.getOrDefault(rowKey, Long.MIN_VALUE);
+        }
+
+        /** The largest timestamp of all rows in the batch. */
+        long ts() {
+            return updated.values().stream().mapToLong(Long::longValue).max().orElse(Long.MIN_VALUE);
+        }
+
+        boolean isChanged(ByteBuffer rowKey) {
+            return !Arrays.equals(before(rowKey), after(rowKey));
         }
 
         byte[] before(ByteBuffer rowKey) {
@@ -192,11 +250,11 @@ public final class TableJoin extends StatefulProcessor<byte[], Row, Row> {
             return after.isEmpty();
         }
 
-        /** The keys of all rows before and after the batch. If there are none, a null key if {@code orNull}. */
-        Collection<ByteBuffer> rowKeys(boolean orNull) {
+        /** The keys of all rows before and after the batch. */
+        Collection<ByteBuffer> rowKeys() {
             Set<ByteBuffer> all = new HashSet<>(before.keySet());
             all.addAll(after.byRowKey().keySet());
-            return all.isEmpty() && orNull ? Collections.singleton(null) : all;
+            return all;
         }
 
         void flush() {

@@ -126,7 +126,7 @@ final class OpenPlan {
     }
 
     /**
-     * The watermark after the batch.
+     * The newest watermark after the batch, of several inputs. An input without records gets the time of the others.
      *
      * @param watermarkMs the one before it
      * @param seen the event times that the tasks have read so far
@@ -137,7 +137,7 @@ final class OpenPlan {
                         .filter(times -> times.id() == node.eventTimeStats().id() && !times.isZero())
                         .mapToLong(times -> times.value().max() - node.delayMs())
                         .reduce(watermarkMs, Math::max))
-                .min()
+                .max()
                 .orElse(watermarkMs);
     }
 

@@ -168,7 +168,8 @@ public final class RealTime {
             return false;
         }
         findQuery();
-        return nextBatch() > 0
+        boolean hasRun = query.lastExecution() != null; // Spark runs no batch without records before another one
+        return hasRun
                 && results.areDue(lastWatermarkMs(), query.watermarkTracker().currentWatermark());
     }
 

@@ -82,7 +82,10 @@ class JoinSpansTest {
         JoinSpans spans = open();
         assertEquals(Set.of(), spans.newUnmatched(true));
         for (long ts = 0; ts < 20_000; ts += 10) {
-            assertEquals(alone.contains(ts) ? 1 : 0, spans.unmatched(true, ts).size(), "at " + ts);
+            assertEquals(
+                    alone.contains(ts) ? 1 : 0,
+                    spans.unmatched(true, ts, ts + 9).size(),
+                    "at " + ts);
         }
         assertTrue(reported.size() > alone.size(), "some have a match in a later batch");
     }
