@@ -40,7 +40,7 @@ from lsql_runner.compile.tables import (
 )
 from lsql_runner.plan.nodes import Join, JoinSide, key_serde
 from lsql_runner.plan.stores import is_tracked
-from lsql_runner.plan.tree import needs_consolidation, row_key
+from lsql_runner.plan.tree import needs_consolidation
 from lsql_runner.types import DOUBLE, FLOAT, DataType
 
 _TIME_FIELD = "at"
@@ -136,8 +136,7 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     for side, name, input_name in zip((left, right), ("l", "r"), node.input_names, strict=True):
         time = F.timestamp_millis(_watermark_time(side))
         # Spark matches null with null in full joins; in other joins it removes nulls before.
-        unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
-        join_key = F.coalesce(side.join_key, unmatchable) if node.kind == "FULL" else side.join_key
+        join_key = _key_to_match(side, node.kind == "FULL", F.lit(name), *order_columns(side.relation))
         frame = side.relation.stateful_input(
             join_key.alias(f"{name}_id"),
             time.alias(f"{name}_time"),
@@ -156,14 +155,21 @@ def _join_streams(node: Join, left: _Input, right: _Input) -> Relation:
     return _unpack_result(node, joined, left, right, ("l_row", "r_row"), identity)
 
 
+def _key_to_match(side: _Input, keeps_unmatched: bool, *row: Column) -> Column:
+    """The join key, BINARY; null if a row has none. If the result keeps such a row, it has a key that equals no other,
+    of the columns `row` that identify it."""
+    if not keeps_unmatched:
+        return side.join_key
+    return F.coalesce(side.join_key, packed_key([F.lit(_UNMATCHABLE), *row]))
+
+
 def _join_in_spans(node: Join, left: _Input, right: _Input) -> Relation:
     assert node.within_ms is not None
     assert node.delay_ms is not None
     frames = []
     for side, name, keeps, input_name in zip((left, right), ("l", "r"), node.keeps, node.input_names, strict=True):
-        unmatchable = packed_key([F.lit(_UNMATCHABLE), F.lit(name), *order_columns(side.relation)])
         frame = side.relation.stateful_input(
-            (F.coalesce(side.join_key, unmatchable) if keeps else side.join_key).alias("id"),
+            _key_to_match(side, keeps, F.lit(name), *order_columns(side.relation)).alias("id"),
             *order_columns(side.relation),
             F.lit(side is left).alias("is_left"),
             side.row.alias("row"),
@@ -218,8 +224,7 @@ def residual(node: Join, joined: Relation) -> Column | None:
 def _join_stream_and_table(node: Join, left: _Input, right: _Input) -> Relation:
     stream, table = (right, left) if node.left.is_table else (left, right)
     is_outer = node.kind != "INNER"
-    unmatchable = packed_key([F.lit(_UNMATCHABLE), *order_columns(stream.relation)])
-    join_key = F.coalesce(stream.join_key, unmatchable) if is_outer else stream.join_key
+    join_key = _key_to_match(stream, is_outer, *order_columns(stream.relation))
     records = stream.relation.stateful_input(
         join_key.alias("id"),
         *order_columns(stream.relation),
@@ -276,8 +281,7 @@ def _table_upserts(
             F.when(relation.upsert.present, side.row).alias("row"),
         )
         return drop_rows_without_id(rows, "row_id", relation.upsert, store_name).where(F.col("id").isNotNull())
-    unmatchable = packed_key([F.lit(_UNMATCHABLE), row_id])
-    join_key = F.coalesce(side.join_key, unmatchable) if keep_unmatched else side.join_key
+    join_key = _key_to_match(side, keep_unmatched, row_id)
     changes = track_changes(relation, store_name, {"id": join_key, "row": side.row}, every_change=every_change)
     schema = spark.StructType(
         [spark.StructField("id", spark.BinaryType()), spark.StructField("row", spark.BinaryType())]
@@ -339,12 +343,11 @@ def _join_tables(node: Join, left: _Input, right: _Input) -> Relation:
 def _pair_id(node: Join) -> PairId:
     """A row of a side has one pair if the other side is joined by its key. In a full join either row may be missing, so
     their ids are equal for equal keys, or the join key is taken."""
-    if node.kind == "FULL" and not needs_consolidation(node):
-        left, right = row_key(node.left.input), row_key(node.right.input)
-        if left is None or right is None or left.format != right.format:
+    if not needs_consolidation(node):
+        if node.kind == "FULL" and key_serde(node.left.input).format != key_serde(node.right.input).format:
             return "JOIN_KEY"
-    if node.kind == "RIGHT" and not needs_consolidation(node):
-        return "RIGHT_ROW"
+        if node.kind == "RIGHT":
+            return "RIGHT_ROW"
     return "LEFT_ROW" if node.right.by_key else "RIGHT_ROW"
 
 

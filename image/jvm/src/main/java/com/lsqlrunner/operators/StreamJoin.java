@@ -42,6 +42,7 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     private static final long PAGES = 2;
 
     private static final long STEPS_OF_WITHIN = 64;
+    private static final boolean[] SIDES = {true, false};
 
     private static final StructType PAIRS =
             new StructType().add("left", DataTypes.BinaryType).add("right", DataTypes.BinaryType);
@@ -110,22 +111,28 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
     public Iterator<Row> handleExpiredTimer(byte[] id, TimerValues timers, ExpiredTimerInfo expired) {
         JoinSpans spans = spans();
         List<Row> alone = new ArrayList<>();
-        long last = expired.getExpiryTimeInMs() - withinMs - 1;
-        if (keepsLeft && isStep(expired)) {
-            spans.unmatched(true, last - stepMs + 1, last).forEach(row -> alone.add(RowFactory.create(row, null)));
+        long now = expired.getExpiryTimeInMs();
+        boolean isStep = Math.floorMod(now, stepMs) == 0;
+        for (boolean isLeft : SIDES) {
+            if (isStep && keeps(isLeft)) {
+                spans.unmatched(isLeft, now - withinMs - stepMs, now - withinMs - 1)
+                        .forEach(row -> alone.add(pair(isLeft, row, null)));
+            }
         }
-        if (keepsRight && isStep(expired)) {
-            spans.unmatched(false, last - stepMs + 1, last).forEach(row -> alone.add(RowFactory.create(null, row)));
-        }
-        long page = expired.getExpiryTimeInMs() - waitMs() - pageMs;
+        long page = now - waitMs() - pageMs;
         if (Math.floorMod(page, pageMs) == 0) {
             spans.remove(page);
         }
         return CollectionConverters.asScala(alone.iterator());
     }
 
-    private boolean isStep(ExpiredTimerInfo expired) {
-        return Math.floorMod(expired.getExpiryTimeInMs(), stepMs) == 0;
+    /** Whether rows of a side without a match are in the result. */
+    private boolean keeps(boolean ofLeft) {
+        return ofLeft ? keepsLeft : keepsRight;
+    }
+
+    private static Row pair(boolean isLeft, Object row, Object other) {
+        return isLeft ? RowFactory.create(row, other) : RowFactory.create(other, row);
     }
 
     /** How long the last row of a page is needed. */
@@ -143,11 +150,10 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
         spans.flush();
         Set<Long> timers = new HashSet<>();
         spans.newPages().forEach(page -> timers.add(page + pageMs + waitMs()));
-        if (keepsLeft) {
-            spans.newUnmatched(true).forEach(ts -> timers.add(stepAfter(ts)));
-        }
-        if (keepsRight) {
-            spans.newUnmatched(false).forEach(ts -> timers.add(stepAfter(ts)));
+        for (boolean isLeft : SIDES) {
+            if (keeps(isLeft)) {
+                spans.newUnmatched(isLeft).forEach(ts -> timers.add(stepAfter(ts)));
+            }
         }
         timers.forEach(getHandle()::registerTimer);
     }
@@ -174,8 +180,7 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
                 row = arrived.next();
                 long ts = row.getLong(ArrivalOrder.TS);
                 boolean isLeft = row.getBoolean(IS_LEFT);
-                boolean marks = isLeft ? keepsRight : keepsLeft;
-                matches = spans.match(!isLeft, ts - withinMs, ts + withinMs, marks)
+                matches = spans.match(!isLeft, ts - withinMs, ts + withinMs, keeps(!isLeft))
                         .iterator();
                 spans.add(isLeft, ts, row.getAs(ROW), matches.hasNext());
                 if (!arrived.hasNext()) {
@@ -187,10 +192,7 @@ public final class StreamJoin extends StatefulProcessor<byte[], Row, Row> {
 
         @Override
         public Row next() {
-            byte[] match = matches.next();
-            return row.getBoolean(IS_LEFT)
-                    ? RowFactory.create(row.get(ROW), match)
-                    : RowFactory.create(match, row.get(ROW));
+            return pair(row.getBoolean(IS_LEFT), row.get(ROW), matches.next());
         }
     }
 }

@@ -133,12 +133,10 @@ final class OpenPlan {
      */
     long watermarkMs(long watermarkMs, Collection<EventTimeStatsAccum> seen) {
         return nodes(plan, EventTimeWatermarkExec.class).stream()
-                .mapToLong(node -> seen.stream()
+                .flatMapToLong(node -> seen.stream()
                         .filter(times -> times.id() == node.eventTimeStats().id() && !times.isZero())
-                        .mapToLong(times -> times.value().max() - node.delayMs())
-                        .reduce(watermarkMs, Math::max))
-                .max()
-                .orElse(watermarkMs);
+                        .mapToLong(times -> times.value().max() - node.delayMs()))
+                .reduce(watermarkMs, Math::max);
     }
 
     List<Stage> stages() {
