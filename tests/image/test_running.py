@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.timeout(300)
 
 STATELESS_MIB = 768
 """The chart's default of the memory limit."""
+LOOP_S = 0.1
+"""What `loop_s` is on the machine on which a start was measured."""
 
 
 def reading(number: int) -> Record:
@@ -32,6 +35,15 @@ def filtering(source: str, target: str) -> str:
 def half_a_gigabyte(source: str, target: str) -> str:
     """A program that makes a record of half a gigabyte."""
     return f"INSERT INTO {target} SELECT STREAM id, LPAD(name, 500000000, '.') AS name FROM {source}"
+
+
+def loop_s() -> float:
+    """The processor time of a loop of Python, in seconds."""
+    started = time.process_time()
+    total = 0
+    for number in range(5_000_000):
+        total += number
+    return time.process_time() - started
 
 
 def mapped(pid: int, name: str) -> bool:
@@ -99,7 +111,10 @@ def test_a_stateless_processor_uses_much_less_than_the_default_limit(
 def test_the_first_record_takes_a_few_seconds_on_one_core(
     broker: Broker, topic: TopicFactory, run_processor: RunProcessor
 ) -> None:
-    """Five seconds on an idle machine. The test limits processor time, which other work on the machine affects less."""
+    """Five seconds on an idle machine. The test limits processor time, which other work on the machine affects less.
+
+    A machine that is slower, or whose cores are shared, may use more of it, as a loop of Python does there.
+    """
     source, target = topic("seen", partitions=2), topic("out")
     broker.produce(source, [reading(number) for number in range(1000)])
 
@@ -107,7 +122,8 @@ def test_the_first_record_takes_a_few_seconds_on_one_core(
         processor.wait_for(lambda s: s["recordsOut"] == 1000, "1000 records")
         spent = processor.container.cpu_s()
 
-    assert spent < 9, f"{spent:.1f} s of processor time"
+    slower = loop_s() / LOOP_S
+    assert spent < 9 * max(1, slower), f"{spent:.1f} s of processor time; a loop takes {slower:.1f} times as long"
 
 
 def test_a_heap_that_is_too_small_is_reported_and_ends_the_container(
