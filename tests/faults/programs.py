@@ -8,43 +8,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from devkit.records import Record
-from tests.faults.results import TOMBSTONE, Group, changing, deletable, every, every_one_of, final
-
-KEYS = 13
-_STRIDE = 7
-BEGIN_MS = 1_700_000_000_000
-STEP_MS = 50
-"""The event time between two numbers."""
-WINDOW_MS = 10_000
-_FIELDS = {"id": "long not null", "n": "int not null"}
-
-Sources = Mapping[str, Sequence[Record]]
-"""The records of the sources by short name."""
-Sent = list[tuple[str, Record]]
-"""Records with the short names of their topics."""
-
-
-def result(value: object) -> str:
-    """A JSON value as text that does not depend on the order of fields."""
-    return json.dumps(value, sort_keys=True)
-
-
-def json_result(record: Record) -> str:
-    """The value of a record of a target."""
-    try:
-        return result(json.loads(record.value or b"null"))
-    except ValueError:
-        return repr(record.value)
-
-
-def key_of(record: Record) -> str:
-    """The key of a record as text."""
-    return "null" if record.key is None else record.key.decode(errors="backslashreplace")
+from tests.faults.records import (
+    BEGIN_MS,
+    FIELDS,
+    KEYS,
+    STEP_MS,
+    WINDOW_MS,
+    Sent,
+    Sources,
+    by_group,
+    groups_of,
+    json_record,
+    json_result,
+    key_of,
+    numbered,
+    numbered_key,
+    result,
+    with_values,
+)
+from tests.faults.results import TOMBSTONE, Group, changing, deletable, every_one_of, final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,73 +60,40 @@ class Program:
     """Of each source."""
 
 
-# --- records ---
-
-
-def _key(number: int) -> bytes:
-    return b"key-%d" % (number * _STRIDE % KEYS)
-
-
-def _record(key: bytes, value: Mapping[str, object], number: int) -> Record:
-    return Record(key, json.dumps(value).encode(), timestamp_ms=BEGIN_MS + number * STEP_MS)
-
-
-def _numbered(number: int, **fields: object) -> Record:
-    """The fields `id`, the number, and `n`, a digit."""
-    return _record(_key(number), {"id": number, "n": number % 10, **fields}, number)
-
-
-def _values(records: Iterable[Record]) -> Iterator[tuple[str, Any, Record]]:
-    """Key, value and record."""
-    return ((key_of(record), json.loads(record.value or b"null"), record) for record in records)
-
-
-def _by_group(results: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name, each in results:
-        groups[name].append(each)
-    return groups
-
-
-def _each(results: Iterable[tuple[str, str]], *, is_ordered: bool = True) -> dict[str, Group]:
-    """The groups of results that are all written. Takes pairs of a group and a result."""
-    return {name: every(each, is_ordered=is_ordered) for name, each in _by_group(results).items()}
-
-
 # --- programs without state ---
 
 
 def _filtered(sources: Sources) -> Mapping[str, Group]:
-    return _each(
+    return groups_of(
         (key, result({"id": value["id"], "n": value["n"]}))
-        for key, value, _ in _values(sources["in"])
+        for key, value, _ in with_values(sources["in"])
         if value["n"] > 2
     )
 
 
 FILTER = Program(
     name="filter",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={"out": Target(model=_filtered)},
     statements="INSERT INTO {out} SELECT STREAM id, n FROM {in} WHERE n > 2",
-    records=lambda number: [("in", _numbered(number))],
+    records=lambda number: [("in", numbered(number))],
 )
 
 
 def _unnested(sources: Sources) -> Mapping[str, Group]:
-    return _each(
+    return groups_of(
         (key, result({"id": value["id"], "item": item}))
-        for key, value, _ in _values(sources["in"])
+        for key, value, _ in with_values(sources["in"])
         for item in value["items"]
     )
 
 
 LATERAL = Program(
     name="lateral",
-    sources={"in": {**_FIELDS, "items": "array<string>"}},
+    sources={"in": {**FIELDS, "items": "array<string>"}},
     targets={"out": Target(model=_unnested)},
     statements="INSERT INTO {out} SELECT STREAM id, item FROM {in} LATERAL items AS item",
-    records=lambda number: [("in", _numbered(number, items=[f"item-{each}" for each in range(number % 5)]))],
+    records=lambda number: [("in", numbered(number, items=[f"item-{each}" for each in range(number % 5)]))],
 )
 
 _MALFORMED_EVERY = 7
@@ -148,8 +101,8 @@ _MALFORMED_EVERY = 7
 
 def _maybe_malformed(number: int) -> Sent:
     if number % _MALFORMED_EVERY:
-        return [("in", _numbered(number))]
-    return [("in", Record(_key(number), b'{"id": %d, "n' % number, timestamp_ms=BEGIN_MS + number * STEP_MS))]
+        return [("in", numbered(number))]
+    return [("in", Record(numbered_key(number), b'{"id": %d, "n' % number, timestamp_ms=BEGIN_MS + number * STEP_MS))]
 
 
 def _well_formed(sources: Sources) -> Mapping[str, Group]:
@@ -157,7 +110,7 @@ def _well_formed(sources: Sources) -> Mapping[str, Group]:
 
 
 def _dead(sources: Sources) -> Mapping[str, Group]:
-    return _each((key_of(record), repr(record.value)) for record in sources["in"] if _is_malformed(record))
+    return groups_of((key_of(record), repr(record.value)) for record in sources["in"] if _is_malformed(record))
 
 
 def _is_malformed(record: Record) -> bool:
@@ -167,7 +120,7 @@ def _is_malformed(record: Record) -> bool:
 DEAD_LETTERS = Program(
     name="dead-letters",
     settings="SET error.policy='dlq'; SET dead.letter.queue='{dead}';",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={"out": Target(model=_well_formed), "dead": Target(model=_dead)},
     statements="INSERT INTO {out} SELECT STREAM id, n FROM {in} WHERE n > 2",
     records=_maybe_malformed,
@@ -175,9 +128,9 @@ DEAD_LETTERS = Program(
 
 
 def _low_and_high(sources: Sources) -> Mapping[str, Group]:
-    return _each(
+    return groups_of(
         (f"{key} {part}", result({"id": value["id"], "part": part}))
-        for key, value, _ in _values(sources["in"])
+        for key, value, _ in with_values(sources["in"])
         for part in ("low", "high")
         if (value["n"] < 6 if part == "low" else value["n"] > 3)
     )
@@ -185,7 +138,7 @@ def _low_and_high(sources: Sources) -> Mapping[str, Group]:
 
 TWO_INSERTS = Program(
     name="two-inserts",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={
         "out": Target(
             model=_low_and_high,
@@ -196,22 +149,22 @@ TWO_INSERTS = Program(
         "INSERT INTO {out} SELECT STREAM id, 'low' AS part FROM {in} WHERE n < 6;"
         " INSERT INTO {out} SELECT STREAM id, 'high' AS part FROM {in} WHERE n > 3"
     ),
-    records=lambda number: [("in", _numbered(number))],
+    records=lambda number: [("in", numbered(number))],
 )
 
 
 def _of_both_sources(sources: Sources) -> Mapping[str, Group]:
-    return _each(
+    return groups_of(
         (f"{key} {part}", result({"id": value["id"], "part": part}))
         for part in ("a", "b")
-        for key, value, _ in _values(sources[part])
+        for key, value, _ in with_values(sources[part])
         if value["n"] > 2
     )
 
 
 TWO_SOURCES = Program(
     name="two-sources",
-    sources={"a": _FIELDS, "b": _FIELDS},
+    sources={"a": FIELDS, "b": FIELDS},
     targets={
         "out": Target(
             model=_of_both_sources,
@@ -222,7 +175,7 @@ TWO_SOURCES = Program(
         "INSERT INTO {out} SELECT STREAM id, 'a' AS part FROM {a} WHERE n > 2;"
         " INSERT INTO {out} SELECT STREAM id, 'b' AS part FROM {b} WHERE n > 2"
     ),
-    records=lambda number: [("a", _numbered(number)), ("b", _numbered(number))],
+    records=lambda number: [("a", numbered(number)), ("b", numbered(number))],
 )
 
 # --- groups ---
@@ -237,7 +190,7 @@ def _window_of(record: Record) -> str:
 def _windows(sources: Sources) -> Mapping[str, Group]:
     """All records of a key are in one partition, so each count has one sum."""
     amounts: defaultdict[str, list[int]] = defaultdict(list)
-    for key, value, record in _values(sources["in"]):
+    for key, value, record in with_values(sources["in"]):
         at_ms = record.timestamp_ms or 0
         amounts[f"{key} {at_ms - at_ms % WINDOW_MS}"].append(value["n"])
     return {name: changing(_running(each)) for name, each in amounts.items()}
@@ -250,10 +203,10 @@ def _running(amounts: Sequence[int]) -> list[str]:
 
 TUMBLING = Program(
     name="tumbling",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={"out": Target(model=_windows, group_of=_window_of)},
     statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(n) AS total FROM {in} WINDOW BY TUMBLE 10s",
-    records=lambda number: [("in", _numbered(number))],
+    records=lambda number: [("in", numbered(number))],
 )
 
 _COLOURS = 5
@@ -262,19 +215,19 @@ _COLOURS = 5
 def _coloured(number: int) -> Sent:
     """The amount is the same for all records of a colour: each count has one sum, whatever the order of partitions."""
     colour = number % _COLOURS
-    return [("in", _numbered(number, colour=f"colour-{colour}", amount=colour + 1))]
+    return [("in", numbered(number, colour=f"colour-{colour}", amount=colour + 1))]
 
 
 def _groups(sources: Sources) -> Mapping[str, Group]:
     amounts: defaultdict[str, list[int]] = defaultdict(list)
-    for _, value, _ in _values(sources["in"]):
+    for _, value, _ in with_values(sources["in"]):
         amounts[value["colour"]].append(value["amount"])
     return {name: changing(_running(each)) for name, each in amounts.items()}
 
 
 GROUPED = Program(
     name="grouped",
-    sources={"in": {**_FIELDS, "colour": "string not null", "amount": "int not null"}},
+    sources={"in": {**FIELDS, "colour": "string not null", "amount": "int not null"}},
     targets={"out": Target(model=_groups)},
     statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(amount) AS total FROM {in} GROUP BY colour",
     records=_coloured,
@@ -296,13 +249,13 @@ def _not_each_fourth(sources: Sources) -> Mapping[str, Group]:
 
 HAVING = Program(
     name="having",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={"out": Target(model=_not_each_fourth, group_of=_window_of)},
     statements=(
         "INSERT INTO {out} SELECT STREAM COUNT(*) AS count, SUM(n) AS total FROM {in} WINDOW BY TUMBLE 10s"
         f" HAVING COUNT(*) % {_NOT_IN_RESULT} <> 0"
     ),
-    records=lambda number: [("in", _numbered(number))],
+    records=lambda number: [("in", numbered(number))],
 )
 
 _GAP_MS = 1_000
@@ -311,7 +264,7 @@ _SILENT_EVERY = 5
 
 def _with_pauses(number: int) -> Sent:
     """A key has a record in 0.65 s, but for each fifth time: then its session ends."""
-    return [] if number // KEYS % _SILENT_EVERY == 0 else [("in", _numbered(number))]
+    return [] if number // KEYS % _SILENT_EVERY == 0 else [("in", numbered(number))]
 
 
 def _session_of(record: Record) -> str:
@@ -325,7 +278,7 @@ def _sessions(sources: Sources) -> Mapping[str, Group]:
     """The records of a key arrive in order, so each session has had the bounds of its first records."""
     groups: dict[str, Group] = {}
     sessions: dict[str, list[int]] = {}
-    for key, _, record in _values(sources["in"]):
+    for key, _, record in with_values(sources["in"]):
         times = sessions.get(key, [])
         at_ms = record.timestamp_ms or 0
         if times and at_ms - times[-1] <= _GAP_MS:
@@ -341,7 +294,7 @@ def _sessions(sources: Sources) -> Mapping[str, Group]:
 
 SESSIONS = Program(
     name="sessions",
-    sources={"in": _FIELDS},
+    sources={"in": FIELDS},
     targets={"out": Target(model=_sessions, group_of=_session_of)},
     statements="INSERT INTO {out} SELECT STREAM COUNT(*) AS count FROM {in} WINDOW BY SESSION 1s",
     records=_with_pauses,
@@ -352,7 +305,7 @@ _CITIES = 7
 
 def _moving(number: int) -> Sent:
     """Each key is in another city with each of its records."""
-    row = _record(_key(number), {"city": f"city-{(number + number // KEYS) % _CITIES}"}, number)
+    row = json_record(numbered_key(number), {"city": f"city-{(number + number // KEYS) % _CITIES}"}, number)
     return [("rows", replace(row, value=None) if number % _NOT_IN_RESULT == 0 else row)]
 
 
@@ -378,7 +331,7 @@ _UPDATE_EVERY = 4
 
 
 def _row(number: int, version: int) -> Record:
-    return _record(b"key-%d" % number, {"name": f"name-{number}", "version": version}, version)
+    return json_record(b"key-%d" % number, {"name": f"name-{number}", "version": version}, version)
 
 
 def _with_updates(number: int) -> Sent:
@@ -387,21 +340,21 @@ def _with_updates(number: int) -> Sent:
     if number % _UPDATE_EVERY == 0:
         row = number // _UPDATE_EVERY
         update = [("rows", _row(row % KEYS, row // KEYS + 1))]
-    return [("in", _numbered(number)), *update]
+    return [("in", numbered(number)), *update]
 
 
 def _looked_up(sources: Sources) -> Mapping[str, Group]:
     """Which version a record meets depends on the batch."""
-    rows = _by_group((key, result(value)) for key, value, _ in _values(sources["rows"]))
+    rows = by_group((key, result(value)) for key, value, _ in with_values(sources["rows"]))
     groups: defaultdict[str, list[list[str]]] = defaultdict(list)
-    for key, value, _ in _values(sources["in"]):
+    for key, value, _ in with_values(sources["in"]):
         groups[key].append([result({"id": value["id"], **json.loads(row)}) for row in rows[key]])
     return {key: every_one_of(each) for key, each in groups.items()}
 
 
 STREAM_TABLE = Program(
     name="stream-table",
-    sources={"in": _FIELDS, "rows": {"name": "string not null", "version": "int not null"}},
+    sources={"in": FIELDS, "rows": {"name": "string not null", "version": "int not null"}},
     targets={"out": Target(model=_looked_up)},
     statements=(
         "WITH {table} AS (SELECT TABLE name, version FROM {rows});"
@@ -416,7 +369,7 @@ STREAM_TABLE = Program(
 def _two_rows(number: int) -> Sent:
     side = "left" if number % 2 else "right"
     row = number // 2
-    return [(side, _record(b"key-%d" % (row % KEYS), {"version": row // KEYS}, number))]
+    return [(side, json_record(b"key-%d" % (row % KEYS), {"version": row // KEYS}, number))]
 
 
 def _pairs_of_versions(sources: Sources) -> Mapping[str, Group]:
@@ -432,7 +385,7 @@ def _pairs_of_versions(sources: Sources) -> Mapping[str, Group]:
 
 def _versions(records: Sequence[Record]) -> Mapping[str, list[int]]:
     versions: defaultdict[str, list[int]] = defaultdict(list)
-    for key, value, _ in _values(records):
+    for key, value, _ in with_values(records):
         versions[key].append(value["version"])
     return versions
 
@@ -455,20 +408,20 @@ _UNPAID_EVERY = 11
 
 
 def _orders_and_payments(number: int) -> Sent:
-    order: Sent = [("orders", _record(_key(number), {"id": number}, number))]
+    order: Sent = [("orders", json_record(numbered_key(number), {"id": number}, number))]
     for nth, after in enumerate(_PAYMENTS_AFTER):
         paid = number - after
         if paid >= 0 and paid % 3 != nth and paid % _UNPAID_EVERY:
-            order.append(("payments", _record(_key(paid), {"id": paid, "nth": nth}, number)))
+            order.append(("payments", json_record(numbered_key(paid), {"id": paid, "nth": nth}, number)))
     return order
 
 
 def _paid(sources: Sources) -> Mapping[str, Group]:
     payments: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-    for _, value, record in _values(sources["payments"]):
+    for _, value, record in with_values(sources["payments"]):
         payments[value["id"]].append((record.timestamp_ms or 0, value["nth"]))
-    orders = list(_values(sources["orders"]))
-    groups = _each(
+    orders = list(with_values(sources["orders"]))
+    groups = groups_of(
         (
             (str(value["id"]), result({"id": value["id"], "nth": nth}))
             for _, value, record in orders

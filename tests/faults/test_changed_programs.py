@@ -11,18 +11,8 @@ import pytest
 
 from devkit.broker import Broker
 from tests.faults.points import CRASHES, POINTS, Guarantee
-from tests.faults.programs import (
-    FILTER,
-    TUMBLING,
-    TWO_INSERTS,
-    TWO_SOURCES,
-    Program,
-    Sources,
-    Suite,
-    Target,
-    key_of,
-    result,
-)
+from tests.faults.programs import FILTER, TUMBLING, TWO_INSERTS, TWO_SOURCES, Program, Suite, Target
+from tests.faults.records import Sources, key_of, result
 from tests.faults.results import Group, every_one_of
 from tests.faults.scenario import REQUIRED, Scenario
 

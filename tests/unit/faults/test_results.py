@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from devkit.records import Record
-from tests.faults.programs import FILTER, GROUPED, STREAM_STREAM, SUITES, TABLE_TABLE, TUMBLING, Program, Sources
+from tests.faults.programs import FILTER, GROUPED, STREAM_STREAM, SUITES, TABLE_TABLE, TUMBLING, Program
+from tests.faults.records import Sources
 from tests.faults.results import (
     TOMBSTONE,
     Comparison,
