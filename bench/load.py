@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from bench.engines import ENGINES, LSQL_RUNNER, ComparedEngine, build
 from bench.expected import BenchFailed
 from bench.follow import Follower
 from bench.latency import Appended, Latencies, by_count, by_id
-from bench.load_engines import LoadTopics, Running, contained, on_host
+from bench.load_engines import LoadTopics, Running, Together, contained, on_host
 from bench.load_programs import PROGRAMS, LoadProgram, appended, decoder
 from bench.load_results import LoadResult, Usage, load_line
 from bench.machine import machine, versions
@@ -112,6 +112,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=120, help="measured time of each run (default 120)")
     parser.add_argument("--warm-up", type=int, default=30, help="seconds before the measured time (default 30)")
     add_mode(parser)
+    parser.add_argument(
+        "--processors",
+        type=int,
+        default=1,
+        help="containers that read the topic at the same time, each with the limits; cores and memory are their sums, "
+        "latency that of the first (default 1)",
+    )
     parser.add_argument("--pace", help="processing.pace of lsql-runner, such as 1s (default: its default)")
     add_limits(parser)
     parser.add_argument("--threads", type=int, default=cores, help="threads with --host (default: the cores)")
@@ -126,6 +133,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--engine needs --host")
     if options.object_store and not options.host:
         parser.error("--object-store needs --host")
+    if options.host and options.processors > 1:
+        parser.error("--processors needs containers")
     return options
 
 
@@ -168,7 +177,8 @@ def _run(
 ) -> LoadResult:
     """One run with its own topics, application id and state directory."""
     topics = LoadTopics(f"load-{time.time_ns()}", len(program.inserts))
-    for topic in (topics.source, *topics.targets):
+    others = [replace(topics, processor=number) for number in range(1, options.processors)]
+    for topic in (topics.source, *(target for each in (topics, *others) for target in each.targets)):
         broker.create_topic(topic, options.partitions, {"message.timestamp.type": "LogAppendTime"})
     name, guarantee = contender.engine.name, contender.guarantee
     result = partial(
@@ -179,6 +189,7 @@ def _run(
         guarantee=guarantee,
         mode=program.mode,
         pace=program.pace,
+        processors=options.processors,
         in_pod=not options.host,
     )
     is_transactional = guarantee is Guarantee.EXACTLY_ONCE
@@ -188,12 +199,14 @@ def _run(
         Follower(broker.bootstrap, topics.targets, options.partitions)
         if is_transactional
         else nullcontext() as follower,
+        ExitStack() as stack,
         contender.run(program, topics) as engine,
     ):
         if not _wait_for_result(engine, broker, topics):
             return result(failure=f"no result after {time.monotonic() - start:.0f} s")
         first_s = time.monotonic() - start
-        usage, ran_s = _feed(engine, broker.bootstrap, topics.source, rate, options)
+        together = Together((engine, *(stack.enter_context(contender.run(program, each)) for each in others)))
+        usage, ran_s = _feed(together, broker.bootstrap, topics.source, rate, options)
         if usage is None:
             return result(failure=f"ended after {ran_s:.0f} s")
         decode = decoder(contender.engine, program)

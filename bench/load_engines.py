@@ -27,10 +27,17 @@ _PRODUCER = {"linger.ms": "5", "compression.type": "lz4"}
 
 @dataclass(frozen=True, slots=True)
 class LoadTopics:
-    """The topics of a run; their name is also the application id."""
+    """The topics of a processor. The processors of a run have the same source."""
 
     name: str
+    """Of the run."""
     inserts: int
+    processor: int = 0
+    """The number of the processor."""
+
+    @property
+    def app_id(self) -> str:
+        return f"{self.name}-{self.processor}" if self.processor else self.name
 
     @property
     def source(self) -> str:
@@ -38,7 +45,7 @@ class LoadTopics:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}-out-{number}" for number in range(self.inserts))
+        return tuple(f"{self.app_id}-out-{number}" for number in range(self.inserts))
 
 
 class Running(Protocol):
@@ -52,6 +59,23 @@ class Running(Protocol):
 
     def private_mib(self) -> float:
         """Its memory that no file backs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several processors."""
+
+    processors: tuple[Running, ...]
+
+    @property
+    def is_running(self) -> bool:
+        return all(each.is_running for each in self.processors)
+
+    def cpu_s(self) -> float:
+        return sum(each.cpu_s() for each in self.processors)
+
+    def private_mib(self) -> float:
+        return sum(each.private_mib() for each in self.processors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +125,7 @@ def contained(
     with runner_container(
         image,
         sql=program.sql(topics.source, topics.targets),
-        app_id=topics.name,
+        app_id=topics.app_id,
         lsql_topics=_lsql_topics(topics),
         bootstrap=bootstrap,
         port=free_port(),
@@ -159,7 +183,7 @@ def on_host(
             bootstrap=bootstrap,
             source=topics.source,
             targets=topics.targets,
-            group=topics.name,
+            group=topics.app_id,
             state=Path(state),
             threads=resources[0],
             heap_mib=resources[1],

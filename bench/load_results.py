@@ -33,6 +33,8 @@ class LoadResult:
     """The `processing.mode` of lsql-runner, which the other engines do not have."""
     pace: str | None = None
     """Its `processing.pace`; None for the default."""
+    processors: int = 1
+    """How many ran at the same time: `usage` is that of all."""
     in_pod: bool = False
     """Whether it ran in a container with the limits of a pod, not on the host."""
     first_result_s: float = 0.0
@@ -51,6 +53,7 @@ class LoadResult:
             "guarantee": self.guarantee,
             "mode": self.mode,
             "pace": self.pace,
+            "processors": self.processors,
             "in_pod": self.in_pod,
         }
         if self.usage is None or self.latencies is None:
@@ -78,7 +81,9 @@ def load_table(runs: Sequence[Mapping[str, Any]]) -> str:
 
 def load_line(run: Mapping[str, Any]) -> str:
     """The line of one run."""
-    cells = [run["program"], f"{run['rate']:,}", run["engine"], run["guarantee"]]
+    count = run.get("processors", 1)
+    program = run["program"] if count == 1 else f"{count} of {run['program']}"
+    cells = [program, f"{run['rate']:,}", run["engine"], run["guarantee"]]
     if "cores" in run:
         memory = " / ".join(f"{run['private_mib'][name]:.0f}" for name in ("first", "last", "most"))
         times = " / ".join(f"{run['latency_ms'][name]:,.0f}" for name in SHARES) if run["rate"] else ""

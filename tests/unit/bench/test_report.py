@@ -1,5 +1,6 @@
 """The tables of result files."""
 
+from dataclasses import replace
 from typing import Any
 
 from bench.latency import Latencies
@@ -49,3 +50,8 @@ def test_a_run_at_a_constant_rate_is_one_line() -> None:
     assert lines[2] == (
         "| filter | 1,000 | Flink SQL | at-least-once | 5.0 | 0.25 | 100 / 120 / 130 | 500 / 990 / 999 / 1,000 |"
     )
+
+
+def test_processors_that_ran_together_are_one_line() -> None:
+    lines = page([document(replace(RESULT, processors=10).document(), kind="load")]).splitlines()
+    assert lines[2].startswith("| 10 of filter | 1,000 |")
