@@ -17,6 +17,7 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 def violations(page: Page) -> list[str]:
     """The violations that axe reports in light and in dark, with their elements."""
     page.evaluate(AXE)
+    page.clock.resume()  # axe uses timers of the page
     breaches: list[dict[str, Any]] = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)

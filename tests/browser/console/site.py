@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Request
+from playwright.sync_api import Browser
 
 from devkit.console_fixtures import BEGIN, TOKENS, FakeConsole
 from devkit.fake_cluster import FakePod, workers, workload
 from devkit.fake_program import DESCRIPTION, SQL
 from devkit.fake_runner_server import STORE, stream
-from tests.browser.site import WATCH
+from tests.browser import visit
 
-POLL_MS = 5_000
-POLL_DEADLINE_S = 15
-FIRST_REQUEST = re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$")
-"""The first request of each refresh: all processors, or one."""
 FAILED = {
     "code": "RECORD_MALFORMED",
     "message": "The value of the record at vehicles, partition 3, offset 48130771 is not JSON.",
@@ -58,30 +53,15 @@ def populate(console: FakeConsole) -> None:
         console.refresh()
 
 
-class Visit:
-    """The console's page in a browser. The page's clock advances only in `poll`."""
+class Visit(visit.Visit):
+    """The console's page in a browser."""
+
+    EVERY_MS = 5_000
+    REFRESH = (re.compile(r"/api/v1/streams(/[^/?]+)?(\?.*)?$"),)
 
     def __init__(self, browser: Browser, console: FakeConsole, address: str, path: str = "", **options: Any) -> None:
+        super().__init__(browser, BEGIN.timestamp(), **options)
         self.console = console
-        self.complaints: list[str] = []
-        """Messages of the browser's console, errors of the page, and failed requests."""
-        self.requests: list[str] = []
-        self._turns: list[Request] = []
-        """The first requests of the refreshes."""
-        self._answered: set[Request] = set()
-        self._open: set[Request] = set()
-        """The requests that have neither a whole response nor a failure yet."""
-        context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
-        )
-        self.page: Page = context.new_page()
-        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type != "log" else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._record)
-        self.page.on("requestfailed", self._record_failure)
-        self.page.on("requestfinished", self._record_response)
-        self.page.add_init_script(WATCH)
-        self.page.clock.install(time=BEGIN)
         with self.page.expect_response("**/session"):
             self.page.goto(address + path)
 
@@ -91,40 +71,6 @@ class Visit:
         self.page.keyboard.press("Enter")
         self.page.locator("#who").get_by_text(name).wait_for()
 
-    def poll(self) -> None:
-        """Let the page refresh once; returns when a refresh that began after this call has its response.
-
-        Another refresh may still be running, and the page sets its timer only when that has ended. The clock stands
-        while a request is open: the page's time limits for requests follow the same clock.
-        """
-        before = len(self._turns)
-        deadline = time.monotonic() + POLL_DEADLINE_S
-        while not self._answered.intersection(self._turns[before:]):
-            assert time.monotonic() < deadline, f"no new refresh; the last requests: {self.requests[-5:]}"
-            if not self._open:
-                self.page.clock.run_for(POLL_MS)
-            self.page.wait_for_timeout(10)  # dispatches requests and responses to the handlers
-
-    def _record(self, request: Request) -> None:
-        self.requests.append(request.url)
-        if FIRST_REQUEST.search(request.url):
-            self._turns.append(request)
-        self._open.add(request)
-
-    def _record_failure(self, request: Request) -> None:
-        self.complaints.append(f"failed: {request.url}")
-        self._open.discard(request)
-
-    def _record_response(self, request: Request) -> None:
-        self._answered.add(request)
-        self._open.discard(request)
-
     def names(self) -> list[str]:
         """The names in the table, in order."""
         return self.page.locator("#processors tbody th").all_inner_texts()
-
-    def close(self) -> list[str]:
-        """Close the page. Returns the errors that the browser reported, including violations of the content policy."""
-        complaints = [*self.complaints, *self.page.evaluate("window.violations")]
-        self.page.context.close()  # aborts running requests, which is no error of the page
-        return complaints
