@@ -2,8 +2,8 @@
 
 A JVM with the archive does not read, check and link some twenty thousand classes again, which takes half of the time
 to the first record. A processor that runs with a broker makes the archive: filters, a windowed count, checkpoints,
-positions, and then the filters in the continuous mode. With another JVM or other jars than those of the training, the
-JVM ignores it.
+positions, then the filters in the continuous mode, and queries with state in real time. With another JVM or other jars
+than those of the training, the JVM ignores it.
 """
 
 import json
@@ -37,10 +37,16 @@ COUNTS = """
 INSERT INTO counts SELECT STREAM name, COUNT(*) AS n, AVG(speed) AS mean FROM readings
   WINDOW BY TUMBLE 1m GROUP BY name;
 """
-RUNS = {"batch": (FILTERS + COUNTS, 24), "continuous": (FILTERS, 3)}
+REAL_TIME = """
+WITH names AS (SELECT TABLE name FROM names_by_key);
+INSERT INTO visits SELECT STREAM name, COUNT(*) AS n FROM readings WINDOW BY SESSION 10s GROUP BY name;
+INSERT INTO named SELECT STREAM r.id AS id, n.name AS name FROM readings AS r JOIN names AS n ON r._key = n._key;
+"""
+RUNS = {"batch": (FILTERS + COUNTS, 24), "continuous": (FILTERS, 3), "auto": (COUNTS + REAL_TIME, 9)}
 """By processing mode: the program, and the number of batches of all its queries, or of reports of a continuous query.
 The first loads the classes; with the others the JVM finds the methods that are called often.
 """
+TOPICS = ("readings", "names_by_key", "fast", "all_of_it", "counts", "visits", "named")
 
 RECORDS = 2_000
 """Records per micro-batch."""
@@ -61,11 +67,12 @@ def train(archive: Path) -> None:
     """Run the program until it has written some batches; the JVM writes the archive when it ends."""
     numbers = count()
     with Broker() as broker, tempfile.TemporaryDirectory() as state:
-        for topic in ("readings", "fast", "all_of_it", "counts"):
+        for topic in TOPICS:
             broker.create_topic(topic, partitions=2)
 
         def feed() -> None:
             broker.produce("readings", [reading(next(numbers)) for _ in range(RECORDS)])
+            broker.produce("names_by_key", [reading(next(numbers))])
 
         feed()
         first, *_ = runs = [request_for(mode, broker.bootstrap, state) for mode in RUNS]

@@ -102,34 +102,6 @@ def test_a_backlog_is_read_in_batches(broker: Broker, engine: SparkEngine, topic
     assert len(counts) < 1_000
 
 
-@pytest.mark.parametrize("times", inputs([1, 2], (1).__eq__))
-def test_results_of_a_killed_batch_are_written_once(
-    times: int, broker: Broker, topic: TopicFactory, tmp_path: Path
-) -> None:
-    """After a kill, the records of the open batch are a batch, without results that the target has."""
-    source, target = topic(partitions=3), topic()
-    users = [f"u{number % 7}" for number in range(90)]
-    sql = counting(source, target)
-    broker.produce(source, records(users[:10]))
-    with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
-        runner.read_to(10)
-        for _ in range(times):
-            broker.produce(source, records(users[10:40]))
-            runner.wait_for(lambda s: s["recordsIn"] >= 20)
-            runner.crash()
-            broker.produce(source, records(users[40:70]))
-            runner.start()
-            runner.reach("running")
-        broker.produce(source, records(users[70:]))
-        runner.read_to(10 + times * 60 + 20)
-
-    expected = Counter(users[:10] + times * users[10:70] + users[70:])
-    for committed in (True, False):
-        found = results(broker, target, committed)
-        assert last_counts(found) == expected
-        assert all(counts == sorted(set(counts)) for counts in found.values()), found
-
-
 def test_results_of_a_killed_batch_are_written_once_when_the_next_process_has_batches(
     broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
@@ -192,28 +164,6 @@ def test_a_record_is_joined_when_it_arrives_with_the_row_that_the_table_has_then
         assert running.status.batches == 1
 
 
-def test_a_record_that_was_joined_before_a_kill_is_joined_once(
-    broker: Broker, topic: TopicFactory, tmp_path: Path
-) -> None:
-    """The batch after the kill joins it with a row that came later: the first result stays the only one."""
-    users, clicks, target = topic(), topic(), topic()
-    broker.produce(clicks, [click(0)])
-    broker.produce(users, [named("first")])
-    sql, app = naming(users, clicks, target), f"rt-{clicks}"
-    with Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
-        runner.read_to(2)
-        broker.produce(clicks, [click(number) for number in range(1, 4)])
-        wait_until(lambda: len(names_found(broker, target)) == 4, "the results", 30)
-        runner.crash()
-        broker.produce(users, [named("second", timestamp_ms=1)])
-        broker.produce(clicks, [click(4)])
-        runner.start()
-        runner.read_to(7)
-        wait_until(lambda: len(names_found(broker, target)) == 5, "the last result", 30)
-
-    assert names_found(broker, target)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
-
-
 def paid(orders: str, payments: str, target: str, within: str = "1h", kind: str = "INNER") -> str:
     return (
         f"INSERT INTO {target} SELECT STREAM o.id AS id, p.id AS name "
@@ -221,30 +171,76 @@ def paid(orders: str, payments: str, target: str, within: str = "1h", kind: str 
     )
 
 
-def test_pairs_of_records_are_joined_when_the_second_one_arrives_and_once_after_a_kill(
-    broker: Broker, topic: TopicFactory, tmp_path: Path
+@pytest.mark.parametrize("kills", inputs([1, 2], (1).__eq__))
+def test_results_of_a_killed_process_are_written_once(
+    kills: int, broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
-    orders, payments, target = topic(), topic(), topic()
-    broker.produce(orders, [click(0)])
-    broker.produce(payments, [click(100)])
-    sql, app = paid(orders, payments, target), f"rt-{orders}"
-    with Runner(broker.bootstrap, sql, app, tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
-        runner.read_to(2)
-        broker.produce(payments, [click(101)])
-        broker.produce(orders, [click(1)])
-        wait_until(lambda: len(names_found(broker, target)) == 4, "the pairs of two and two records", 30)
-        runner.crash()
-        broker.produce(orders, [click(2)])
-        runner.start()
-        runner.read_to(5)
-        wait_until(lambda: len(names_found(broker, target)) == 6, "the pairs of the last record", 30)
-        broker.produce(payments, [click(102)])
-        wait_until(lambda: len(names_found(broker, target)) == 9, "the pairs of a record in real time", 30)
-        runner.wait_for(lambda s: s["queries"][0]["mode"] == "real_time")
+    """Four queries have an open batch: counts, a group whose third result fails, a lookup and pairs."""
+    source, counted, failing, quotients, letters = topic(partitions=3), topic(), topic(), topic(), topic()
+    users, clicks, names, orders, payments, pairs = (topic() for _ in range(6))
+    sql = ";\n".join(
+        (
+            f"SET error.policy.write='dlq'; SET dead.letter.queue='{letters}'",
+            naming(users, clicks, names),
+            counting(source, counted),
+            f"INSERT INTO {quotients} SELECT STREAM user, 12 / (3 - COUNT(*)) AS n FROM {failing} GROUP BY user",
+            paid(orders, payments, pairs),
+        )
+    )
+    written: Counter[str] = Counter()
 
-    assert sorted(names_found(broker, target)) == [
-        (order, payment) for order in range(3) for payment in (100, 101, 102)
-    ]
+    def send(name: str, *each: Record) -> None:
+        broker.produce(name, list(each))
+        written[name] += len(each)
+
+    def count(*numbers: int) -> None:
+        send(source, *records(f"u{number % 7}" for number in numbers))
+
+    def await_all(expected: dict[str, int]) -> None:
+        runner.read_to(written.total(), 180)
+        wait_until(
+            lambda: {name: len(broker.consume_all(name)) for name in expected} == expected, f"results: {expected}", 30
+        )
+
+    count(*range(10))
+    send(failing, *records("a"))
+    send(users, named("first"))
+    send(clicks, click(0))
+    send(orders, click(0))
+    send(payments, click(100))
+    with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
+        await_all({names: 1, quotients: 1, pairs: 1})
+        runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
+        count(*range(10, 40))
+        send(clicks, *(click(number) for number in range(1, 4)))
+        send(payments, click(101))
+        send(orders, click(1))
+        for _ in range(2):
+            send(failing, *records("a"))
+        await_all({names: 4, quotients: 2, letters: 1, pairs: 4})
+        for kill in range(kills):
+            runner.crash()
+            count(*range(40, 70))
+            if kill == 0:
+                send(users, named("second", timestamp_ms=1))  # the batch joins it with the records before the kill
+                send(clicks, click(4))
+                send(failing, *records("b"))
+                send(orders, click(2))
+            runner.start()
+            await_all({names: 5, quotients: 3, letters: 1, pairs: 6})
+        runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
+        count(*range(70, 90))
+        send(payments, click(102))
+        await_all({names: 5, quotients: 3, letters: 1, pairs: 9})
+
+    numbers = (*range(40), *(kills * [*range(40, 70)]), *range(70, 90))
+    for committed in (True, False):
+        found = results(broker, counted, committed)
+        assert last_counts(found) == Counter(f"u{number % 7}" for number in numbers)
+        assert all(counts == sorted(set(counts)) for counts in found.values()), found
+    assert results(broker, quotients) == {"a": [6, 12], "b": [6]}
+    assert names_found(broker, names)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
+    assert sorted(names_found(broker, pairs)) == [(order, payment) for order in range(3) for payment in (100, 101, 102)]
 
 
 def test_records_without_a_match_are_written_once_when_no_later_one_can_match(
@@ -337,31 +333,6 @@ def test_final_results_are_written_when_their_window_has_ended(
         wait_until(lambda: results(broker, target) == {"a": [3, 2]}, "the result of the second window", 4)
 
         assert [query.mode for query in running.status.queries] == ["real_time"]
-
-
-def test_a_failed_result_of_a_group_is_one_dead_letter_after_a_kill(
-    broker: Broker, topic: TopicFactory, tmp_path: Path
-) -> None:
-    """The third count fails. The result before it stays, and neither is written again."""
-    source, target, letters = topic(), topic(), topic()
-    sql = (
-        f"SET error.policy='dlq'; SET dead.letter.queue='{letters}'; "
-        f"INSERT INTO {target} SELECT STREAM user, 12 / (3 - COUNT(*)) AS n FROM {source} GROUP BY user"
-    )
-    with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
-        broker.produce(source, records(["a"]))
-        runner.read_to(1)
-        for expected in ({"a": [6, 12]}, {"a": [6, 12]}):
-            broker.produce(source, records(["a"]))
-            wait_until(lambda rows=expected: results(broker, target) == rows, f"results {expected}", 30)  # type: ignore[misc]
-        wait_until(lambda: len(broker.consume_all(letters)) == 1, "the dead letter", 30)
-        runner.crash()
-        broker.produce(source, records(["b"]))
-        runner.start()
-        runner.read_to(4)
-        wait_until(lambda: results(broker, target) == {"a": [6, 12], "b": [6]}, "the result of b", 30)
-
-    assert len(broker.consume_all(letters)) == 1
 
 
 def test_a_record_that_cannot_be_processed_is_named(

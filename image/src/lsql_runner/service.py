@@ -106,7 +106,8 @@ def processor(
     settings = request.settings
     has_lease = settings.lease is not None
     with closing(StateDir(settings.state_dir, settings.app_id, shared=has_lease)) as state, ExitStack() as until_end:
-        jvm = SparkJvm(options or jvm_options(settings), (state.lock_file,))  # starts while modules are imported
+        jvm_of = options or jvm_options(settings, request.is_continuous)
+        jvm = SparkJvm(jvm_of, (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.broker_channel import SparkChannel
         from lsql_runner.engine.processor import SparkEngine
 
@@ -197,9 +198,9 @@ def memory_budget(settings: Settings) -> MemoryBudget:
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 
-def jvm_options(settings: Settings) -> JvmOptions:
+def jvm_options(settings: Settings, is_continuous: bool = False) -> JvmOptions:
     """The options of the JVM for a processor with these settings."""
-    return jvm_options_for(settings, memory_budget(settings))
+    return jvm_options_for(settings, memory_budget(settings), is_continuous)
 
 
 @contextmanager

@@ -19,6 +19,11 @@ def test_a_small_heap_shrinks_after_a_full_collection() -> None:
     assert "-XX:MaxHeapFreeRatio=30" in options
 
 
+def test_new_objects_have_less_space_if_they_live_as_long_as_a_record() -> None:
+    assert "-Xmn91m" in collector_options(304)
+    assert "-Xmn45m" in collector_options(304, is_continuous=True)
+
+
 def test_spark_does_not_request_full_collections_each_minute() -> None:
     for heap_mib in (SMALL_HEAP_MIB, SMALL_HEAP_MIB + 1):
         assert "-Dspark.cleaner.periodicGC.interval=10min" in collector_options(heap_mib)

@@ -13,8 +13,13 @@ ahead-of-time cache there, about 6 MiB, and ends if they do not fit. By default 
 """
 
 
-def collector_options(heap_mib: int) -> tuple[str, ...]:
+def collector_options(heap_mib: int, is_continuous: bool = False) -> tuple[str, ...]:
     """The options of the garbage collector, for a heap of this size.
+
+    Args:
+        heap_mib: -Xmx.
+        is_continuous: whether objects live as long as a record, instead of a batch or an open batch. Then the space for
+            new objects, which the JVM fills before it collects, can be smaller.
 
     A small heap shrinks after each full collection to its objects and 15 to 30 % in addition. By default it only grows,
     and after some minutes a stateless processor uses all of -Xmx for garbage. `runtime.memory_reporter` requests the
@@ -34,7 +39,7 @@ def collector_options(heap_mib: int) -> tuple[str, ...]:
         return (collector, "-XX:NewRatio=4", f"-XX:InitialHeapSize={first_mib}m", _SPARKS_COLLECTIONS)
     shrinking = ("-XX:MinHeapFreeRatio=15", "-XX:MaxHeapFreeRatio=30", "-XX:-ShrinkHeapInSteps")
     # Of fixed size: in a share of a heap that has shrunk, the JVM collected 17 times a second.
-    young_mib = heap_mib * 3 // 10
+    young_mib = heap_mib * 3 // (20 if is_continuous else 10)
     young = (f"-Xmn{young_mib}m", "-XX:TargetSurvivorRatio=90")
     first = f"-XX:InitialHeapSize={min(heap_mib, young_mib + FIRST_OLD_MIB)}m"
     return ("-XX:+UseSerialGC", *young, first, *shrinking, _SPARKS_COLLECTIONS)

@@ -73,6 +73,8 @@ class JvmOptions:
     """The log level of Spark and Kafka in the JVM. Python reports errors that end a processor."""
     includes_values: bool = False
     """Whether error texts include values of records."""
+    is_continuous: bool = False
+    """Whether it only runs continuous queries, as far as the program shows before it is planned."""
 
 
 def short_lived(
@@ -234,7 +236,7 @@ def jvm_arguments(options: JvmOptions, scratch: Path) -> list[str]:
         *_MODULE_OPTIONS,
         f"-Xmx{options.heap_mib}m",
         "-XX:+ExitOnOutOfMemoryError",  # the JVM may be in any state after a failed allocation
-        *collector_options(options.heap_mib),
+        *collector_options(options.heap_mib, options.is_continuous),
         "-XX:MetaspaceSize=96m",  # the classes of a start would cause a full collection of 0.2 s
         f"-XX:ReservedCodeCacheSize={options.code_cache_mib}m",
         f"-Dlog4j2.configurationFile={log_config}",

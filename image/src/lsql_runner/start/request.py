@@ -25,6 +25,15 @@ class StartRequest:
         """How often a result may be written if the processor is killed."""
         return self.program_settings.guarantee or self.settings.guarantee
 
+    @property
+    def is_continuous(self) -> bool:
+        """Whether all queries will be continuous, as far as the text shows: the program is planned after the JVM has
+        started."""
+        if self.program_settings.mode == "batch" or self.settings.has_workers:
+            return False
+        has_sink = any(insert.kcql is not None for insert in self.program.inserts)
+        return not has_sink and not any(each.joins or each.group_by or each.window for each in self.program.selects)
+
 
 def request_of(settings: Settings) -> StartRequest:
     """The request for a processor with these settings.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lsql_runner.spans import Span
@@ -114,6 +115,13 @@ class Program:
     @property
     def inserts(self) -> tuple[Insert, ...]:
         return tuple(s for s in self.statements if isinstance(s, Insert))
+
+    @property
+    def selects(self) -> Iterator[Select]:
+        """Every SELECT, also those of WITH and subselects."""
+        tables = (*self.shared_tables, *(table for insert in self.inserts for table in insert.tables))
+        for select in (*(insert.select for insert in self.inserts), *(table.select for table in tables)):
+            yield from select.with_subselects()
 
     @property
     def shared_tables(self) -> tuple[CommonTable, ...]:
