@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,10 @@ def reading(number: int) -> Record:
 
 def filtering(source: str, target: str) -> str:
     return f"INSERT INTO {target} SELECT STREAM id, UPPER(name) AS name FROM {source} WHERE speed >= 0"
+
+
+def counting(source: str, target: str) -> str:
+    return f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1h"
 
 
 def half_a_gigabyte(source: str, target: str) -> str:
@@ -70,15 +75,21 @@ def test_a_processor_runs_with_the_permissions_of_a_restricted_pod(
     assert {json.loads(record.value or b"")["id"] for record in broker.consume_all(target)} == set(range(1000))
 
 
-def test_the_jvm_uses_the_ahead_of_time_cache(broker: Broker, topic: TopicFactory, run_processor: RunProcessor) -> None:
+@pytest.mark.parametrize(("program", "mode"), [(filtering, "continuous"), (counting, "real_time")])
+def test_the_jvm_uses_the_ahead_of_time_cache(
+    program: Callable[[str, str], str], mode: str, broker: Broker, topic: TopicFactory, run_processor: RunProcessor
+) -> None:
     """With AOTMode=on, a JVM that cannot use its cache ends at once."""
     source, target = topic("seen"), topic("out")
     broker.produce(source, [reading(0)])
     logs = "-Xlog:class+load:file=/tmp/classes.log -Xlog:aot=info:file=/tmp/cache.log"
     required_cache = {"JAVA_OPTS": f"-XX:AOTMode=on {logs}"}
 
-    with run_processor(ProcessorOptions(filtering(source, target), broker.bootstrap, env=required_cache)) as processor:
+    with run_processor(ProcessorOptions(program(source, target), broker.bootstrap, env=required_cache)) as processor:
         processor.wait_for(lambda s: s["recordsOut"] == 1, "record")
+        processor.wait_for(lambda s: [query["mode"] for query in s["queries"]] == [mode], mode)
+        broker.produce(source, [reading(1)])
+        processor.wait_for(lambda s: s["recordsOut"] == 2, "another record")
 
         assert mapped(jvm_of(processor.container), "classes.aot")
         loaded = (processor.container.folder / "tmp/classes.log").read_text().splitlines()
