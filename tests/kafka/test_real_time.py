@@ -215,12 +215,14 @@ def test_results_of_a_killed_process_are_written_once(
         send(clicks, *(click(number) for number in range(1, 4)))
         send(payments, click(101))
         send(orders, click(1))
-        for _ in range(2):
-            send(failing, *records("a"))
+        send(failing, *records("aa"))
         await_all({names: 4, quotients: 2, letters: 1, pairs: 4})
         for kill in range(kills):
+            read = runner.wait_for(bool)["recordsIn"]
+            count(*range(40, 60))
+            runner.wait_for(lambda s, read=read: s["recordsIn"] >= read + 10)  # type: ignore[misc]
             runner.crash()
-            count(*range(40, 70))
+            count(*range(60, 70))
             if kill == 0:
                 send(users, named("second", timestamp_ms=1))  # the batch joins it with the records before the kill
                 send(clicks, click(4))

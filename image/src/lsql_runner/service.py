@@ -106,8 +106,8 @@ def processor(
     settings = request.settings
     has_lease = settings.lease is not None
     with closing(StateDir(settings.state_dir, settings.app_id, shared=has_lease)) as state, ExitStack() as until_end:
-        jvm_of = options or jvm_options(settings, request.is_continuous)
-        jvm = SparkJvm(jvm_of, (state.lock_file,))  # starts while modules are imported
+        of_program = replace(options or jvm_options(settings), is_continuous=request.is_continuous)
+        jvm = SparkJvm(of_program, (state.lock_file,))  # starts while modules are imported
         from lsql_runner.engine.broker_channel import SparkChannel
         from lsql_runner.engine.processor import SparkEngine
 
@@ -198,9 +198,9 @@ def memory_budget(settings: Settings) -> MemoryBudget:
     return replace(divided, heap_mib=settings.heap_mib or divided.heap_mib)
 
 
-def jvm_options(settings: Settings, is_continuous: bool = False) -> JvmOptions:
+def jvm_options(settings: Settings) -> JvmOptions:
     """The options of the JVM for a processor with these settings."""
-    return jvm_options_for(settings, memory_budget(settings), is_continuous)
+    return jvm_options_for(settings, memory_budget(settings))
 
 
 @contextmanager

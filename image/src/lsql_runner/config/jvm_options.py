@@ -30,7 +30,7 @@ def threads_of_tasks(settings: Settings) -> int:
     return of_worker or settings.threads or cores()
 
 
-def jvm_options_for(settings: Settings, memory: MemoryBudget, is_continuous: bool = False) -> JvmOptions:
+def jvm_options_for(settings: Settings, memory: MemoryBudget) -> JvmOptions:
     """The options of the JVM of a processor, or of the executor of a worker, with this budget."""
     return JvmOptions(
         jars=settings.jars_dir,
@@ -43,5 +43,4 @@ def jvm_options_for(settings: Settings, memory: MemoryBudget, is_continuous: boo
         class_archive=settings.class_archive,
         log_level=LEVELS[settings.log_level].jvm,
         includes_values=settings.errors_include_values,
-        is_continuous=is_continuous,
     )
