@@ -176,8 +176,8 @@ def test_results_of_a_killed_process_are_written_once(
     kills: int, broker: Broker, topic: TopicFactory, tmp_path: Path
 ) -> None:
     """Four queries have an open batch: counts, a group whose third result fails, a lookup and pairs."""
-    source, counted, failing, quotients, letters = topic(partitions=3), topic(), topic(), topic(), topic()
-    users, clicks, names, orders, payments, pairs = (topic() for _ in range(6))
+    source = topic(partitions=3)
+    counted, failing, quotients, letters, users, clicks, names, orders, payments, pairs = (topic() for _ in range(10))
     sql = ";\n".join(
         (
             f"SET error.policy.write='dlq'; SET dead.letter.queue='{letters}'",
@@ -193,8 +193,8 @@ def test_results_of_a_killed_process_are_written_once(
         broker.produce(name, list(each))
         written[name] += len(each)
 
-    def count(*numbers: int) -> None:
-        send(source, *records(f"u{number % 7}" for number in numbers))
+    def count(first: int, end: int) -> None:
+        send(source, *records(f"u{number % 7}" for number in range(first, end)))
 
     def await_all(expected: dict[str, int]) -> None:
         runner.read_to(written.total(), 180)
@@ -202,16 +202,14 @@ def test_results_of_a_killed_process_are_written_once(
             lambda: {name: len(broker.consume_all(name)) for name in expected} == expected, f"results: {expected}", 30
         )
 
-    count(*range(10))
+    count(0, 10)
     send(failing, *records("a"))
-    send(users, named("first"))
-    send(clicks, click(0))
-    send(orders, click(0))
-    send(payments, click(100))
+    for name, first in ((users, named("first")), (clicks, click(0)), (orders, click(0)), (payments, click(100))):
+        send(name, first)
     with Runner(broker.bootstrap, sql, f"rt-{source}", tmp_path, LSQL_GUARANTEE="exactly_once") as runner:
         await_all({names: 1, quotients: 1, pairs: 1})
         runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
-        count(*range(10, 40))
+        count(10, 40)
         send(clicks, *(click(number) for number in range(1, 4)))
         send(payments, click(101))
         send(orders, click(1))
@@ -219,10 +217,10 @@ def test_results_of_a_killed_process_are_written_once(
         await_all({names: 4, quotients: 2, letters: 1, pairs: 4})
         for kill in range(kills):
             read = runner.wait_for(bool)["recordsIn"]
-            count(*range(40, 60))
+            count(40, 60)
             runner.wait_for(lambda s, read=read: s["recordsIn"] >= read + 10)  # type: ignore[misc]
             runner.crash()
-            count(*range(60, 70))
+            count(60, 70)
             if kill == 0:
                 send(users, named("second", timestamp_ms=1))  # the batch joins it with the records before the kill
                 send(clicks, click(4))
@@ -231,17 +229,17 @@ def test_results_of_a_killed_process_are_written_once(
             runner.start()
             await_all({names: 5, quotients: 3, letters: 1, pairs: 6})
         runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
-        count(*range(70, 90))
+        count(70, 90)
         send(payments, click(102))
         await_all({names: 5, quotients: 3, letters: 1, pairs: 9})
 
-    numbers = (*range(40), *(kills * [*range(40, 70)]), *range(70, 90))
+    expected = Counter(f"u{number % 7}" for number in (*range(40), *(kills * [*range(40, 70)]), *range(70, 90)))
     for committed in (True, False):
         found = results(broker, counted, committed)
-        assert last_counts(found) == Counter(f"u{number % 7}" for number in numbers)
+        assert last_counts(found) == expected
         assert all(counts == sorted(set(counts)) for counts in found.values()), found
-    assert results(broker, quotients) == {"a": [6, 12], "b": [6]}
-    assert names_found(broker, names)[1:] == [*((number, "first") for number in range(1, 4)), (4, "second")]
+    named_clicks = [*((number, "first") for number in range(1, 4)), (4, "second")]
+    assert (results(broker, quotients), names_found(broker, names)[1:]) == ({"a": [6, 12], "b": [6]}, named_clicks)
     assert sorted(names_found(broker, pairs)) == [(order, payment) for order in range(3) for payment in (100, 101, 102)]
 
 
