@@ -5,6 +5,7 @@ the kill are chosen.
 """
 
 import json
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ import pytest
 from devkit.broker import Broker
 from devkit.records import Record
 from devkit.runner import Runner
-from devkit.waiting import wait_until
 from tests.conftest import TopicFactory
 from tests.kafka.load_of_workers import with_workers
 from tests.thorough import inputs
@@ -149,7 +149,9 @@ class Retractions:
         self._write("first")
         with runner:
             runner.read_to(self._written, 180)
-            stream = runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
+            runner.wait_for(lambda s: all(query["mode"] == "real_time" for query in s["queries"]))
+            # A batch is counted after the next one has begun.
+            stream = runner.wait_for(lambda s: s["batches"] >= len(self._cases))
             if any(case.second for case, _ in self._cases):
                 self._write("second")
                 runner.wait_for(lambda s: s["batches"] > stream["batches"])
@@ -166,13 +168,13 @@ class Retractions:
             assert not keys & case.never, case.sql
 
     def _await_rows(self, name: str) -> None:
-        for case, topics in self._cases:
-            expected = getattr(case, name)
-            wait_until(
-                lambda out=topics["out"], rows=expected: rows_of(self._broker, out) == rows,  # type: ignore[misc]
-                f"{name} rows of {case.sql}: {expected}",
-                30,
-            )
+        def different() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+            found = [(case.sql, getattr(case, name), rows_of(self._broker, t["out"])) for case, t in self._cases]
+            return [case for case in found if case[1] != case[2]]
+
+        deadline = time.monotonic() + 60
+        while rows := different():
+            assert time.monotonic() < deadline, f"{name} rows (query, expected, found): {rows}"
 
 
 @pytest.mark.parametrize("mode", inputs(["auto", "batch"], "auto".__eq__))
