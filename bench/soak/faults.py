@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
+from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported, but not in the way mypy asks for
     AdminClient,
     NewPartitions,
 )
 
 from bench.expected import BenchFailed
-from bench.run import position
 from bench.soak.feed import Feeder
 from bench.soak.plan import Fault, Slot
 from bench.soak.pod import SoakPod
@@ -37,11 +34,6 @@ class SoakTarget:
     topics: SoakTopics
     partitions: dict[str, int]
     """The number of partitions of each source."""
-    _client: Consumer = field(init=False)
-
-    def __post_init__(self) -> None:
-        settings = {"bootstrap.servers": self.broker.bootstrap, "group.id": self.topics.name, "log_level": 0}
-        self._client = Consumer({**settings, "enable.auto.commit": False, "reconnect.backoff.max.ms": 500})
 
     def inject(self, slot: Slot) -> None:
         """Carry out the fault of a slot; returns when it is over.
@@ -71,22 +63,6 @@ class SoakTarget:
                 self.broker.start()
             case None:
                 pass
-
-    def position(self) -> int:
-        """The number of records of the sources that the processor has read; 0 if the broker does not tell."""
-        places = [TopicPartition(topic, each) for topic, count in self.partitions.items() for each in range(count)]
-        try:
-            return position(self._client, places)
-        except BenchFailed:
-            return 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._client.close()
 
     def _add_partition(self) -> None:
         source = self.topics.source

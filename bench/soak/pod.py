@@ -23,7 +23,7 @@ from bench.usage import descriptors, private_mib_of, threads
 from devkit.container import MIB, Container
 
 _REQUEST_S = 20
-_POLL_S = 0.1
+_POLL_S = 0.5
 _PARTS_EVERY = 6
 """The processor measures its memory every 30 s, in six samples."""
 _END_S = 90
@@ -52,6 +52,11 @@ class SoakPod:
         """The state of the processor; empty while the API does not respond."""
         stream = self._stream()
         return str(stream["state"]) if stream else ""
+
+    def position(self) -> int:
+        """The number of records of the sources that the processor has read; 0 while the API does not respond."""
+        stream = self._stream()
+        return sum(place["position"] or 0 for place in stream["offsets"]) if stream else 0
 
     def reach(self, state: str, deadline_s: float) -> None:
         """Wait for a state of the processor.

@@ -42,7 +42,9 @@ class SoakProgram:
     settings: str = ""
     inserts: tuple[str, ...]
     windows_ms: tuple[int, ...] = ()
-    """The sizes of the windows if the INSERTs count records; else a result has the `id` of its record."""
+    """The sizes of the windows of the first INSERTs, which count records; a result of the one after them, if there is
+    one, has the `id` of its record.
+    """
     rows: int = 0
     """Of the table that the program joins; every tenth record is followed by an update of a row."""
     malformed_every: int = 0
@@ -90,17 +92,18 @@ class SoakProgram:
         Raises:
             BenchFailed: a topic cannot be read, or the source lacks a record.
         """
+        outcomes: list[Outcome] = []
         if self.windows_ms:
             records = ((key, at_ms) for _, key, _, at_ms in read_topic(broker, topics.source))
             windows = windows_of(records, self.windows_ms)
-            outcomes = [
+            outcomes += (
                 check_counts(windows[size_ms], _counts(broker, target))
-                for size_ms, target in zip(self.windows_ms, topics.targets, strict=True)
-            ]
-        else:
+                for size_ms, target in zip(self.windows_ms, topics.targets, strict=False)
+            )
+        for target in topics.targets[len(self.windows_ms) :]:
             copies = _copies(broker, topics.source, count)
-            results = ((self._id(key, value), at_ms) for _, key, value, at_ms in read_topic(broker, topics.targets[0]))
-            outcomes = [check_ids(copies, lambda number: not self.is_malformed(number), results)]
+            results = ((self._id(key, value), at_ms) for _, key, value, at_ms in read_topic(broker, target))
+            outcomes.append(check_ids(copies, lambda number: not self.is_malformed(number), results))
             if self.malformed_every:
                 letters = ((_id_of(value), at_ms) for _, _, value, at_ms in read_topic(broker, topics.dead_letters))
                 outcomes.append(check_ids(copies, self.is_malformed, letters))
@@ -141,22 +144,24 @@ def _id_of(value: bytes | None) -> int | None:
     return int(match[1]) if match else None
 
 
-# The default grace is a day, so the state would grow for a day.
+_NAMES = "WITH names AS (SELECT TABLE * FROM {table});\n"
+_JOIN = "INSERT INTO {target} SELECT STREAM s.id, n.name FROM {source} AS s JOIN names AS n ON s._key = n._key"
+_WINDOWS = PROGRAMS["two-windows"]
+_GRACE = "SET grace='1m';\n"
+"""The default grace is a day, so the state would grow for a day."""
+
 SOAK_PROGRAMS = {
     "filter": SoakProgram(title="filter and project", inserts=PROGRAMS["filter"].inserts),
     "two-windows": SoakProgram(
-        title="two windowed counts",
-        settings="SET grace='1m';\n",
-        inserts=PROGRAMS["two-windows"].inserts,
-        windows_ms=PROGRAMS["two-windows"].windows_ms,
+        title="two windowed counts", settings=_GRACE, inserts=_WINDOWS.inserts, windows_ms=_WINDOWS.windows_ms
     ),
-    "join": SoakProgram(
-        title="stream JOIN table of 100,000 keys",
-        settings="WITH names AS (SELECT TABLE * FROM {table});\n",
-        inserts=(
-            "INSERT INTO {target} SELECT STREAM s.id, n.name FROM {source} AS s JOIN names AS n ON s._key = n._key",
-        ),
-        rows=100_000,
+    "join": SoakProgram(title="stream JOIN table of 100,000 keys", settings=_NAMES, inserts=(_JOIN,), rows=100_000),
+    "windows-and-join": SoakProgram(
+        title="two windowed counts and stream JOIN table of 1,000 keys",
+        settings=_GRACE + _NAMES,
+        inserts=(*_WINDOWS.inserts, _JOIN),
+        windows_ms=_WINDOWS.windows_ms,
+        rows=1_000,
     ),
     "dlq": SoakProgram(
         title="filter, 1 % malformed",

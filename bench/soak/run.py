@@ -23,7 +23,7 @@ from devkit.process import ProcessFailed
 
 _SAMPLE_S = 5
 _CAUGHT_UP_S = 3
-"""The load of so many seconds may be unread when the processor has caught up: positions are committed after batches."""
+"""The load of so many seconds may be unread when the processor has caught up: a batch reads what came before it."""
 _CATCH_UP_DEADLINE_S = 300
 _CHECK_DEADLINE_S = 30
 _POLL_S = 0.5
@@ -70,8 +70,9 @@ def run(options: SoakOptions, broker: Broker, image: str) -> SoakResult:
     )
     pod = SoakPod(container, port)
     feeder = Feeder(broker.bootstrap, lambda number: program.messages(topics, number), options.rate)
-    with SoakTarget(broker=broker, pod=pod, feeder=feeder, topics=topics, partitions=sources) as target, container:
-        wait_for(lambda: target.position() >= program.rows, _CATCH_UP_DEADLINE_S, "the table is not read", pod)
+    target = SoakTarget(broker=broker, pod=pod, feeder=feeder, topics=topics, partitions=sources)
+    with container:
+        wait_for(lambda: pod.position() >= program.rows, _CATCH_UP_DEADLINE_S, "the table is not read", pod)
         begin, begin_ms = time.monotonic(), int(time.time() * 1000)
         phases: list[Phase] = []
         outcome, failure = None, ""
@@ -130,7 +131,7 @@ def _run_phases(options: SoakOptions, target: SoakTarget, phases: list[Phase], b
 
 
 def _is_caught_up(options: SoakOptions, target: SoakTarget) -> bool:
-    unread = options.program.rows + target.feeder.messages - target.position()
+    unread = options.program.rows + target.feeder.messages - target.pod.position()
     return unread <= max(1.0, _CAUGHT_UP_S * options.rate)
 
 
@@ -139,7 +140,7 @@ def _stalled(target: SoakTarget) -> str:
     if not target.broker.process.running:
         return ""
     stored = sum(sum(target.broker.end_offsets(topic).values()) for topic in target.partitions)
-    if target.position() < stored:
+    if target.pod.position() < stored:
         return ""
     return f"; it has read all {stored:,} stored records: the producer of the load stalled ({target.feeder.last_error})"
 
@@ -158,7 +159,10 @@ def _checked(program: SoakProgram, target: SoakTarget) -> Outcome:
     records = target.feeder.records
     total = sum(sum(target.broker.end_offsets(topic).values()) for topic in target.partitions)
     wait_for(
-        lambda: target.position() >= total, _CATCH_UP_DEADLINE_S, "the processor has not read all records", target.pod
+        lambda: target.pod.position() >= total,
+        _CATCH_UP_DEADLINE_S,
+        "the processor has not read all records",
+        target.pod,
     )
     deadline = time.monotonic() + _CHECK_DEADLINE_S
     while True:
