@@ -39,6 +39,7 @@ DEFAULTS_OF_RUNNER = {
     "state.partitions": "state_partitions",
     "state.onLoss": "state_on_loss",
     "state.onChange": "state_on_change",
+    "upgrade.onMeaningChange": "state_on_meaning_change",
     "autoscaling.enabled": "autoscaling_enabled",
     "autoscaling.dryRun": "autoscaling_dry_run",
     "autoscaling.minReplicas": "autoscaling_min",

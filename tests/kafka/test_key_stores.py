@@ -65,7 +65,7 @@ def trusting(store: Path, kind: str | None, password: str | None = PASSWORD) -> 
 def open_tls(address: str, settings: dict[str, str]) -> Brokers:
     """A client that connects with TLS."""
     keys = {"security.protocol": "SSL"} | settings
-    return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokerJvm(jar_folder("jars")).start, 5)
+    return open_brokers(KafkaConnection(address, tuple(keys.items())), BrokerJvm(jar_folder("jars")).start, 20)
 
 
 @pytest.mark.parametrize(

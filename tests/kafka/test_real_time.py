@@ -31,8 +31,7 @@ def counting(source: str, target: str) -> str:
 
 
 def records(users: Iterable[str]) -> list[Record]:
-    now_ms = time.time_ns() // 1_000_000
-    return [Record(user.encode(), json.dumps({"user": user}).encode(), timestamp_ms=now_ms) for user in users]
+    return [Record(user.encode(), json.dumps({"user": user}).encode(), timestamp_ms=BEGIN_MS) for user in users]
 
 
 def results(broker: Broker, target: str, committed: bool = True) -> dict[str, list[int]]:

@@ -42,6 +42,8 @@ class Retraction(NamedTuple):
     """Between the first and the opened ones, in a batch of their own."""
     never: frozenset[str] = frozenset()
     """Keys that no record has: their rows exist only within the batch after the kill."""
+    edited: str = ""
+    """The program after the kill, if it is another one."""
 
 
 BEGIN_MS = 1_700_000_000_000
@@ -62,6 +64,16 @@ RETRACTIONS = {
         {"x": {"user": "x", "n": 6}},
         (("a", "x", 2, {"user": "x", "price": 5}),),
         {"x": {"user": "x", "n": 5}},
+    ),
+    "having-edited": Retraction(  # the batch has no result of `x`, whose row stays
+        "INSERT INTO {out} SELECT STREAM user, COUNT(*) AS n FROM {a} GROUP BY user HAVING COUNT(*) < 9",
+        (("a", "x", 0, {"user": "x"}),),
+        (("a", "x", 0, {"user": "x"}),),
+        {"x": {"user": "x", "n": 2}},
+        (("a", "y", 0, {"user": "y"}),),
+        {"x": {"user": "x", "n": 2}, "y": {"user": "y", "n": 1}},
+        edited="INSERT INTO {out} SELECT STREAM user, COUNT(*) AS n FROM {a} WHERE COALESCE(user, '') = 'y' "
+        "GROUP BY user HAVING COUNT(*) < 9",
     ),
     "session": Retraction(
         "INSERT INTO {out} SELECT STREAM user, COUNT(*) AS n FROM {a} WINDOW BY SESSION 10s GROUP BY user",
@@ -135,6 +147,7 @@ class Retractions:
         self._broker = broker
         self._cases = [(RETRACTIONS[kind], {"a": topic(), "b": topic(), "out": topic()}) for kind in kinds]
         self.sql = ";\n".join(case.sql.format(**topics) for case, topics in self._cases)
+        self.edited = ";\n".join((case.edited or case.sql).format(**topics) for case, topics in self._cases)
         self._written = 0
 
     def _write(self, name: str) -> None:
@@ -185,7 +198,7 @@ def test_results_that_no_longer_exist_after_a_kill_are_deleted(
     programs = Retractions(broker, topic, *RETRACTIONS)
     exactly_once = {"LSQL_GUARANTEE": "exactly_once"}
     programs.open_and_kill(Runner(broker.bootstrap, programs.sql, "retractions", tmp_path, **exactly_once))
-    sql = f"SET processing.mode='{mode}'; {programs.sql}"
+    sql = f"SET processing.mode='{mode}'; {programs.edited}"
     with Runner(broker.bootstrap, sql, "retractions", tmp_path, **exactly_once) as runner:
         programs.finish(runner)
 

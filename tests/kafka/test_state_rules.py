@@ -37,8 +37,11 @@ class Count:
     app_id: str
     state_dir: Path
 
-    def run(self, select: str = "COUNT(*) AS n", before: str = "", **env: str) -> AbstractContextManager[InProcess]:
-        sql = f"{before} INSERT INTO {self.target} SELECT STREAM user, {select} FROM {self.source} GROUP BY user"
+    def run(
+        self, select: str = "COUNT(*) AS n", before: str = "", where: str = "", **env: str
+    ) -> AbstractContextManager[InProcess]:
+        source = f"{self.source} {where}"
+        sql = f"{before} INSERT INTO {self.target} SELECT STREAM user, {select} FROM {source} GROUP BY user"
         return in_process(self.engine, self.broker.bootstrap, sql, self.app_id, self.state_dir, **env)
 
     def feed(self, count: int) -> None:
@@ -94,6 +97,35 @@ def test_the_state_of_another_program_is_kept_until_it_is_reset(count: Count) ->
         assert running.read_to(4).generation == 2
 
     assert count.written("total") == [None, None, 3]
+
+
+def test_a_program_with_another_filter_continues_the_state(count: Count) -> None:
+    """Spark's own check of stored schemas and operators passes, too."""
+    count.feed(1)
+
+    with count.run(where="WHERE speed > 2") as running:
+        assert running.read_to(3).generation == 1
+    with count.run(where="WHERE speed > 3") as running:
+        count.feed(2)
+        status = running.read_to(5)
+
+    assert count.written() == [2, 3]
+    assert any("different filter" in warning for warning in status.warnings)
+
+
+def test_an_aggregate_with_another_argument_continues_its_own_values(count: Count) -> None:
+    """The state has its aggregates in the order of their arguments in the first program."""
+    select = "SUM(speed) AS total, SUM(speed + 1) AS plus"
+    with count.run(select, LSQL_STATE_ON_CHANGE="reset") as running:
+        count.feed(1)
+        running.read_to(3)
+
+    for feed in (1, 1):
+        with count.run("SUM(-1 * speed) AS total, SUM(speed + 1) AS plus") as running:
+            count.feed(feed)
+            running.wait_for(lambda s: s.records_in >= 1)
+
+    assert (count.written("total")[-3:], count.written("plus")[-3:]) == ([3, 0, -3], [4, 8, 12])
 
 
 def test_state_keeps_its_partitions_when_the_program_does_not_set_them(count: Count, tmp_path: Path) -> None:

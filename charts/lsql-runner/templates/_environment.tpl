@@ -45,6 +45,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STATE_PARTITIONS" $values.state.partitions)
   (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
   (list "LSQL_STATE_ON_CHANGE" $values.state.onChange)
+  (list "LSQL_STATE_ON_MEANING_CHANGE" $values.upgrade.onMeaningChange)
   (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)
   (list "SECURITY_PROTOCOL" $protocol)
 -}}

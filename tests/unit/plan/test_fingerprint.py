@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from lsql_runner.bind.expr import ColumnRef
 from lsql_runner.formats.avro import AVRO_FORMAT
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.fingerprint import VERSION, Fingerprint, VersionMismatch, fingerprint
 from lsql_runner.plan.meaning import canonical
+from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Plan
 from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
@@ -101,6 +103,71 @@ def test_a_compatible_change_continues_the_state(texts: tuple[str, str]) -> None
     assert changes(old, new) == []
 
 
+FINAL = "SET emit='final';"
+MINUTES = COUNT.replace("GROUP", BY_MINUTE)
+MINUTES_AND_AN_HOUR = COUNT.replace("GROUP", "WINDOW BY TUMBLE 1m GRACE BY 1h GROUP")
+SUMS = f"{INTO} SUM(p.x) AS x, COUNT(*) AS n, SUM(p.y) AS y FROM t GROUP BY g"
+TABLES = """WITH v AS (SELECT TABLE * FROM t); WITH w AS (SELECT TABLE * FROM u);
+INSERT INTO o SELECT TABLE v.a AS a, w.d AS d FROM v INNER JOIN w ON v._key = w._key AND v.a > 1"""
+FILTERED = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g"
+
+NEW_MEANINGS = {
+    "filter": (COUNT, FILTERED),
+    "filter removed": (FILTERED, COUNT, "filter"),
+    "different filter": (FILTERED, FILTERED.replace("1", "2"), "filter"),
+    "filter of a side of a join": (
+        JOIN,
+        f"WITH w AS (SELECT STREAM * FROM u WHERE a > 1); {JOIN.replace('u.', 'w.').replace('JOIN u', 'JOIN w')}",
+        "filter",
+    ),
+    "field of a WITH query": (
+        "WITH w AS (SELECT STREAM g, a + 1 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
+        "WITH w AS (SELECT STREAM g, a + 2 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
+        "aggregates",
+    ),
+    "argument of one of two sums": (SUMS, SUMS.replace("p.y", "a"), "aggregates"),
+    "argument of a count, errors handled": (
+        f"{CONTINUE} {INTO} COUNT(a) AS n FROM t GROUP BY g",
+        f"{CONTINUE} {INTO} COUNT(d) AS n FROM t GROUP BY g",
+        "aggregates",
+    ),
+    "grace": (MINUTES, MINUTES_AND_AN_HOUR),
+    "filter and grace": (MINUTES, MINUTES_AND_AN_HOUR.replace("FROM t", "FROM t WHERE a > 1"), "filter", "grace"),
+    "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
+    "condition of a lookup": (f"{LOOKUP} AND t.a > 1", f"{LOOKUP} AND t.a > 2", "conditions"),
+}
+
+
+@pytest.mark.parametrize(
+    "case", [(kind, *texts) for kind, texts in NEW_MEANINGS.items()], ids=lambda case: str(case[0])
+)
+def test_a_state_of_the_same_layout_is_continued_with_a_new_meaning(case: tuple[str, ...]) -> None:
+    name, old, new, *kinds = case
+
+    continuation = continue_from(planned(new), fingerprinted(old))
+
+    assert (continuation.changes, continuation.added, continuation.dropped) == ((), (), ())
+    (meanings,) = continuation.new_meanings.values()
+    assert sorted(change.code.lower() for change in meanings) == sorted(kinds or [name])
+
+
+def test_aggregates_stay_in_the_order_of_the_state() -> None:
+    """Their order in a new state is that of their arguments, and `a` is before `p.x`."""
+    changed = continue_from(planned(SUMS.replace("p.y", "a")), fingerprinted(SUMS))
+
+    assert _arguments(planned(SUMS)) == [None, ("p", "x"), ("p", "y")]
+    assert _arguments(planned(SUMS.replace("p.y", "a"))) == [None, ("a",), ("p", "x")]
+    assert _arguments(changed.plan) == [None, ("p", "x"), ("a",)]
+    again = continue_from(planned(SUMS.replace("p.y", "a")), Fingerprint.from_json(changed.fingerprint.as_json()))
+    assert (again.new_meanings, again.plan) == ({}, changed.plan)
+
+
+def _arguments(plan: Plan) -> list[tuple[str | int, ...] | None]:
+    """The fields that the aggregates of a plan read."""
+    (groups,) = [node for query in plan.queries for node in query.stores if isinstance(node, Aggregate)]
+    return [call.arg.path if isinstance(call.arg, ColumnRef) else None for _, call in groups.calls]
+
+
 NEWEST = """WITH w AS (SELECT STREAM a AS _key, g FROM t);
 INSERT INTO o SELECT TABLE COUNT(*) AS n FROM w GROUP BY g"""
 
@@ -112,17 +179,6 @@ INCOMPATIBLE = {
         "aggregates",
     ),
     "keys": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a"),
-    "filter": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g"),
-    "different filter": (
-        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g",
-        "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 2 GROUP BY g",
-        "filter",
-    ),
-    "field of a WITH query": (
-        "WITH w AS (SELECT STREAM g, a + 1 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
-        "WITH w AS (SELECT STREAM g, a + 2 AS b FROM t); INSERT INTO o SELECT STREAM SUM(b) AS s FROM w GROUP BY g",
-        "aggregates",
-    ),
     "lateral": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS s FROM t LATERAL xs AS x GROUP BY g",
         "INSERT INTO o SELECT STREAM COUNT(*) AS s FROM t LATERAL ys AS x GROUP BY g",
@@ -132,10 +188,6 @@ INCOMPATIBLE = {
         COUNT.replace("GROUP", BY_MINUTE),
         COUNT.replace("GROUP", "WINDOW BY TUMBLE 2m GROUP"),
     ),
-    "grace": (
-        COUNT.replace("GROUP", BY_MINUTE),
-        COUNT.replace("GROUP", "WINDOW BY TUMBLE 1m GRACE BY 1h GROUP"),
-    ),
     "final": (
         COUNT.replace("GROUP", BY_MINUTE),
         "SET emit='final'; " + COUNT.replace("GROUP", BY_MINUTE),
@@ -143,8 +195,26 @@ INCOMPATIBLE = {
     "sources": (COUNT, COUNT.replace("FROM t", "FROM u")),
     "operators": (COUNT, COUNT.replace("STREAM", "TABLE")),
     "row_key": (NEWEST, NEWEST.replace("a AS _key", "g AS _key")),
-    "a table of a stream": (NEWEST, NEWEST.replace("STREAM a AS _key, g", "TABLE g"), "filter"),
-    "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
+    "a table of a stream": (NEWEST, NEWEST.replace("STREAM a AS _key, g", "TABLE g"), "row_key"),
+    "grace of final results": (f"{FINAL} {MINUTES}", f"{FINAL} {MINUTES_AND_AN_HOUR}", "grace"),
+    "grace of a join": (JOIN, f"{JOIN} GRACE BY 1h", "grace"),
+    "condition of a join of tables": (TABLES, TABLES.replace("a > 1", "a > 2"), "conditions"),
+    "argument of another type": (
+        f"{INTO} MIN(a) AS m FROM t GROUP BY g",
+        f"{INTO} MIN(d) AS m FROM t GROUP BY g",
+        "aggregates",
+    ),
+    "argument of a sum whose errors are handled": (
+        f"{CONTINUE} {SUMS}",
+        f"{CONTINUE} {SUMS.replace('p.y', 'a')}",
+        "aggregates",
+    ),
+    "two aggregates that keep the same": (SUMS, SUMS.replace("p.x", "a").replace("p.y", "a + a"), "aggregates"),
+    "argument of an aggregate of a table": (
+        SUMS.replace("STREAM", "TABLE"),
+        SUMS.replace("STREAM", "TABLE").replace("p.y", "a"),
+        "aggregates",
+    ),
     "within": (JOIN, JOIN.replace("1m", "2m")),
     "join_kind": (LOOKUP, LOOKUP.replace("INNER", "LEFT")),
     "an inner and an outer join": (JOIN, JOIN.replace("INNER", "LEFT"), "operators"),

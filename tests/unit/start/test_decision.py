@@ -9,7 +9,7 @@ import pytest
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.start.actions import PinProgram, RegisterSchema, describe
+from lsql_runner.start.actions import ChangeMeaning, PinProgram, RegisterSchema, describe
 from lsql_runner.state.offset_log import SavedCheckpoint
 from tests.unit.start.situations import (
     AVRO,
@@ -33,6 +33,8 @@ from tests.unit.start.situations import (
     Case,
     decision_of,
 )
+
+FILTERED = COUNT.replace("FROM t", "FROM t WHERE COALESCE(a, 0) > 1")
 
 
 @pytest.mark.parametrize(
@@ -244,6 +246,11 @@ def test_old_generations_are_deleted_after_the_first_batches(
         pytest.param(replace(HAD_STATE, old=None, checkpoints={}), "STATE_LOST", id="directory lost"),
         pytest.param(replace(HAD_STATE, sql=SUM), "STATE_INCOMPATIBLE", id="another aggregate"),
         pytest.param(replace(HAD_STATE, sql=FILTER), "STATE_INCOMPATIBLE", id="no aggregate any more"),
+        pytest.param(
+            replace(HAD_STATE, sql=FILTERED, env={"LSQL_STATE_ON_MEANING_CHANGE": "refuse"}),
+            "STATE_MEANING_CHANGED",
+            id="another meaning",
+        ),
         pytest.param(Case(AVRO, incompatibility="no default"), "SCHEMA_INCOMPATIBLE", id="schema"),
     ],
 )
@@ -262,6 +269,15 @@ def test_a_refusal_names_group_and_path() -> None:
 
     assert lost.value.params == {"group": "lsql-processor", "path": str(STATE / "1")}
     assert other.value.params["path"] == str(STATE)
+
+
+def test_a_state_with_a_new_meaning_is_continued_with_a_warning() -> None:
+    decision = decision_of(replace(HAD_STATE, sql=FILTERED))
+
+    assert (decision.generation, decision.positions) == (1, decision_of(HAD_STATE).positions)
+    assert ChangeMeaning(1, "stateful-0") in decision.actions
+    [warning] = decision.warnings
+    assert warning.startswith("INSERT INTO o has a different filter before its stateful operator. It applies from here")
 
 
 def test_a_changed_program_gives_a_warning() -> None:

@@ -244,6 +244,21 @@ def test_without_a_last_checkpoint_a_new_run_begins(tmp_path: Path) -> None:
     state.close()
 
 
+def test_the_results_of_an_opening_are_kept_once(tmp_path: Path) -> None:
+    state = StateDir(tmp_path, "app")
+    state.begin_checkpoint(1, "stateful-0")
+    checkpoint = state.checkpoints(1) / "stateful-0"
+    state.keep_opened(1, "stateful-0")
+    assert checkpoint.read("open-batch") is None
+    checkpoint.write("open-batch", b"7.1f2e")
+
+    state.keep_opened(1, "stateful-0")
+    state.keep_opened(1, "stateful-0")
+
+    assert checkpoint.read("open-batch") == b"7.1f2e.kept"
+    state.close()
+
+
 def test_a_deleted_checkpoint_does_not_exist(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     state.begin_checkpoint(1, "query")

@@ -147,6 +147,12 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         description="What to do if the state belongs to another program: `fail`, or `reset` (start with empty state at "
         "the last position of its targets).",
     )
+    state_on_meaning_change: Literal["accept", "refuse"] = Field(
+        "accept",
+        alias="LSQL_STATE_ON_MEANING_CHANGE",
+        description="What to do if the program can continue the state, but computes its values in another way, for "
+        "example with another filter: `accept` (values from before stay as they are), or `refuse`.",
+    )
     guarantee: Literal["exactly_once", "at_least_once"] = Field(
         "exactly_once",
         alias="LSQL_GUARANTEE",

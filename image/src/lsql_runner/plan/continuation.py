@@ -6,16 +6,18 @@ removing other INSERTs then affects neither its state, nor its metrics, nor the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from lsql_runner.errors.details import Detail
-from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, fingerprint
+from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, described_nodes, fingerprint
 from lsql_runner.plan.insert_names import with_insert_names
+from lsql_runner.plan.layout import in_order_of, layout
+from lsql_runner.plan.meaning import column_meanings
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
-from lsql_runner.plan.state_changes import state_changes
+from lsql_runner.plan.state_changes import differences, state_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class Continuation:
     """The fingerprint of that plan."""
     changes: tuple[Detail, ...] = ()
     """The reasons why it cannot continue some state; empty if it continues all state."""
+    new_meanings: Mapping[str, tuple[Detail, ...]] = field(default_factory=dict)
+    """By query that computes the values of its state in another way from now on: the differences."""
     added: tuple[str, ...] = ()
     """New queries, which start without a checkpoint."""
     dropped: tuple[str, ...] = ()
@@ -41,6 +45,8 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     """
     current = fingerprint(plan)
     matches = _matches(current, pinned)
+    by_layout = _layout_matches(plan, current, pinned, matches)
+    matches |= {new.name: old.name for new, old in by_layout}
     continued = set(matches.values())
     lost = [query for query in pinned.stateful if query.name not in continued]
     unmatched = [query for query in current.stateful if query.name not in matches]
@@ -52,7 +58,11 @@ def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
     removed = (query.name for query in pinned.queries if query.name not in continued)
     return Continuation(
-        plan=renamed, fingerprint=result, changes=(), added=added, dropped=tuple(dict.fromkeys((*removed, *added)))
+        plan=renamed,
+        fingerprint=result,
+        new_meanings={old.name: differences(old, new) for new, old in by_layout},
+        added=added,
+        dropped=tuple(dict.fromkeys((*removed, *added))),
     )
 
 
@@ -85,6 +95,24 @@ def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
     return matches
 
 
+def _layout_matches(
+    plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: Mapping[str, str]
+) -> list[tuple[QueryFingerprint, QueryFingerprint]]:
+    """Queries, each with the pinned query of the same targets and the same layout, where neither has a match."""
+    continued = set(matches.values())
+    free = {(old.targets, layout(old)): old for old in reversed(pinned.stateful) if old.name not in continued}
+    found = []
+    for query, described in zip(plan.queries, current.queries, strict=True):
+        if described.state is None or described.name in matches:
+            continue
+        place = described.targets, layout(described)
+        old = free.get(place)
+        if old is not None and _in_stored_order(query, old) is not None:
+            del free[place]
+            found.append((described, old))
+    return found
+
+
 def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bool) -> bool:
     """Whether a query continues a checkpoint with the same content; if asked, also of a query with other targets."""
     if not other_targets and query.targets != old.targets:
@@ -108,12 +136,35 @@ def _rename(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict
     for query, described in zip(plan.queries, current.queries, strict=True):
         old = pinned_queries.get(matches.get(query.name, ""))
         if old is not None:
-            queries.append(_set_names(query, old.name, old.stores))
+            ordered = _in_stored_order(query, old)
+            assert ordered is not None
+            queries.append(_set_names(ordered, old.name, old.stores))
         elif query.name in SHARED_NAMES:
             queries.append(query)
         else:
             queries.append(_set_names(query, names.next(query.name), [stores.next(name) for name in described.stores]))
     return with_insert_names(with_dead_letters(Plan(tuple(queries))), pinned)
+
+
+def _in_stored_order(query: Query, old: QueryFingerprint) -> Query | None:
+    """The query with the aggregates of its groups in the order of a state with the same layout; None if more than one
+    order is possible."""
+    if not query.stateful:
+        return query
+    stored = [node["aggregates"] for node in described_nodes(old.state) if "aggregates" in node]
+    groups = [node for node in query.stores if isinstance(node, Aggregate)]
+    handles_errors = old.state["write_errors"] != "fail"
+    calls = {}
+    for node, aggregates in zip(groups, stored, strict=True):
+        ordered = in_order_of(aggregates, node.calls, column_meanings(node.input), handles_errors)
+        if ordered is None:
+            return None
+        calls[node.store] = ordered
+
+    def change(node: PlanNode) -> PlanNode:
+        return replace(node, calls=calls[node.store]) if isinstance(node, Aggregate) else node
+
+    return _rewritten(query, change)
 
 
 class _UnusedNames:
@@ -145,5 +196,8 @@ def _set_names(query: Query, name: str, stores: Iterable[str]) -> Query:
             return replace(renamed, clock=names[renamed.clock])
         return renamed
 
-    writes = tuple(replace(write, input=rewrite_node(write.input, change)) for write in query.writes)
-    return replace(query, name=name, writes=writes)
+    return replace(_rewritten(query, change), name=name)
+
+
+def _rewritten(query: Query, change: Callable[[PlanNode], PlanNode]) -> Query:
+    return replace(query, writes=tuple(replace(each, input=rewrite_node(each.input, change)) for each in query.writes))

@@ -89,14 +89,14 @@ class QueryFingerprint:
     stores: tuple[str, ...] = ()
     """The names of its stateful operators, from the target down."""
     state: Value = None
-    """The properties that the state depends on; None for a stateless query."""
+    """The properties that the state depends on, its aggregates in their stored order; None for a stateless query."""
     inserts: tuple[InsertFingerprint, ...] | None = ()
     """The INSERTs into topics, then those whose dead letters it writes; None if an earlier release saved none."""
 
     @property
     def content(self) -> str:
-        """What must be equal if another query is to continue the state."""
-        return canonical([self.sources, self.state])
+        """What must be equal if another query is to continue the state, and its values keep their meaning."""
+        return canonical([self.sources, None if self.state is None else _in_any_order(self.state)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +295,14 @@ def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
         "keeps": [[name, describe(kind)] for name, kind in side.carried],
         "input": _node(side.input),
     }
+
+
+def _in_any_order(described: Value) -> Value:
+    """A description in which the aggregates of each operator are sorted."""
+    if not isinstance(described, dict):
+        return described
+    values = {name: _in_any_order(value) for name, value in described.items()}
+    return values | {"aggregates": in_order(values["aggregates"])} if "aggregates" in values else values
 
 
 def operators(state: Value) -> tuple[str, ...]:

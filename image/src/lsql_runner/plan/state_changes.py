@@ -67,7 +67,12 @@ def state_changes(lost: Sequence[QueryFingerprint], unmatched: Sequence[QueryFin
             yield _change("REMOVED", old)
         else:
             remaining.remove(new)
-            yield from dict.fromkeys(_differences(old, new))
+            yield from differences(old, new)
+
+
+def differences(old: QueryFingerprint, new: QueryFingerprint) -> tuple[Detail, ...]:
+    """How the state of a query differs from that of another query with the same targets."""
+    return tuple(dict.fromkeys(_differences(old, new)))
 
 
 def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detail]:
@@ -85,8 +90,12 @@ def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detai
 
 
 def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value]) -> Iterator[Detail]:
+    if _filters(old) != _filters(new):
+        yield _change("FILTER", query)
+    old, new = ([node for node in nodes if "filter" not in node] for nodes in (old, new))
     if [_parts(node) for node in old] != [_parts(node) for node in new]:
-        yield _change("FILTER", query)  # a filter was added, removed or moved
+        newest = [[node["newest"] for node in nodes if "newest" in node] for nodes in (old, new)]
+        yield _change("LATERAL" if newest[0] == newest[1] else "ROW_KEY", query)
         return
     for before, after in zip(old, new, strict=True):
         if before.get("layout") != after.get("layout"):
@@ -96,6 +105,12 @@ def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value
                 yield _change(reason, query)
         for side in ("left", "right"):
             yield from _side_differences(query, before.get(side, {}), after.get(side, {}))
+
+
+def _filters(nodes: list[Value]) -> list[tuple[int, Value]]:
+    """Each filter, with the number of other nodes above it."""
+    filters = [(place, node["filter"]) for place, node in enumerate(nodes) if "filter" in node]
+    return [(place - number, conditions) for number, (place, conditions) in enumerate(filters)]
 
 
 def _parts(node: Value) -> list[str]:

@@ -60,6 +60,15 @@ class RewindCheckpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeMeaning:
+    """Continue a query that computes the values of its state in another way. Results that a killed process has written
+    since the last batch stay, although the query may not have them any more."""
+
+    generation: int
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
 class PinProgram:
     """Write program.json: the program, its fingerprint, schemas and generation."""
 
@@ -79,6 +88,7 @@ Action = (
     | DropCheckpoint
     | BeginCheckpoints
     | RewindCheckpoint
+    | ChangeMeaning
     | PinProgram
     | DropOldGenerations
 )
@@ -98,6 +108,8 @@ def describe(action: Action) -> str:
         case RewindCheckpoint(generation, query, positions):
             topics = ", ".join(sorted({place.topic for place in positions}))
             return f"move back the positions in {topics} in the checkpoint of query {query} in generation {generation}"
+        case ChangeMeaning(generation, query):
+            return f"continue query {query} in generation {generation} with a new meaning of its state"
         case PinProgram(pinned):
             return f"write program.json for generation {pinned.generation}"
         case DropOldGenerations(before):

@@ -17,6 +17,7 @@ from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
+    ChangeMeaning,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
@@ -90,7 +91,8 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     """Decide how to start.
 
     Raises:
-        LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_LOST, OFFSETS_OUT_OF_RANGE.
+        LsqlError: the start is refused: SCHEMA_INCOMPATIBLE, STATE_INCOMPATIBLE, STATE_MEANING_CHANGED, STATE_LOST,
+            OFFSETS_OUT_OF_RANGE.
     """
     check_schemas(situation.schemas)
     recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
@@ -139,6 +141,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         actions=(
             *_missing_resources(situation),
             *_rewinds(continued.plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
+            *(ChangeMeaning(generation, query) for query in continued.new_meanings if query in checkpoints),
             *_state_changes(
                 continued,
                 begun=begun,
@@ -324,11 +327,18 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
     if pinned is None:
         return newest + 1, ()
     if not continued.changes:
+        _check_meanings(situation.saved, continued, settings)
         added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
-        return pinned.generation, tuple(
-            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of this "
-            "target, or of the group."
-            for query in added
+        return pinned.generation, (
+            *(
+                f"{each}. It applies from here on; the state from before stays as it is."
+                for each in _new_meanings(continued)
+            ),
+            *(
+                f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of "
+                "this target, or of the group."
+                for query in added
+            ),
         )
     change = "; ".join(str(each) for each in continued.changes)
     if settings.state_on_change == "fail":
@@ -337,6 +347,17 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
         f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
     )
     return max(newest, pinned.generation) + 1, (warning,)
+
+
+def _check_meanings(saved: SavedState, continued: Continuation, settings: Settings) -> None:
+    """Raises LsqlError: STATE_MEANING_CHANGED, if the values of a state must not be computed in another way."""
+    if continued.new_meanings and settings.state_on_meaning_change == "refuse":
+        change = "; ".join(_new_meanings(continued))
+        raise LsqlError("STATE_MEANING_CHANGED", path=str(saved.folder), change=change)
+
+
+def _new_meanings(continued: Continuation) -> list[str]:
+    return [str(each) for changes in continued.new_meanings.values() for each in changes]
 
 
 def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:

@@ -20,6 +20,7 @@ from lsql_runner.plan.queries import Plan
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
+    ChangeMeaning,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
@@ -214,6 +215,8 @@ def carry_out(
                     state.begin_checkpoint(generation, query, runs_of.get(query))
             case RewindCheckpoint(generation, query, positions):
                 state.rewind_checkpoint(generation, query, positions)
+            case ChangeMeaning(generation, query):
+                state.keep_opened(generation, query)
             case PinProgram(pinned):
                 state.pin(pinned)
             case DropOldGenerations(before):

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.lease.election import Term
 from lsql_runner.state.folder import LocalFolder, StateFolder
-from lsql_runner.state.offset_log import begin_again, begin_checkpoint, delete_checkpoint, rewind
+from lsql_runner.state.offset_log import begin_again, begin_checkpoint, delete_checkpoint, keep_opened, rewind
 from lsql_runner.state.owner import Owner, OwnerFile, OwnerLock
 from lsql_runner.state.saved_state import (
     PROGRAM,
@@ -266,10 +266,20 @@ class StateDir:
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
         """
+        self._change(self.checkpoints(generation) / query, lambda checkpoint: rewind(checkpoint, positions))
+
+    def keep_opened(self, generation: int, query: str) -> None:
+        """As `offset_log.keep_opened`.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
+        """
+        self._change(self.checkpoints(generation) / query, keep_opened)
+
+    def _change(self, checkpoint: StateFolder, change: Callable[[StateFolder], None]) -> None:
         self._check_owner()
-        checkpoint = self.checkpoints(generation) / query
         try:
-            rewind(checkpoint, positions)
+            change(checkpoint)
         except OSError as error:
             raise _unwritable(checkpoint, error) from None
 

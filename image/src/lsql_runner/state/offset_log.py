@@ -47,6 +47,9 @@ class SavedCheckpoint:
 _IDENTITY = "metadata"
 _RUN = "run"
 _TARGET_OFFSETS = "target-offsets"
+_OPENED = "open-batch"
+_KEPT = b".kept"
+"""The end of the file of the last opening if all its results stay: see `Openings` in Java."""
 _OF_THE_RUN = (_TARGET_OFFSETS, "written-inserts")
 _FAULTS = DetailTable({"EXISTS": "another process has written {file}"})
 
@@ -206,6 +209,20 @@ def first_batch(checkpoint: StateFolder) -> FirstBatch:
     batch = None if committed is None else planned_batch(checkpoint, committed)
     first = 0 if committed is None else committed + 1
     return FirstBatch(first, planned >= first, {} if batch is None else batch.ends)
+
+
+def keep_opened(checkpoint: StateFolder) -> None:
+    """If a killed process had a batch open, all results that it has written stay, also if the batch does not have them.
+
+    Args:
+        checkpoint: of a query that does not run.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    opened = checkpoint.read(_OPENED)
+    if opened is not None and not opened.endswith(_KEPT):
+        checkpoint.write(_OPENED, opened + _KEPT)
 
 
 def rewind(checkpoint: StateFolder, positions: Mapping[Partition, int]) -> None:

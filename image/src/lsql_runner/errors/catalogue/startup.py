@@ -83,6 +83,11 @@ STARTUP: dict[str, ErrorKind] = {
         "Run the program that it belongs to, set another SQL_APP_ID, or discard the state with "
         "LSQL_STATE_ON_CHANGE=reset. `lsql state repartition` changes the number of partitions.",
     ),
+    "STATE_MEANING_CHANGED": ErrorKind(
+        "The program can continue the state in {path}, but computes its values in another way: {change}.",
+        "Run the program that it belongs to, or set LSQL_STATE_ON_MEANING_CHANGE=accept: values from before stay as "
+        "they are.",
+    ),
     "STATE_MISSING": ErrorKind(
         "{path} contains no state of a program.",
         "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",

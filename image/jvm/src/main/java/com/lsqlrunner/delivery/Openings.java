@@ -15,11 +15,13 @@ import java.util.List;
  * They come from later records of the sources, or from other ones, and no search may find them.
  *
  * <p>The file of the checkpoint has the text {@code <batch>.<name>}, with {@code .partial} if the batch that runs after
- * the kill does not read all records.
+ * the kill does not read all records, and with {@code .kept}, which a start adds, if all results of the opening stay
+ * because the program was changed.
  */
 final class Openings {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int BYTES = 4;
+    private static final String PARTIAL = "partial";
 
     private final AtomicFile file;
 
@@ -35,12 +37,19 @@ final class Openings {
 
     /** Whether the batch that was opened last, and runs after a kill, does not read all records. */
     boolean isPartial() {
-        return parts().size() > 2;
+        return parts().contains(PARTIAL);
     }
 
     /** The batch of the last opening does not read all records. */
     void markPartial() {
-        write(String.join(".", parts().subList(0, 2)) + ".partial");
+        if (!isPartial()) {
+            write(String.join(".", parts()) + "." + PARTIAL);
+        }
+    }
+
+    /** Whether results of the last opening stay that the batch does not have. */
+    boolean areKept() {
+        return parts().contains("kept");
     }
 
     private List<String> parts() {

@@ -183,8 +183,9 @@ public final class TransactionalOutput implements AutoCloseable {
         Map<TopicPartition, TargetRange> returned =
                 replay.inserts() == null ? Map.of() : history.returned(replay.inserts(), ends);
         EarlierRecords earlier = new EarlierRecords(replay, Map.copyOf(ends), hasAborted, returned);
-        WrittenRecords records = targets.search(
-                new TargetScan(settings.writer, replay, PATIENCE, settings.deletesRows), earlier, from, TIMEOUT);
+        boolean deletes = settings.deletesRows && !openings.areKept();
+        WrittenRecords records =
+                targets.search(new TargetScan(settings.writer, replay, PATIENCE, deletes), earlier, from, TIMEOUT);
         opened = records.hasOpened() ? records : null;
         isPartial = opened != null && openings.isPartial();
         if (records.remaining() > 0 && workers != null) {

@@ -1,10 +1,14 @@
 package com.lsqlrunner.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.fs.AtomicFile;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +29,21 @@ class OpeningsTest {
         String second = openings().open(7);
         assertNotEquals(first, second);
         assertEquals(second, openings().of(7));
+    }
+
+    @Test
+    void aStartKeepsTheResultsOfAnOpeningInABatchWithFewRecordsToo() throws IOException {
+        String name = openings().open(7);
+        assertFalse(openings().areKept());
+        Path file = folder.resolve("open-batch");
+        Files.writeString(file, Files.readString(file) + ".kept");
+        openings().markPartial();
+        openings().markPartial();
+        assertTrue(openings().areKept());
+        assertTrue(openings().isPartial());
+        assertEquals(name, openings().of(7));
+        openings().open(7);
+        assertFalse(openings().areKept());
     }
 
     @Test

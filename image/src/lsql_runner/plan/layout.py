@@ -1,0 +1,75 @@
+"""The layout of the state of a query: what decides how its bytes are read, without what its values mean.
+
+A query with the same layout can continue a state although it has another filter, grace, condition, or argument of an
+aggregate: from then on its records are counted in the new way, and the values from before stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lsql_runner.bind.expr import AggregateCall
+from lsql_runner.plan.fingerprint import QueryFingerprint
+from lsql_runner.plan.meaning import Calls, ColumnMeanings, Value, canonical, meaning
+
+_CONDITIONS_OF = frozenset({"having", "lookup", "join", "inner-join", "outer-join"})
+"""Operators whose state does not depend on their condition. A join of tables deletes the result of a pair whose rows
+change, and only finds it by the same condition."""
+_GROUPS = frozenset({"aggregate", "sessions"})
+"""Operators that keep only results. Groups of a table also keep the arguments of each row, with their types."""
+_EXACT_IF_HANDLED = frozenset({"SUM", "AVG"})
+"""Aggregates whose state depends on the type of the argument, if errors of groups are handled."""
+
+
+def layout(query: QueryFingerprint) -> str:
+    """What must be equal if a query is to continue the state of another query."""
+    state = query.state
+    return canonical([query.sources, state["write_errors"], _layout(state["of"], state["write_errors"] != "fail")])
+
+
+def _layout(node: Value, handles_errors: bool) -> Value:
+    if "filter" in node:
+        return _layout(node["input"], handles_errors)
+    operator = node.get("operator")
+    kept = dict(node)
+    if operator in _CONDITIONS_OF:
+        del kept["conditions"]
+    if operator in _GROUPS:
+        kept["aggregates"] = sorted(_slot(each, handles_errors) for each in node["aggregates"])
+        if not node["final"]:  # the clock of final results continues from the watermark by the grace
+            del kept["grace_ms"]
+    for below in ("input", "left", "right"):
+        if below in kept:
+            kept[below] = _layout(kept[below], handles_errors)
+    return kept
+
+
+def _slot(aggregate: Value, handles_errors: bool) -> str:
+    """What an aggregate keeps for a group, as text."""
+    name, function, argument, limit, kind = aggregate
+    depends = handles_errors and function in _EXACT_IF_HANDLED
+    return canonical([name, function, limit, kind, argument if depends else None])
+
+
+def in_order_of(stored: Sequence[Value], calls: Calls, columns: ColumnMeanings, handles_errors: bool) -> Calls | None:
+    """The aggregates of a group in the order of a stored state of the same layout.
+
+    Args:
+        stored: the aggregates of the state, as they are described.
+        calls: the aggregates of the group, as many.
+        columns: the meaning of the columns that they read.
+        handles_errors: whether the errors of groups are handled.
+
+    Returns:
+        None if it is not clear which aggregate continues which values: two that keep the same have both changed.
+    """
+    free = {canonical(meaning(call, columns)): (slot, call) for slot, call in calls}
+    unchanged = {text: free.pop(text) for text in map(canonical, stored) if text in free}
+    changed: dict[str, tuple[str, AggregateCall]] = {}
+    for slot, call in free.values():
+        place = _slot(meaning(call, columns), handles_errors)
+        if place in changed:
+            return None
+        changed[place] = (slot, call)
+    ordered = [unchanged.get(canonical(each)) or changed.get(_slot(each, handles_errors)) for each in stored]
+    return tuple(each for each in ordered if each is not None)
