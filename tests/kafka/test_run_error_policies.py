@@ -19,7 +19,6 @@ from devkit.records import Record
 from devkit.registry import Registry
 from devkit.registry_proxies import RegistryProxy
 from lsql_runner.engine.processor import SparkEngine
-from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
 from lsql_runner.status.model import Status
 from tests.conftest import TopicFactory
@@ -228,8 +227,10 @@ def test_an_aggregate_keeps_its_state_when_its_error_policy_changes(
     feed(b'{"g":"a","n":"8"}', b"y")
     again = run(f"SET error.policy.read=dlq; SET dead.letter.queue='{dead}';", 7)
 
-    with pytest.raises(LsqlError, match="STATE_INCOMPATIBLE"):
-        run(f"SET error.policy=dlq; SET dead.letter.queue='{dead}';", 7)
+    changed = f"SET error.policy=dlq; SET dead.letter.queue='{dead}'; {insert}"
+    with in_process(engine, broker.bootstrap, changed, f"app-{target}", tmp_path, LSQL_TOPICS=topics) as running:
+        assert running.status.reason is not None
+        assert running.status.reason.code == "STATE_INCOMPATIBLE"
     assert [json.loads(r.value or b"")["s"] for r in broker.consume_all(target)] == [1, 3, 7, 15]
     assert [r.value for r in broker.consume_all(dead)] == [b'{"g":"a","n":"x"}', b"y"]
     assert dead_letters.failed_records == {("dead_letter", source, "RECORD_REFUSED"): 1}

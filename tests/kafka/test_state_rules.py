@@ -19,7 +19,7 @@ from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.engine.repartition import repartition
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import ErrorReport
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.repartition import repartition_state
 
@@ -65,10 +65,12 @@ def count(broker: Broker, engine: SparkEngine, tmp_path: Path) -> Count:
     return made
 
 
-def refusal(run: AbstractContextManager[InProcess]) -> LsqlError:
-    with pytest.raises(LsqlError) as caught, run:
-        pass
-    return caught.value
+def refusal(run: AbstractContextManager[InProcess]) -> ErrorReport:
+    """Why a processor has failed before it ran."""
+    with run as running:
+        reason = running.status.reason
+    assert reason is not None
+    return reason
 
 
 def test_a_lost_state_is_refused_or_rebuilt_from_the_first_record(count: Count) -> None:

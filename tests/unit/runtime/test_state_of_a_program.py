@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from devkit.fake_runtime import APP_ID, FakeRuntime
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import ErrorReport
+from lsql_runner.events.state import State
 from tests.unit.runtime.conftest import P0, RECORD
 
 
@@ -24,10 +25,13 @@ def lose(runtime: FakeRuntime) -> None:
         path.rmdir() if path.is_dir() else path.unlink()
 
 
-def refusal(runtime: FakeRuntime, **env: str) -> LsqlError:
-    with pytest.raises(LsqlError) as caught, runtime.process(**env):
-        pass
-    return caught.value
+def refusal(runtime: FakeRuntime, **env: str) -> ErrorReport:
+    """Why the processor has failed before it ran; its process stays, and answers requests."""
+    with runtime.process(**env) as running:
+        running.turn()
+        assert (running.state, running.health()) == (State.FAILED, ["failed"])
+        assert running.status.reason is not None
+        return running.status.reason
 
 
 SUM = "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g"

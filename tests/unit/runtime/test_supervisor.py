@@ -185,6 +185,19 @@ def test_a_request_that_the_api_refuses_is_audited(running: RunningSupervisor) -
     assert running.supervisor.status().state is State.RUNNING
 
 
+def test_a_start_that_the_state_refuses_is_audited_with_its_error(runtime: FakeRuntime) -> None:
+    """What it would have deployed is not saved: the next start of the former program changes nothing."""
+    count = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a"
+    audited = []
+    for sql in (count, count.replace("GROUP BY", "WINDOW BY TUMBLE 1m GROUP BY"), count):
+        runtime.sql = sql
+        with closing(RunningSupervisor(runtime).launch()) as running:
+            running.reach(State.FAILED if "WINDOW" in sql else State.RUNNING)
+            audited += [(record.action, record.result) for record in running.audited() if record.action == "deploy"]
+
+    assert audited == [("deploy", "done"), ("deploy", "STATE_INCOMPATIBLE")]
+
+
 def test_a_changed_program_and_changed_settings_are_audited_with_their_values(runtime: FakeRuntime) -> None:
     def deployed(**env: str) -> list[Audited]:
         with closing(RunningSupervisor(runtime, LSQL_USER="ada", **env).launch()) as running:

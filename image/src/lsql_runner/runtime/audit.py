@@ -41,8 +41,13 @@ class AuditTrail:
         deployed = deployment_of(self._dependencies.settings, self._dependencies.identity.version)
         state = self._dependencies.state
         changed = changed_values(state.deployment(), deployed)
-        with self._refusals("start" if changed is None else "deploy", self._owner):
+        action: AuditedAction = "start" if changed is None else "deploy"
+        with self._refusals(action, self._owner):
             yield
+        reason = self._machine.status.reason
+        if self._machine.state is State.FAILED and reason is not None:
+            self._record(action, self._owner, result=reason.code)
+            return
         if changed is not None:
             with suppress(LsqlError):  # of a full volume: the next start records the deployment again
                 state.set_deployment(deployed)

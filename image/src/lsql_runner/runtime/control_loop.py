@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
+_OF_SAVED_STATE = frozenset(
+    {"OFFSETS_OUT_OF_RANGE", "STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"}
+)
+"""Errors of a valid program: it cannot continue what was saved. A restart of the process would change nothing."""
+
 
 class ControlLoop:
     """Owns the running plan. One thread calls `turn` repeatedly. A turn waits neither for commands nor for delays.
@@ -83,9 +88,9 @@ class ControlLoop:
     def prepare_first(self) -> None:
         """Prepare the program before the first turn, so that the caller gets the error of an invalid program.
 
-        A processor that a person has stopped is not prepared. After a temporary error, the turns try again. If the
-        records that it has to read are lost, it is FAILED: the program is valid, and a restart of the process changes
-        nothing. With a standby, nothing is changed before this process leads.
+        A processor that a person has stopped is not prepared. After a temporary error, the turns try again. If it
+        cannot continue its state or its positions, it is FAILED. With a standby, nothing is changed before this process
+        leads.
 
         Raises:
             LsqlError: the program or the configuration is invalid.
@@ -101,7 +106,7 @@ class ControlLoop:
             else:
                 self.description = self._standby.prepare()
         except LsqlError as error:
-            if error.kind.recovery is Recovery.FINAL and error.code != "OFFSETS_OUT_OF_RANGE":
+            if error.kind.recovery is Recovery.FINAL and error.code not in _OF_SAVED_STATE:
                 raise
             if self._standby is None:
                 self._start_failed(error)
