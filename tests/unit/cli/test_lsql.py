@@ -232,6 +232,28 @@ def test_the_options_of_acls_need_acls() -> None:
     assert lsql("explain", "--json", sql=TOTALS, LSQL_TOPICS=ORDERS).returncode == 2
 
 
+def test_the_difference_of_two_programs_is_a_verdict_for_each_insert(tmp_path: Path) -> None:
+    old, new, topics = tmp_path / "old.sql", tmp_path / "new.sql", tmp_path / "topics.json"
+    count = insert("name, COUNT(*) AS n FROM cars {} GROUP BY name")
+    old.write_text(count.format("WINDOW BY TUMBLE 1m"))
+    topics.write_text(json.dumps(TOPICS))
+
+    new.write_text(count.format("WINDOW BY TUMBLE 1m GRACE BY 1h"))
+    text = lsql("diff", str(old), str(new))
+    new.write_text(count.format("WINDOW BY TUMBLE 5m"))
+    document = lsql("diff", "--json", "--topics", str(topics), str(old), str(new), LSQL_TOPICS="{}")
+    new.write_text(insert("speeed FROM cars"))
+    wrong = lsql("diff", str(old), str(new))
+
+    assert (text.returncode, text.stdout.splitlines()) == (
+        0,
+        ["INSERT INTO fast: keeps from here on", "- INSERT INTO fast has a different grace"],
+    )
+    [verdict] = json.loads(document.stdout)["inserts"]
+    assert (verdict["verdict"], [change["code"] for change in verdict["changes"]]) == ("new generation", ["WINDOW"])
+    assert (wrong.returncode, "FIELD_UNKNOWN" in wrong.stderr, "speeed FROM cars" in wrong.stderr) == (1, True, True)
+
+
 def test_functions_are_listed_or_described() -> None:
     every, one, none = lsql("functions"), lsql("functions", "upper"), lsql("functions", "uper")
 

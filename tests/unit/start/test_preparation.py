@@ -76,7 +76,9 @@ def test_a_refused_state_changes_nothing(tmp_path: Path, spoil: Callable[[FakeRu
     spoil(runtime)
     before = snapshot(runtime)
 
-    assert refused(runtime).code == code
+    with runtime.process() as running:
+        running.turn()
+        assert (running.state, running.reason) == (State.FAILED, code)
     assert snapshot(runtime) == before
 
 

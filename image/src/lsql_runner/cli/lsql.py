@@ -166,6 +166,38 @@ def _explain_acls(environment: Mapping[str, str], principal: str, as_json: bool)
 
 
 @cli.command()
+@click.argument("old", type=click.Path(exists=True, dir_okay=False))
+@click.argument("new", type=click.Path(exists=True, dir_okay=False))
+@click.option("--topics", type=click.Path(exists=True, dir_okay=False), help="The declared topics: see LSQL_TOPICS.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_reports_errors
+def diff(old: str, new: str, topics: str | None, as_json: bool) -> int:
+    """Print what a processor of the program OLD would do with its state if it ran NEW.
+
+    For each INSERT: it keeps its state, keeps it and computes other results from here on, begins anew because its state
+    cannot be continued, is added, or is removed. Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else
+    they must be declared.
+    """
+    from lsql_runner.plan.fingerprint import fingerprint
+    from lsql_runner.plan.verdict import verdicts
+    from lsql_runner.start.dry_run import plan_from_environment
+
+    if topics is not None:
+        os.environ.pop("LSQL_TOPICS", None)
+        os.environ["LSQL_TOPICS_FILE"] = topics
+    # One after the other: an error is shown in the program that has it.
+    before, after = (plan_from_environment(_environment(path)).plan for path in (old, new))
+    found = verdicts(after, fingerprint(before))
+    if as_json:
+        _echo_json({"inserts": [verdict.as_json() for verdict in found]})
+    for verdict in () if as_json else found:
+        click.echo(f"INSERT INTO {verdict.target}: {verdict.verdict}")
+        for change in verdict.changes:
+            click.echo(f"- {change}")
+    return 0
+
+
+@cli.command()
 @_file
 @_reports_errors
 def topology(path: str | None) -> int:

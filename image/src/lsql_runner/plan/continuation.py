@@ -38,29 +38,58 @@ class Continuation:
     """Checkpoints to delete before the start: those that no query continues, and any under a name in `added`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Which queries of a plan continue a query of the last start, by their names in the plan."""
+
+    current: Fingerprint
+    """The fingerprint of the plan."""
+    by_content: Mapping[str, QueryFingerprint]
+    """Queries without state, and those whose state has the same layout and meaning."""
+    by_layout: Mapping[str, QueryFingerprint]
+    """Those whose state has the same layout and another meaning."""
+
+    @property
+    def all(self) -> dict[str, QueryFingerprint]:
+        return {**self.by_content, **self.by_layout}
+
+    @property
+    def continued(self) -> set[str]:
+        """The names of the queries of the last start that are continued."""
+        return {old.name for old in self.all.values()}
+
+
+def match(plan: Plan, pinned: Fingerprint) -> Matches:
+    """Match the queries of a plan with those of the last start."""
+    current = fingerprint(plan)
+    by_content = _matches(current, pinned)
+    return Matches(current, by_content, _layout_matches(plan, current, pinned, by_content))
+
+
 def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
     """Match a plan with the fingerprint of the last start.
 
     If there are changes, the plan continues nothing and keeps its names.
     """
-    current = fingerprint(plan)
-    matches = _matches(current, pinned)
-    by_layout = _layout_matches(plan, current, pinned, matches)
-    matches |= {new.name: old.name for new, old in by_layout}
-    continued = set(matches.values())
+    found = match(plan, pinned)
+    current, matches, continued = found.current, found.all, found.continued
     lost = [query for query in pinned.stateful if query.name not in continued]
     unmatched = [query for query in current.stateful if query.name not in matches]
     changes = tuple(state_changes(lost, unmatched))
     if changes:
         return discontinued(plan, *changes)
-    renamed = _rename(plan, current, pinned, matches)
+    renamed = _rename(plan, found, pinned)
     result = fingerprint(renamed)
     added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
     removed = (query.name for query in pinned.queries if query.name not in continued)
     return Continuation(
         plan=renamed,
         fingerprint=result,
-        new_meanings={old.name: differences(old, new) for new, old in by_layout},
+        new_meanings={
+            old.name: differences(old, query)
+            for query in current.queries
+            if (old := found.by_layout.get(query.name)) is not None
+        },
         added=added,
         dropped=tuple(dict.fromkeys((*removed, *added))),
     )
@@ -72,8 +101,8 @@ def discontinued(plan: Plan, *changes: Detail) -> Continuation:
     return Continuation(plan=plan, fingerprint=fingerprint(plan), changes=changes, added=added)
 
 
-def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
-    """The names of pinned queries, by the names of the queries of the plan that continue them.
+def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, QueryFingerprint]:
+    """The pinned queries, by the names of the queries of the plan that continue them.
 
     Stateful queries match if they have the same content. Several may have the same content; then one with the same
     targets comes first, because with the position of another query its target would miss records. Stateless queries
@@ -82,26 +111,26 @@ def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, str]:
     free: dict[str, list[QueryFingerprint]] = {}
     for old in pinned.queries:
         free.setdefault(old.content, []).append(old)
-    matches: dict[str, str] = {}
+    matches: dict[str, QueryFingerprint] = {}
     candidates = [(query, free.get(query.content, [])) for query in current.queries]
     for other_targets in (False, True):
         for query, olds in candidates:
             if query.name in matches:
                 continue
-            match = next((old for old in olds if _continues(query, old, other_targets)), None)
-            if match is not None:
-                matches[query.name] = match.name
-                olds.remove(match)
+            same = next((old for old in olds if _continues(query, old, other_targets)), None)
+            if same is not None:
+                matches[query.name] = same
+                olds.remove(same)
     return matches
 
 
 def _layout_matches(
-    plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: Mapping[str, str]
-) -> list[tuple[QueryFingerprint, QueryFingerprint]]:
-    """Queries, each with the pinned query of the same targets and the same layout, where neither has a match."""
-    continued = set(matches.values())
+    plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: Mapping[str, QueryFingerprint]
+) -> dict[str, QueryFingerprint]:
+    """The pinned queries with the same targets and the same layout, where neither has a match."""
+    continued = {old.name for old in matches.values()}
     free = {(old.targets, layout(old)): old for old in reversed(pinned.stateful) if old.name not in continued}
-    found = []
+    found = {}
     for query, described in zip(plan.queries, current.queries, strict=True):
         if described.state is None or described.name in matches:
             continue
@@ -109,7 +138,7 @@ def _layout_matches(
         old = free.get(place)
         if old is not None and _in_stored_order(query, old) is not None:
             del free[place]
-            found.append((described, old))
+            found[described.name] = old
     return found
 
 
@@ -124,17 +153,17 @@ def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bo
     return query.name == old.name if shared else query.targets == old.targets
 
 
-def _rename(plan: Plan, current: Fingerprint, pinned: Fingerprint, matches: dict[str, str]) -> Plan:
+def _rename(plan: Plan, matches: Matches, pinned: Fingerprint) -> Plan:
     """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others.
 
     Shared queries keep their names.
     """
     names = _UnusedNames([query.name for query in pinned.queries])
     stores = _UnusedNames([store for query in pinned.queries for store in query.stores])
-    pinned_queries = {query.name: query for query in pinned.queries}
+    continued = matches.all
     queries = []
-    for query, described in zip(plan.queries, current.queries, strict=True):
-        old = pinned_queries.get(matches.get(query.name, ""))
+    for query, described in zip(plan.queries, matches.current.queries, strict=True):
+        old = continued.get(query.name)
         if old is not None:
             ordered = _in_stored_order(query, old)
             assert ordered is not None

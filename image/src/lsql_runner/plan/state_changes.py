@@ -47,6 +47,7 @@ STATE_CHANGES = DetailTable(
         "JOIN_KIND": "INSERT INTO {target} has a different type of join",
         "WITHIN": "INSERT INTO {target} has a different WITHIN",
         "JOIN_KEYS": "INSERT INTO {target} joins by different values",
+        "RESULTS": "INSERT INTO {target} computes different results from the same state",
         "KEPT_FIELDS": "INSERT INTO {target} reads different fields of a joined source, or fields with different types",
     }
 )
