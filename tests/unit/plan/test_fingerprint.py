@@ -49,6 +49,9 @@ def changes(old: str, new: str) -> list[str]:
     return [change.code.lower() for change in continue_from(planned(new), fingerprinted(old)).changes]
 
 
+TWICE = f"""WITH w AS (SELECT STREAM a AS b, a AS c, g FROM t);
+{INTO} SUM(b) AS x, SUM(c) AS y FROM w GROUP BY g"""
+
 COMPATIBLE = {
     "text and comments": (COUNT, "insert into o\nselect stream count(*) as `n` from t group by g -- the same"),
     "name of a result": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS other FROM t GROUP BY g"),
@@ -86,6 +89,7 @@ COMPATIBLE = {
         "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 AND d > 2 GROUP BY g",
         f"WITH w AS (SELECT STREAM * FROM t WHERE a > 1); {INTO} COUNT(*) AS n FROM w WHERE d > 2 GROUP BY g",
     ),
+    "two names of one aggregate": (TWICE, TWICE.replace("AS x, SUM", "AS z, SUM")),
     "alias of a LATERAL": (
         "INSERT INTO o SELECT STREAM SUM(x) AS s FROM t LATERAL xs AS x GROUP BY g",
         "INSERT INTO o SELECT STREAM SUM(y) AS s FROM t LATERAL xs AS y GROUP BY g",
@@ -131,6 +135,7 @@ NEW_MEANINGS = {
         f"{CONTINUE} {INTO} COUNT(d) AS n FROM t GROUP BY g",
         "aggregates",
     ),
+    "one of two equal aggregates changed": (TWICE, TWICE.replace("a AS c", "a + 1 AS c"), "aggregates"),
     "grace": (MINUTES, MINUTES_AND_AN_HOUR),
     "filter and grace": (MINUTES, MINUTES_AND_AN_HOUR.replace("FROM t", "FROM t WHERE a > 1"), "filter", "grace"),
     "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
@@ -209,6 +214,7 @@ INCOMPATIBLE = {
         f"{CONTINUE} {SUMS.replace('p.y', 'a')}",
         "aggregates",
     ),
+    "one of two equal aggregates removed": (TWICE, TWICE.replace(", SUM(c) AS y", ""), "aggregates"),
     "two aggregates that keep the same": (SUMS, SUMS.replace("p.x", "a").replace("p.y", "a + a"), "aggregates"),
     "argument of an aggregate of a table": (
         SUMS.replace("STREAM", "TABLE"),

@@ -302,7 +302,7 @@ def _in_any_order(described: Value) -> Value:
     if not isinstance(described, dict):
         return described
     values = {name: _in_any_order(value) for name, value in described.items()}
-    return values | {"aggregates": in_order(values["aggregates"])} if "aggregates" in values else values
+    return values | {"aggregates": sorted(values["aggregates"], key=canonical)} if "aggregates" in values else values
 
 
 def operators(state: Value) -> tuple[str, ...]:

@@ -63,13 +63,17 @@ def in_order_of(stored: Sequence[Value], calls: Calls, columns: ColumnMeanings, 
     Returns:
         None if it is not clear which aggregate continues which values: two that keep the same have both changed.
     """
-    free = {canonical(meaning(call, columns)): (slot, call) for slot, call in calls}
-    unchanged = {text: free.pop(text) for text in map(canonical, stored) if text in free}
+    free = [(canonical(meaning(call, columns)), (slot, call)) for slot, call in calls]
+    ordered: list[tuple[str, AggregateCall] | None] = []
+    for text in map(canonical, stored):
+        same = next((each for each in free if each[0] == text), None)
+        ordered.append(None if same is None else same[1])
+        if same is not None:
+            free.remove(same)
     changed: dict[str, tuple[str, AggregateCall]] = {}
-    for slot, call in free.values():
+    for _, (slot, call) in free:
         place = _slot(meaning(call, columns), handles_errors)
         if place in changed:
             return None
         changed[place] = (slot, call)
-    ordered = [unchanged.get(canonical(each)) or changed.get(_slot(each, handles_errors)) for each in stored]
-    return tuple(each for each in ordered if each is not None)
+    return tuple(each or changed[_slot(old, handles_errors)] for each, old in zip(ordered, stored, strict=True))
