@@ -8,8 +8,11 @@ import pytest
 from devkit.goldens import Goldens, find_cases, find_orphans
 from lsql_runner.errors import LsqlError, render
 from lsql_runner.pipeline import plan_text
+from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.explain import explain
+from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.plan.topology import topology
+from lsql_runner.plan.verdict import Verdict, verdicts
 from lsql_runner.sql.parser import parse
 from lsql_runner.sql.printer import print_program
 from tests.golden.catalog import CATALOG
@@ -39,6 +42,14 @@ def test_an_accepted_program_prints_as_a_program_with_the_same_plan(case: Path) 
     printed = print_program(parse(text))
     assert plan_text(printed, CATALOG).plan == plan_text(text, CATALOG).plan
     assert print_program(parse(printed)) == printed
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda path: path.stem)
+def test_an_accepted_program_continues_its_state(case: Path) -> None:
+    plan = plan_text(case.read_text(), CATALOG).plan
+    continuation = continue_from(plan, fingerprint(plan))
+    assert (continuation.plan, continuation.changes, continuation.new_meanings) == (plan, (), {})
+    assert {each.verdict for each in verdicts(plan, fingerprint(plan))} <= {Verdict.KEEPS}
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda path: path.stem)
