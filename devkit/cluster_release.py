@@ -70,6 +70,10 @@ class Helm:
         self._apply("upgrade", name, values, *options)
         self._await_rollout(name)
 
+    def upgrade_without_wait(self, name: str, values: Values) -> None:
+        """Upgrade a release to exactly these values; returns when its objects have changed."""
+        self.run("upgrade", name, self.chart, "--values=-", stdin=json.dumps(values))
+
     def rollback(self, name: str, revision: int) -> None:
         """Roll a release back to a revision; returns when the pod of that revision is ready."""
         self.run("rollback", name, str(revision), "--wait", f"--timeout={TIMEOUT_S}s")

@@ -1,0 +1,61 @@
+"""The program of a release with state is changed: its state is continued, or the pod says why it is not.
+
+Only a cluster restarts pods, and rolls a release back whose pod is not ready.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.kubectl import Kubectl, KubectlFailed
+from devkit.release_with_traffic import ReleaseWithTraffic, counting, merged
+from tests.cluster.conftest import HelmFactory, fresh_namespace
+
+
+@pytest.fixture(scope="module")
+def release(kubectl: Kubectl, kafka: Broker, image: str, newest_helm: HelmFactory) -> Iterator[ReleaseWithTraffic]:
+    """A release that counts the records of each id in windows."""
+    with fresh_namespace(kubectl) as namespace:
+        release = ReleaseWithTraffic(newest_helm(namespace), kafka, image)
+        release.install(sql=counting(release.source, release.target))
+        release.await_records()
+        yield release
+
+
+def test_a_filter_is_added_and_the_state_is_continued(release: ReleaseWithTraffic) -> None:
+    with release.traffic:
+        release.upgrade(sql=release.values["sql"].replace("WINDOW BY", "WHERE COALESCE(id, 0) >= 0\nWINDOW BY"))
+
+    assert release.await_records().duplicates == 0
+    stream = release.processor.stream()
+    assert stream["generation"] == 1
+    assert any("has a different filter" in warning for warning in stream["warnings"])
+
+
+def test_a_program_that_does_not_fit_the_state_fails_without_restarts_and_is_rolled_back(
+    release: ReleaseWithTraffic,
+) -> None:
+    old, revision = release.processor.uid(), release.helm.revision(release.name)
+    other = merged(release.values, {"sql": release.values["sql"].replace("TUMBLE 1s", "TUMBLE 5s")})
+
+    with release.traffic:
+        release.helm.upgrade_without_wait(release.name, other)
+        release.helm.kubectl.wait_until(lambda: _has_failed(release, old), 120, "the new pod has failed")
+        stream = release.processor.stream()
+        assert (stream["reason"]["code"], release.processor.restarts()) == ("STATE_INCOMPATIBLE", 0)
+        assert "has a different window" in stream["reason"]["message"]
+        assert not release.processor.is_ready()
+        release.helm.rollback(release.name, revision)
+
+    assert release.await_records().duplicates == 0
+
+
+def _has_failed(release: ReleaseWithTraffic, old: str) -> bool:
+    pods = release.processor.pods()
+    if len(pods) != 1 or pods[0]["metadata"]["uid"] == old:
+        return False
+    with suppress(KubectlFailed):  # it does not respond yet
+        return bool(release.processor.stream()["state"] == "failed")
+    return False
