@@ -32,7 +32,10 @@ from lsql_runner.events.processor import (
     VolumeMeasured,
 )
 from lsql_runner.events.state import State
+from lsql_runner.plan.state_changes import STATE_CHANGES
+from lsql_runner.plan.verdict import InsertVerdict, Verdict
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
+from lsql_runner.start.changed_program import ProgramVerdict
 from lsql_runner.status.current import CurrentStatus
 from lsql_runner.status.health import Health, assess
 from lsql_runner.status.last_hour import LastHour, Sample
@@ -90,6 +93,12 @@ class FakeProcessor:
 
     def start(self, by: str) -> None:
         self._request("start", by, Cause.START)
+
+    def verdict(self, sql: str) -> ProgramVerdict:
+        if not sql.startswith("INSERT"):
+            return ProgramVerdict(error=report(LsqlError("SQL_EMPTY"), sql))
+        change = STATE_CHANGES("FILTER", target="fast")
+        return ProgramVerdict(inserts=(InsertVerdict("fast", Verdict.KEEPS_FROM_HERE_ON, True, (change,)),))
 
     def shared_secret(self) -> str:
         return self.secret

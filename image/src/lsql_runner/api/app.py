@@ -9,6 +9,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from flask import Flask, Response, request
+from pydantic import ValidationError
 from pydantic_core import to_json
 
 from lsql_runner.api import openapi, views
@@ -16,6 +17,7 @@ from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.routes import ROUTES
 from lsql_runner.errors import LsqlError
 from lsql_runner.reports.model import Model
+from lsql_runner.reports.responses import ProgramRequest
 from lsql_runner.reports.stream import HealthReport
 from lsql_runner.runtime.port import Action, Processor
 from lsql_runner.web.allowed_hosts import AllowedHosts
@@ -24,7 +26,7 @@ from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 64 * 1024
-"""No request of this API needs a body."""
+"""The longest program of POST /verdict has less."""
 
 THIS_MACHINE = AllowedHosts()
 
@@ -86,6 +88,14 @@ def _views(
         (processor.stop if action == "stop" else processor.start)(user)
         return _json(views.state(processor), 202)
 
+    def verdict() -> Response:
+        access.check(request, "judge a program")
+        try:
+            body = ProgramRequest.model_validate_json(request.get_data())
+        except ValidationError:
+            raise LsqlError("REQUEST_BODY_INVALID", expected='{"sql": "..."}') from None
+        return _json(views.verdict(processor, body.sql))
+
     return {
         "page": page,
         "health": lambda: _health(views.health(processor)),
@@ -99,6 +109,7 @@ def _views(
         "history": lambda: _json(views.history(processor, now_ms())),
         "stop": lambda: act("stop"),
         "start": lambda: act("start"),
+        "verdict": verdict,
         "topology": lambda: _json(views.topology(processor)),
         "openapi": lambda: Response(document, content_type=JSON),
     }

@@ -12,7 +12,7 @@ from lsql_runner.web import openapi
 
 INTRODUCTION = (
     "Shows and controls one LSQL processor. Every error is `application/problem+json` with a stable `code` and "
-    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests need no body. POST requests from "
+    "a `wayOut`. Field names are camelCase; times are RFC 3339 in UTC. POST requests from "
     "pages of other sites are refused. The audit log names the user in `X-Forwarded-User` if a trusted proxy sent it."
 )
 SCHEMES: openapi.Json = {

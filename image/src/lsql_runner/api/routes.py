@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.reports.responses import HistoryReport, StateReport, StateStore, Topology
+from lsql_runner.reports.responses import (
+    HistoryReport,
+    ProgramRequest,
+    StateReport,
+    StateStore,
+    Topology,
+    VerdictReport,
+)
 from lsql_runner.reports.stream import HealthReport, StreamReport
 from lsql_runner.web.openapi import METRICS_TYPES, ApiOperation, ResponseSpec, problem
 
@@ -125,6 +132,24 @@ ROUTES: tuple[ApiOperation, ...] = (
         summary="Start the processor after a stop or a failure",
         responses=ACTION_RESPONSES,
         description="The processor continues at its position.",
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "POST",
+        "/verdict",
+        name="verdict",
+        tag="processor",
+        summary="What would happen to the state with another program?",
+        responses=(
+            ResponseSpec(200, "The verdict on each INSERT, and whether a start would be refused.", VerdictReport),
+            problem(400, "The body is not a program."),
+            problem(401, "The request has no token, or another one."),
+            problem(403, "The processor accepts no such requests, or not from this page or host name."),
+            problem(413, "The program is too long."),
+        ),
+        description="The program is bound to the present topics, and compared with the state, as a start does. Nothing "
+        "changes.",
+        body=ProgramRequest,
         schemes=("token",),
     ),
     ApiOperation(

@@ -10,10 +10,20 @@ from lsql_runner.api.access import ActionsMode
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.state import State
-from lsql_runner.reports.responses import HistoryReport, HistorySample, StateReport, StateStore, Topology
+from lsql_runner.reports.responses import (
+    HistoryReport,
+    HistorySample,
+    InsertReport,
+    StateChange,
+    StateReport,
+    StateStore,
+    Topology,
+    VerdictReport,
+)
 from lsql_runner.reports.stream import (
     Batch,
     DatedError,
+    Error,
     FailedRecords,
     HealthReport,
     Memory,
@@ -167,6 +177,22 @@ def topology(processor: Processor) -> Topology:
     """GET /topology."""
     description = processor.description
     return Topology.model_validate({**description.topology, "plan": description.plan})
+
+
+def verdict(processor: Processor, sql: str) -> VerdictReport:
+    """POST /verdict."""
+    found = processor.verdict(sql)
+    inserts = [
+        InsertReport(
+            target=each.target,
+            verdict=each.verdict,
+            stateful=each.stateful,
+            changes=[StateChange(code=change.code, text=str(change)) for change in each.changes],
+        )
+        for each in found.inserts
+    ]
+    error = None if found.error is None else Error(**asdict(found.error))
+    return VerdictReport(inserts=inserts, starts=found.starts, error=error)
 
 
 def state(processor: Processor) -> StateReport:

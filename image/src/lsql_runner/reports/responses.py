@@ -5,7 +5,9 @@ from __future__ import annotations
 from pydantic import AwareDatetime, Field
 
 from lsql_runner.events.state import State
+from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Count, Model
+from lsql_runner.reports.stream import Error
 
 
 class StateStore(Model):
@@ -41,6 +43,39 @@ class StateReport(Model):
     """The state at the time when a request was accepted; GET /stream shows later states."""
 
     state: State
+
+
+class ProgramRequest(Model):
+    """Another program for the processor."""
+
+    sql: str
+
+
+class StateChange(Model):
+    """How an INSERT differs from the one whose state it could continue."""
+
+    code: str = Field(description="Stable, such as FILTER.")
+    text: str
+
+
+class InsertReport(Model):
+    """What would happen to an INSERT."""
+
+    target: str
+    verdict: Verdict = Field(
+        description="keeps (state and position), keeps from here on (the same, with other results from then on), adds, "
+        "new generation (the state cannot be continued), or removes."
+    )
+    stateful: bool
+    changes: list[StateChange]
+
+
+class VerdictReport(Model):
+    """What the processor would do with its state if it were started with another program."""
+
+    inserts: list[InsertReport] = Field(description="In the order of the program, then those that it does not have.")
+    starts: bool
+    error: Error | None = Field(description="Why the start would be refused.")
 
 
 class TopologyNode(Model):

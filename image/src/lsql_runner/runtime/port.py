@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from lsql_runner.container.budget import MemoryBudget
 from lsql_runner.errors import LsqlError
+from lsql_runner.start.changed_program import ProgramVerdict
 from lsql_runner.status.health import Health
 from lsql_runner.status.last_hour import Sample
 from lsql_runner.status.model import Status
@@ -81,6 +82,9 @@ class Processor(Protocol):
         Raises:
             LsqlError: TRANSITION_REFUSED.
         """
+
+    def verdict(self, sql: str) -> ProgramVerdict:
+        """What the processor would do with its state if it were started with another program. Changes nothing."""
 
     def shared_secret(self) -> str:
         """A text that the processes with this state directory know while one of them leads; empty if there is none."""

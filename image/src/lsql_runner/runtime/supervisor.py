@@ -13,6 +13,7 @@ from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
+from lsql_runner.start.changed_program import ProgramVerdict, verdict_on
 from lsql_runner.status.health import Health, assess
 from lsql_runner.status.last_hour import LastHour, Sample
 from lsql_runner.status.lifecycle import Cause
@@ -60,6 +61,10 @@ class Supervisor:
     def start(self, by: str) -> None:
         with self._audit.request("start", by, State.STARTING):
             self._command(Cause.START, by)
+
+    def verdict(self, sql: str) -> ProgramVerdict:
+        d = self._dependencies
+        return verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
 
     def shared_secret(self) -> str:
         return self._dependencies.state.owner_text()
