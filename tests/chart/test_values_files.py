@@ -154,12 +154,16 @@ def test_the_validation_has_the_environment_of_the_processor(objects: list[Objec
     workload = specs.get("StatefulSet") or specs["Deployment"]
     processor, validation = workload["containers"][0], specs["Job"]["containers"][0]
     # Before an install, the Secrets of the chart with the token of the API and with the secret of the workers do not
-    # exist. It computes no number of workers either, and does not use the Lease.
+    # exist; the token is optional. It computes no number of workers either, and does not use the Lease.
     prefixes: tuple[str, ...] = ("LSQL_API_", "LSQL_AUTOSCALING_", "LSQL_LEASE")
     if any(_has_random_token(manifest) and manifest["metadata"]["name"].endswith("-workers") for manifest in objects):
         prefixes += ("LSQL_WORKERS_SECRET_FILE",)
     left_out = [row for row in processor["env"] if row["name"].startswith(prefixes)]
-    assert validation["env"] == [row for row in processor["env"] if row not in left_out]
+    token = [row for row in validation["env"] if row["name"] == "LSQL_API_TOKEN"]
+    assert all(row["valueFrom"]["secretKeyRef"]["optional"] for row in token)
+    assert [row for row in validation["env"] if row not in token] == [
+        row for row in processor["env"] if row not in left_out
+    ]
     assert validation["image"] == processor["image"]
     mounts = [mount for mount in processor["volumeMounts"] if mount["name"] not in ("credentials", "lease")]
     assert [mount for mount in validation["volumeMounts"] if mount["name"] != "credentials"] == mounts

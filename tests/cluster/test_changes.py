@@ -3,12 +3,15 @@
 Only a cluster restarts pods, and rolls a release back whose pod is not ready.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from devkit.broker import Broker
+from devkit.cluster_release import HelmFailed
 from devkit.kubectl import Kubectl, KubectlFailed
 from devkit.release_with_traffic import ReleaseWithTraffic, counting, merged
 from tests.cluster.conftest import HelmFactory, fresh_namespace
@@ -34,11 +37,30 @@ def test_a_filter_is_added_and_the_state_is_continued(release: ReleaseWithTraffi
     assert any("has a different filter" in warning for warning in stream["warnings"])
 
 
-def test_a_program_that_does_not_fit_the_state_fails_without_restarts_and_is_rolled_back(
-    release: ReleaseWithTraffic,
-) -> None:
-    old, revision = release.processor.uid(), release.helm.revision(release.name)
-    other = merged(release.values, {"sql": release.values["sql"].replace("TUMBLE 1s", "TUMBLE 5s")})
+def with_other_windows(release: ReleaseWithTraffic, **values: object) -> dict[str, Any]:
+    """The values of a program that does not fit the state."""
+    return merged(release.values, {"sql": release.values["sql"].replace("TUMBLE 1s", "TUMBLE 5s"), **values})
+
+
+def test_a_program_that_does_not_fit_the_state_is_refused_before_anything_changes(release: ReleaseWithTraffic) -> None:
+    """The validation asks the running processor."""
+    pod, restarts = release.processor.uid(), release.processor.restarts()
+
+    with release.traffic, pytest.raises(HelmFailed):
+        release.helm.upgrade(release.name, with_other_windows(release))
+
+    log = release.helm.kubectl.run("logs", f"job/{release.name}-validate")
+    assert f"INSERT INTO {release.target}: new generation" in log
+    assert "STATE_INCOMPATIBLE" in log
+    assert (release.processor.uid(), release.processor.restarts()) == (pod, restarts)
+    assert release.await_records().duplicates == 0
+
+
+def test_without_the_validation_its_pod_fails_without_restarts_and_is_rolled_back(release: ReleaseWithTraffic) -> None:
+    old = release.processor.uid()
+    history = json.loads(release.helm.run("history", release.name, "--output=json"))
+    [deployed] = [int(each["revision"]) for each in history if each["status"] == "deployed"]
+    other = with_other_windows(release, validation={"enabled": False})
 
     with release.traffic:
         release.helm.upgrade_without_wait(release.name, other)
@@ -47,7 +69,7 @@ def test_a_program_that_does_not_fit_the_state_fails_without_restarts_and_is_rol
         assert (stream["reason"]["code"], release.processor.restarts()) == ("STATE_INCOMPATIBLE", 0)
         assert "has a different window" in stream["reason"]["message"]
         assert not release.processor.is_ready()
-        release.helm.rollback(release.name, revision)
+        release.helm.rollback(release.name, deployed)
 
     assert release.await_records().duplicates == 0
 

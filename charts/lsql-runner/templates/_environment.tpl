@@ -155,6 +155,15 @@ Kafka's clients that it gets from the processor. Call like `lsql-runner.credenti
 - name: {{ .name }}
   value: {{ include "lsql-runner.literal" (include "lsql-runner.text" .value) }}
 {{- end }}
+{{- if and .validation (eq .root.Values.api.actions "token") }}
+- name: LSQL_API_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "lsql-runner.apiSecretName" .root }}
+      key: {{ .root.Values.api.token.key | quote }}
+      # Before the first install there is none.
+      optional: true
+{{- end }}
 {{- with .root.Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}

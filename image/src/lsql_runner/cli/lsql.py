@@ -13,7 +13,7 @@ import click
 
 from lsql_runner.bind.limits import MAX_PARTITIONS
 from lsql_runner.cli.exit_codes import exits_with_code
-from lsql_runner.errors import render
+from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 
 if TYPE_CHECKING:
@@ -101,11 +101,20 @@ def worker() -> int:
 
 @cli.command()
 @_file
+@click.option("--running", metavar="URL", help="Ask the processor at this address whether its state fits the program.")
+@click.option(
+    "--on-unknown",
+    type=click.Choice(["accept", "refuse"]),
+    default="accept",
+    help="What to do if that processor cannot say.",
+)
 @_reports_errors
-def validate(path: str | None) -> int:
+def validate(path: str | None, running: str | None, on_unknown: str) -> int:
     """Check the program and list what a start would change; change nothing.
 
-    Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else from LSQL_TOPICS.
+    Topics are read from the brokers if SQL_BOOTSTRAP_SERVERS is set, else from LSQL_TOPICS. With --running, the verdict
+    of POST /verdict is printed, too, and a program that does not fit the state is refused, unless the settings say
+    otherwise. The token of that processor is LSQL_API_TOKEN.
     """
     from lsql_runner.start.actions import describe
     from lsql_runner.start.dry_run import validate as validate_program
@@ -127,7 +136,21 @@ def validate(path: str | None) -> int:
         click.echo(f"- {describe(action)}")
     for action in validation.decision.later:
         click.echo(f"- {describe(action)}, when each query has ended a batch")
+    if running is not None:
+        _check_running(running, on_unknown)
     return 0
+
+
+def _check_running(url: str, on_unknown: str) -> None:
+    from lsql_runner.cli.running import check_running
+    from lsql_runner.config.settings import read_settings
+
+    try:
+        check_running(url, read_settings(os.environ), click.echo)
+    except LsqlError as error:
+        if error.code != "VERDICT_UNKNOWN" or on_unknown == "refuse":
+            raise
+        click.echo(f"warning: {error.message}", err=True)
 
 
 @cli.command()

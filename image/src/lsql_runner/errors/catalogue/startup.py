@@ -88,6 +88,12 @@ STARTUP: dict[str, ErrorKind] = {
         "Run the program that it belongs to, or set LSQL_STATE_ON_MEANING_CHANGE=accept: values from before stay as "
         "they are.",
     ),
+    "VERDICT_UNKNOWN": ErrorKind(
+        "The processor at {url} cannot say whether its state fits the program: {reason}.",
+        "Check it, or accept that the start after the upgrade may be refused: --on-unknown accept "
+        "(upgrade.onUnknown in the values of the chart).",
+        exit_code=EXIT_RUNTIME,
+    ),
     "STATE_MISSING": ErrorKind(
         "{path} contains no state of a program.",
         "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",

@@ -1,0 +1,82 @@
+"""Asks a running processor whether its state fits a program, before an upgrade replaces it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import httpx2
+from pydantic import ValidationError
+
+from lsql_runner.config.settings import Settings
+from lsql_runner.errors import LsqlError
+from lsql_runner.plan.verdict import Verdict
+from lsql_runner.reports.model import Problem
+from lsql_runner.reports.responses import VerdictReport
+
+_TIMEOUT_S = 30.0
+
+
+def check_running(url: str, settings: Settings, say: Callable[[str], None]) -> None:
+    """Print what the processor at an address would do with its state if it ran the program of the settings.
+
+    Args:
+        url: the address of its API. If its host has no address, there is no processor yet.
+        settings: of the new processor, with its program, and the token of the running one.
+        say: prints a line.
+
+    Raises:
+        LsqlError: STATE_INCOMPATIBLE, STATE_MEANING_CHANGED: the settings refuse it. VERDICT_UNKNOWN: the processor
+            cannot say.
+    """
+    report = _ask(url, settings)
+    if report is None:
+        say(f"There is no processor at {url} yet.")
+        return
+    for insert in report.inserts:
+        say(f"INSERT INTO {insert.target}: {insert.verdict}")
+        for change in insert.changes:
+            say(f"- {change.text}")
+    if settings.state_on_change == "fail" and (reasons := _lost(report)):
+        raise LsqlError("STATE_INCOMPATIBLE", path=url, change="; ".join(reasons))
+    meanings = _meanings(report)
+    if settings.state_on_meaning_change == "refuse" and meanings:
+        raise LsqlError("STATE_MEANING_CHANGED", path=url, change="; ".join(meanings))
+
+
+def _ask(url: str, settings: Settings) -> VerdictReport | None:
+    headers = {"Authorization": f"Bearer {settings.api_token}"} if settings.api_token else {}
+    try:
+        with httpx2.Client(timeout=_TIMEOUT_S, trust_env=False, follow_redirects=False) as client:
+            socket.getaddrinfo(client.build_request("POST", url).url.host, None)
+            answer = client.post(f"{url.rstrip('/')}/verdict", json={"sql": settings.sql}, headers=headers)
+    except socket.gaierror:
+        return None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=str(error) or type(error).__name__) from None
+    try:
+        if answer.status_code != 200:
+            raise LsqlError("VERDICT_UNKNOWN", url=url, reason=Problem.model_validate_json(answer.content).detail)
+        report = VerdictReport.model_validate_json(answer.content)
+    except ValidationError:
+        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=f"HTTP status {answer.status_code}") from None
+    if not report.inserts and report.error is not None:
+        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=report.error.message)
+    return report
+
+
+def _lost(report: VerdictReport) -> list[str]:
+    """Why state would be lost."""
+    lost = [each for each in report.inserts if each.verdict is Verdict.NEW_GENERATION]
+    removed = [each for each in report.inserts if each.verdict is Verdict.REMOVES and each.stateful]
+    reasons = [change.text for each in lost for change in each.changes]
+    reasons += (f"no INSERT continues the state of INSERT INTO {each.target}" for each in removed)
+    if not reasons and report.error is not None and report.error.code == "STATE_INCOMPATIBLE":
+        return [str(report.error.params["change"])]  # for example, another number of partitions
+    return reasons
+
+
+def _meanings(report: VerdictReport) -> list[str]:
+    """How values of the state would be computed in another way."""
+    kept = [each for each in report.inserts if each.verdict is Verdict.KEEPS_FROM_HERE_ON]
+    return [change.text for each in kept for change in each.changes if change.code != "RESULTS"]
