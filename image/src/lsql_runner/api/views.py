@@ -14,7 +14,6 @@ from lsql_runner.reports.responses import (
     HistoryReport,
     HistorySample,
     InsertReport,
-    StateChange,
     StateReport,
     StateStore,
     Topology,
@@ -182,15 +181,7 @@ def topology(processor: Processor) -> Topology:
 def verdict(processor: Processor, sql: str) -> VerdictReport:
     """POST /verdict."""
     found = processor.verdict(sql)
-    inserts = [
-        InsertReport(
-            target=each.target,
-            verdict=each.verdict,
-            stateful=each.stateful,
-            changes=[StateChange(code=change.code, text=str(change)) for change in each.changes],
-        )
-        for each in found.inserts
-    ]
+    inserts = [InsertReport.of(each) for each in found.inserts]
     error = None if found.error is None else Error(**asdict(found.error))
     return VerdictReport(inserts=inserts, starts=found.starts, error=error)
 

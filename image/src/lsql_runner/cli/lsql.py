@@ -212,7 +212,9 @@ def diff(old: str, new: str, topics: str | None, as_json: bool) -> int:
     before, after = (plan_from_environment(_environment(path)).plan for path in (old, new))
     found = verdicts(after, fingerprint(before))
     if as_json:
-        _echo_json({"inserts": [verdict.as_json() for verdict in found]})
+        from lsql_runner.reports.responses import InsertReport
+
+        _echo_json({"inserts": [InsertReport.of(each).model_dump(mode="json") for each in found]})
     for verdict in () if as_json else found:
         click.echo(f"INSERT INTO {verdict.target}: {verdict.verdict}")
         for change in verdict.changes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from lsql_runner.errors.details import Detail
 from lsql_runner.plan.continuation import Matches, match
@@ -38,10 +37,6 @@ class InsertVerdict:
     stateful: bool
     changes: tuple[Detail, ...] = ()
     """What differs, for state that cannot be continued, or has a new meaning."""
-
-    def as_json(self) -> dict[str, Any]:
-        changes = [{"code": change.code, "text": str(change)} for change in self.changes]
-        return {"target": self.target, "verdict": self.verdict, "stateful": self.stateful, "changes": changes}
 
 
 def verdicts(plan: Plan, pinned: Fingerprint) -> tuple[InsertVerdict, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import AwareDatetime, Field
 
 from lsql_runner.events.state import State
-from lsql_runner.plan.verdict import Verdict
+from lsql_runner.plan.verdict import InsertVerdict, Verdict
 from lsql_runner.reports.model import Count, Model
 from lsql_runner.reports.stream import Error
 
@@ -68,6 +70,11 @@ class InsertReport(Model):
     )
     stateful: bool
     changes: list[StateChange]
+
+    @classmethod
+    def of(cls, found: InsertVerdict) -> Self:
+        changes = [StateChange(code=change.code, text=str(change)) for change in found.changes]
+        return cls(target=found.target, verdict=found.verdict, stateful=found.stateful, changes=changes)
 
 
 class VerdictReport(Model):
