@@ -98,7 +98,9 @@ class FakeProcessor:
         if not sql.startswith("INSERT"):
             return ProgramVerdict(error=report(LsqlError("SQL_EMPTY"), sql))
         change = STATE_CHANGES("FILTER", target="fast")
-        return ProgramVerdict(inserts=(InsertVerdict("fast", Verdict.KEEPS_FROM_HERE_ON, True, (change,)),))
+        return ProgramVerdict(
+            inserts=(InsertVerdict("fast", Verdict.KEEPS_FROM_HERE_ON, True, (change,)),), state_partitions=2
+        )
 
     def shared_secret(self) -> str:
         return self.secret

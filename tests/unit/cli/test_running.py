@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -18,6 +20,7 @@ from devkit.fake_runtime import FakeRuntime
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.cli.lsql import cli
+from lsql_runner.errors import LsqlError, report
 from lsql_runner.start.changed_program import ProgramVerdict, verdict_on
 
 TOKEN = "0123456789abcdef"
@@ -67,7 +70,13 @@ def served(judge: Judge) -> Iterator[str]:
 
 
 def validated(url: str, sql: str, *options: str, token: str = TOKEN, **env: str) -> Result:
-    variables = {"SQL": sql, "LSQL_TOPICS": json.dumps(TOPICS), "LSQL_API_TOKEN": token, **env}
+    variables = {
+        "SQL": sql,
+        "SQL_APP_ID": "fast-vehicles",
+        "LSQL_TOPICS": json.dumps(TOPICS),
+        "LSQL_API_TOKEN": token,
+        **env,
+    }
     return CliRunner().invoke(cli, ["validate", "--running", url, *options], env=variables)
 
 
@@ -101,6 +110,47 @@ def test_the_settings_of_the_new_processor_decide(
         result = validated(url, sql, **env)
 
     assert (result.exit_code, code is None or f"{code}: " in result.stderr) == (0 if code is None else 1, True)
+
+
+def test_the_partitions_are_those_of_the_new_processor(judge: Judge) -> None:
+    """The running one may have failed because of its own number."""
+    with served(
+        lambda sql: replace(judge(sql), error=report(LsqlError("STATE_INCOMPATIBLE", path="", change="")))
+    ) as url:
+        results = [validated(url, COUNT, LSQL_STATE_PARTITIONS=number) for number in ("0", "1", "9")]
+
+    assert [result.exit_code for result in results] == [0, 0, 1]
+    assert "state.partitions is 9, and the state has 1 partitions" in results[-1].stderr
+
+
+def test_the_state_of_another_application_id_does_not_matter(judge: Judge) -> None:
+    with served(judge) as url:
+        result = validated(url, WINDOWED, SQL_APP_ID="another")
+
+    assert (result.exit_code, "has the application id fast-vehicles" in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        ("http://resolver-fails:8083", socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")),
+        ("fast-vehicles:8083", None),
+        ("http://a..b:8083", None),
+    ],
+)
+def test_an_address_that_cannot_be_looked_up_is_not_a_missing_processor(
+    monkeypatch: pytest.MonkeyPatch, url: str, fault: OSError | None
+) -> None:
+    def look_up(*_: object) -> None:
+        assert fault is not None
+        raise fault
+
+    if fault is not None:
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    result = validated(url, COUNT, "--on-unknown", "refuse")
+
+    assert (result.exit_code, "VERDICT_UNKNOWN" in result.stderr) == (3, True)
 
 
 def test_without_a_processor_there_is_no_state() -> None:

@@ -113,6 +113,10 @@ MINUTES_AND_AN_HOUR = COUNT.replace("GROUP", "WINDOW BY TUMBLE 1m GRACE BY 1h GR
 SUMS = f"{INTO} SUM(p.x) AS x, COUNT(*) AS n, SUM(p.y) AS y FROM t GROUP BY g"
 TABLES = """WITH v AS (SELECT TABLE * FROM t); WITH w AS (SELECT TABLE * FROM u);
 INSERT INTO o SELECT TABLE v.a AS a, w.d AS d FROM v INNER JOIN w ON v._key = w._key AND v.a > 1"""
+CHAIN = """WITH w AS (SELECT STREAM t.a AS a, t.g AS g FROM t INNER JOIN u ON t.g = u.g WITHIN 1m);
+INSERT INTO o SELECT STREAM w.a AS a FROM w INNER JOIN {0} ON w.g = {0}.g WITHIN 1m"""
+GRACE_ABOVE_JOIN = """WITH w AS (SELECT STREAM t.a AS a, t.g AS g FROM t INNER JOIN u ON t.g = u.g WITHIN 1m);
+INSERT INTO o SELECT STREAM SUM(a) AS s FROM w WINDOW BY TUMBLE 1m {} GROUP BY g"""
 FILTERED = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t WHERE a > 1 GROUP BY g"
 
 NEW_MEANINGS = {
@@ -130,12 +134,6 @@ NEW_MEANINGS = {
         "aggregates",
     ),
     "argument of one of two sums": (SUMS, SUMS.replace("p.y", "a"), "aggregates"),
-    "argument of a count, errors handled": (
-        f"{CONTINUE} {INTO} COUNT(a) AS n FROM t GROUP BY g",
-        f"{CONTINUE} {INTO} COUNT(d) AS n FROM t GROUP BY g",
-        "aggregates",
-    ),
-    "one of two equal aggregates changed": (TWICE, TWICE.replace("a AS c", "a + 1 AS c"), "aggregates"),
     "grace": (MINUTES, MINUTES_AND_AN_HOUR),
     "filter and grace": (MINUTES, MINUTES_AND_AN_HOUR.replace("FROM t", "FROM t WHERE a > 1"), "filter", "grace"),
     "conditions": (f"{COUNT} HAVING COUNT(*) > 1", f"{COUNT} HAVING COUNT(*) > 2"),
@@ -215,6 +213,20 @@ INCOMPATIBLE = {
         "aggregates",
     ),
     "one of two equal aggregates removed": (TWICE, TWICE.replace(", SUM(c) AS y", ""), "aggregates"),
+    "one of two equal aggregates changed": (TWICE, TWICE.replace("a AS c", "a + 1 AS c"), "aggregates"),
+    "argument of a count, errors handled": (
+        f"{CONTINUE} {INTO} COUNT(a) AS n FROM t GROUP BY g",
+        f"{CONTINUE} {INTO} COUNT(d) AS n FROM t GROUP BY g",
+        "aggregates",
+    ),
+    "argument of a count": (COUNT.replace("*", "a"), COUNT.replace("*", "d"), "aggregates"),
+    "an argument that becomes equal to another one": (SUMS, SUMS.replace("p.y", "p.x"), "aggregates"),
+    "grace of a window above a join of streams": (
+        GRACE_ABOVE_JOIN.format(""),
+        GRACE_ABOVE_JOIN.format("GRACE BY 1h"),
+        "grace",
+    ),
+    "sources in another order": (CHAIN.format("t"), CHAIN.format("u"), "source_order"),
     "two aggregates that keep the same": (SUMS, SUMS.replace("p.x", "a").replace("p.y", "a + a"), "aggregates"),
     "argument of an aggregate of a table": (
         SUMS.replace("STREAM", "TABLE"),

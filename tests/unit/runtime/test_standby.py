@@ -51,6 +51,18 @@ def test_a_standby_is_healthy_and_changes_nothing(runtime: FakeRuntime) -> None:
         assert "o" not in runtime.brokers.topics()
 
 
+def test_a_standby_whose_program_does_not_fit_the_state_ends(runtime: FakeRuntime) -> None:
+    """A rollout stops, and the process that leads goes on."""
+    leadership, runtime.leadership = runtime.leadership, None
+    runtime.sql = "SET autocreate=true; INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a"
+    with runtime.process() as running:
+        running.run()
+    runtime.leadership, runtime.sql = leadership, runtime.sql.replace("GROUP", "WINDOW BY TUMBLE 1m GROUP")
+
+    with pytest.raises(LsqlError, match="STATE_INCOMPATIBLE"), runtime.process():
+        pass
+
+
 def test_a_standby_shows_its_program(runtime: FakeRuntime) -> None:
     with runtime.process() as standby:
         assert standby.loop.description.topology["nodes"]

@@ -26,7 +26,7 @@ from lsql_runner.web.openapi import JSON
 
 STATIC = Path(__file__).parent / "static"
 REQUEST_LIMIT_BYTES = 64 * 1024
-"""The longest program of POST /verdict has less."""
+"""A longer program is not judged by POST /verdict: a body is kept in memory until it is complete."""
 
 THIS_MACHINE = AllowedHosts()
 

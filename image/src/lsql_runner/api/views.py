@@ -183,7 +183,13 @@ def verdict(processor: Processor, sql: str) -> VerdictReport:
     found = processor.verdict(sql)
     inserts = [InsertReport.of(each) for each in found.inserts]
     error = None if found.error is None else Error(**asdict(found.error))
-    return VerdictReport(inserts=inserts, starts=found.starts, error=error)
+    return VerdictReport(
+        app_id=processor.identity.app_id,
+        state_partitions=found.state_partitions,
+        inserts=inserts,
+        starts=found.starts,
+        error=error,
+    )
 
 
 def state(processor: Processor) -> StateReport:

@@ -17,6 +17,7 @@ from lsql_runner.errors import LsqlError, render
 from lsql_runner.jvm.java import CLASS_ARCHIVE, JARS_DIR
 
 if TYPE_CHECKING:
+    from lsql_runner.bind.settings import ProgramSettings
     from lsql_runner.jvm.spark_jvm import SparkJvm
 
 
@@ -137,16 +138,16 @@ def validate(path: str | None, running: str | None, on_unknown: str) -> int:
     for action in validation.decision.later:
         click.echo(f"- {describe(action)}, when each query has ended a batch")
     if running is not None:
-        _check_running(running, on_unknown)
+        _check_running(running, on_unknown, planned.bound.settings)
     return 0
 
 
-def _check_running(url: str, on_unknown: str) -> None:
+def _check_running(url: str, on_unknown: str, program: ProgramSettings) -> None:
     from lsql_runner.cli.running import check_running
     from lsql_runner.config.settings import read_settings
 
     try:
-        check_running(url, read_settings(os.environ), click.echo)
+        check_running(url, read_settings(os.environ), program, click.echo)
     except LsqlError as error:
         if error.code != "VERDICT_UNKNOWN" or on_unknown == "refuse":
             raise

@@ -8,21 +8,26 @@ from collections.abc import Callable
 import httpx2
 from pydantic import ValidationError
 
+from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Problem
 from lsql_runner.reports.responses import VerdictReport
+from lsql_runner.start.state_partitions import wanted_partitions
 
 _TIMEOUT_S = 30.0
+_NO_ADDRESS = (socket.EAI_NONAME, socket.EAI_NODATA)
+"""The name exists nowhere; other errors are those of a resolver."""
 
 
-def check_running(url: str, settings: Settings, say: Callable[[str], None]) -> None:
+def check_running(url: str, settings: Settings, program: ProgramSettings, say: Callable[[str], None]) -> None:
     """Print what the processor at an address would do with its state if it ran the program of the settings.
 
     Args:
         url: the address of its API. If its host has no address, there is no processor yet.
         settings: of the new processor, with its program, and the token of the running one.
+        program: the values of the program's SET statements.
         say: prints a line.
 
     Raises:
@@ -33,11 +38,15 @@ def check_running(url: str, settings: Settings, say: Callable[[str], None]) -> N
     if report is None:
         say(f"There is no processor at {url} yet.")
         return
+    if report.app_id != settings.app_id:
+        say(f"The processor at {url} has the application id {report.app_id}: its state is not used.")
+        return
     for insert in report.inserts:
         say(f"INSERT INTO {insert.target}: {insert.verdict}")
         for change in insert.changes:
             say(f"- {change.text}")
-    if settings.state_on_change == "fail" and (reasons := _lost(report)):
+    reasons = _lost(report, wanted_partitions(program, settings))
+    if settings.state_on_change == "fail" and reasons:
         raise LsqlError("STATE_INCOMPATIBLE", path=url, change="; ".join(reasons))
     meanings = _meanings(report)
     if settings.state_on_meaning_change == "refuse" and meanings:
@@ -48,11 +57,18 @@ def _ask(url: str, settings: Settings) -> VerdictReport | None:
     headers = {"Authorization": f"Bearer {settings.api_token}"} if settings.api_token else {}
     try:
         with httpx2.Client(timeout=_TIMEOUT_S, trust_env=False, follow_redirects=False) as client:
-            socket.getaddrinfo(client.build_request("POST", url).url.host, None)
-            answer = client.post(f"{url.rstrip('/')}/verdict", json={"sql": settings.sql}, headers=headers)
-    except socket.gaierror:
-        return None
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            request = client.build_request(
+                "POST", f"{url.rstrip('/')}/verdict", json={"sql": settings.sql}, headers=headers
+            )
+            if not request.url.host:
+                raise LsqlError("VERDICT_UNKNOWN", url=url, reason="the address has no host")
+            socket.getaddrinfo(request.url.host, None)
+            answer = client.send(request)
+    except socket.gaierror as error:
+        if error.errno in _NO_ADDRESS:
+            return None
+        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=str(error.strerror)) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise LsqlError("VERDICT_UNKNOWN", url=url, reason=str(error) or type(error).__name__) from None
     try:
         if answer.status_code != 200:
@@ -65,14 +81,14 @@ def _ask(url: str, settings: Settings) -> VerdictReport | None:
     return report
 
 
-def _lost(report: VerdictReport) -> list[str]:
-    """Why state would be lost."""
+def _lost(report: VerdictReport, partitions: int | None) -> list[str]:
+    """Why state would be lost. The processor has judged with its own settings: its error is not used."""
     lost = [each for each in report.inserts if each.verdict is Verdict.NEW_GENERATION]
     removed = [each for each in report.inserts if each.verdict is Verdict.REMOVES and each.stateful]
     reasons = [change.text for each in lost for change in each.changes]
     reasons += (f"no INSERT continues the state of INSERT INTO {each.target}" for each in removed)
-    if not reasons and report.error is not None and report.error.code == "STATE_INCOMPATIBLE":
-        return [str(report.error.params["change"])]  # for example, another number of partitions
+    if report.state_partitions is not None and partitions not in (None, report.state_partitions):
+        reasons.append(f"state.partitions is {partitions}, and the state has {report.state_partitions} partitions")
     return reasons
 
 

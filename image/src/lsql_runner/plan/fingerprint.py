@@ -96,7 +96,7 @@ class QueryFingerprint:
     @property
     def content(self) -> str:
         """What must be equal if another query is to continue the state, and its values keep their meaning."""
-        return canonical([self.sources, None if self.state is None else _in_any_order(self.state)])
+        return canonical([self.sources, None if self.state is None else in_any_order(self.state)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,11 +297,11 @@ def _side(side: JoinSide, columns: ColumnMeanings) -> Value:
     }
 
 
-def _in_any_order(described: Value) -> Value:
+def in_any_order(described: Value) -> Value:
     """A description in which the aggregates of each operator are sorted."""
     if not isinstance(described, dict):
         return described
-    values = {name: _in_any_order(value) for name, value in described.items()}
+    values = {name: in_any_order(value) for name, value in described.items()}
     return values | {"aggregates": sorted(values["aggregates"], key=canonical)} if "aggregates" in values else values
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lsql_runner.bind.expr import AggregateCall
-from lsql_runner.plan.fingerprint import QueryFingerprint
+from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes
 from lsql_runner.plan.meaning import Calls, ColumnMeanings, Value, canonical, meaning
 
 _CONDITIONS_OF = frozenset({"having", "lookup", "join", "inner-join", "outer-join"})
@@ -19,35 +19,44 @@ _GROUPS = frozenset({"aggregate", "sessions"})
 """Operators that keep only results. Groups of a table also keep the arguments of each row, with their types."""
 _EXACT_IF_HANDLED = frozenset({"SUM", "AVG"})
 """Aggregates whose state depends on the type of the argument, if errors of groups are handled."""
+_MERGED_IF_NEVER_NULL = "COUNT"
+"""Spark counts an argument that is never NULL like COUNT(*), and keeps one number for both."""
 
 
 def layout(query: QueryFingerprint) -> str:
     """What must be equal if a query is to continue the state of another query."""
     state = query.state
-    return canonical([query.sources, state["write_errors"], _layout(state["of"], state["write_errors"] != "fail")])
+    # The clocks of final results and of joins of streams continue from the watermark by the grace.
+    has_clock = any(node.get("final") or node.get("within_ms") is not None for node in described_nodes(state))
+    of = _layout(state["of"], state["write_errors"] != "fail", has_clock)
+    return canonical([query.sources, state["write_errors"], of])
 
 
-def _layout(node: Value, handles_errors: bool) -> Value:
+def _layout(node: Value, handles_errors: bool, has_clock: bool) -> Value:
     if "filter" in node:
-        return _layout(node["input"], handles_errors)
+        return _layout(node["input"], handles_errors, has_clock)
     operator = node.get("operator")
     kept = dict(node)
     if operator in _CONDITIONS_OF:
         del kept["conditions"]
     if operator in _GROUPS:
         kept["aggregates"] = sorted(_slot(each, handles_errors) for each in node["aggregates"])
-        if not node["final"]:  # the clock of final results continues from the watermark by the grace
+        if not has_clock:
             del kept["grace_ms"]
     for below in ("input", "left", "right"):
         if below in kept:
-            kept[below] = _layout(kept[below], handles_errors)
+            kept[below] = _layout(kept[below], handles_errors, has_clock)
     return kept
 
 
 def _slot(aggregate: Value, handles_errors: bool) -> str:
     """What an aggregate keeps for a group, as text."""
     name, function, argument, limit, kind = aggregate
-    depends = handles_errors and function in _EXACT_IF_HANDLED
+    depends = (
+        (handles_errors and function in _EXACT_IF_HANDLED)
+        or function == _MERGED_IF_NEVER_NULL
+        or (function == "AVG" and kind != "double")  # the sum has the digits of the argument
+    )
     return canonical([name, function, limit, kind, argument if depends else None])
 
 
@@ -61,9 +70,14 @@ def in_order_of(stored: Sequence[Value], calls: Calls, columns: ColumnMeanings, 
         handles_errors: whether the errors of groups are handled.
 
     Returns:
-        None if it is not clear which aggregate continues which values: two that keep the same have both changed.
+        None if it is not clear which aggregate continues which values: two that keep the same have both changed, or one
+        of two equal ones.
     """
     free = [(canonical(meaning(call, columns)), (slot, call)) for slot, call in calls]
+    texts = [text for text, _ in free]
+    is_same = sorted(texts) == sorted(map(canonical, stored))
+    if not is_same and len({*texts}) + len({*map(canonical, stored)}) < len(texts) + len(stored):
+        return None  # Spark keeps equal aggregates once
     ordered: list[tuple[str, AggregateCall] | None] = []
     for text in map(canonical, stored):
         same = next((each for each in free if each[0] == text), None)

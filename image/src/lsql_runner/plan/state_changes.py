@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsql_runner.errors.details import Detail, DetailTable
-from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes, operators
+from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes, in_any_order, operators
 from lsql_runner.plan.meaning import Value
 
 _REASONS = {
@@ -31,6 +31,7 @@ STATE_CHANGES = DetailTable(
         "STATE_PARTITIONS": "state.partitions is {now}, and the state has {was} partitions",
         "REMOVED": "no INSERT continues the state of INSERT INTO {target}",
         "SOURCES": "INSERT INTO {target} reads {now} instead of {was}",
+        "SOURCE_ORDER": "INSERT INTO {target} joins its sources in a different order",
         "OPERATORS": "the stateful operators of INSERT INTO {target} are {now} instead of {was}",
         "LAYOUT": "INSERT INTO {target} stores the state of {operator} in layout {now} instead of {was}",
         "ERROR_POLICY": "error.policy.write of INSERT INTO {target} is {now} instead of {was}",
@@ -73,7 +74,7 @@ def state_changes(lost: Sequence[QueryFingerprint], unmatched: Sequence[QueryFin
 
 def differences(old: QueryFingerprint, new: QueryFingerprint) -> tuple[Detail, ...]:
     """How the state of a query differs from that of another query with the same targets."""
-    return tuple(dict.fromkeys(_differences(old, new)))
+    return tuple(dict.fromkeys(_differences(old, new))) or (_change("SOURCE_ORDER", old),)
 
 
 def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detail]:
@@ -87,7 +88,11 @@ def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detai
         yield _change("OPERATORS", old, was=", ".join(before), now=", ".join(after))
         return
     if old.sources == new.sources:
-        yield from _node_differences(old, described_nodes(old.state), described_nodes(new.state))
+        yield from _node_differences(old, _nodes(old), _nodes(new))
+
+
+def _nodes(query: QueryFingerprint) -> list[Value]:
+    return described_nodes(in_any_order(query.state))
 
 
 def _node_differences(query: QueryFingerprint, old: list[Value], new: list[Value]) -> Iterator[Detail]:

@@ -80,6 +80,8 @@ class InsertReport(Model):
 class VerdictReport(Model):
     """What the processor would do with its state if it were started with another program."""
 
+    app_id: str = Field(description="The application id of the processor, which its state belongs to.")
+    state_partitions: Count | None = Field(description="Of the state of each operator; null without state.")
     inserts: list[InsertReport] = Field(description="In the order of the program, then those that it does not have.")
     starts: bool
     error: Error | None = Field(description="Why the start would be refused.")

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
-_OF_SAVED_STATE = frozenset(
-    {"OFFSETS_OUT_OF_RANGE", "STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"}
-)
+_OF_SAVED_STATE = frozenset({"STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"})
 """Errors of a valid program: it cannot continue what was saved. A restart of the process would change nothing."""
 
 
@@ -90,7 +88,7 @@ class ControlLoop:
 
         A processor that a person has stopped is not prepared. After a temporary error, the turns try again. If it
         cannot continue its state or its positions, it is FAILED. With a standby, nothing is changed before this process
-        leads.
+        leads; one whose program does not fit the state ends, so that no rollout replaces the process that leads.
 
         Raises:
             LsqlError: the program or the configuration is invalid.
@@ -106,7 +104,8 @@ class ControlLoop:
             else:
                 self.description = self._standby.prepare()
         except LsqlError as error:
-            if error.kind.recovery is Recovery.FINAL and error.code not in _OF_SAVED_STATE:
+            stays = error.code == "OFFSETS_OUT_OF_RANGE" or (self._standby is None and error.code in _OF_SAVED_STATE)
+            if error.kind.recovery is Recovery.FINAL and not stays:
                 raise
             if self._standby is None:
                 self._start_failed(error)

@@ -24,6 +24,8 @@ class ProgramVerdict:
     """Empty if the program, its topics or the state cannot be read."""
     error: ErrorReport | None = None
     """Why a start with this program would be refused; None if it would not."""
+    state_partitions: int | None = None
+    """Into how many partitions the state of each operator is divided; None without state."""
 
     @property
     def starts(self) -> bool:
@@ -47,12 +49,15 @@ def verdict_on(
     """
     changed = settings.model_copy(update={"sql": sql})
     inserts: tuple[InsertVerdict, ...] = ()
+    partitions = None
     try:
         saved = state.saved()
         situation = find_situation(request_of(changed), brokers, registry, saved, with_positions=False)
         pinned = Fingerprint(()) if saved.pinned is None else saved.pinned.fingerprint
         inserts = verdicts(situation.planned.plan, pinned)
+        if saved.pinned is not None and pinned.stateful:
+            partitions = saved.pinned.state_partitions
         decide(situation, changed)
     except LsqlError as error:
-        return ProgramVerdict(inserts=inserts, error=report(error, sql))
-    return ProgramVerdict(inserts=inserts)
+        return ProgramVerdict(inserts=inserts, error=report(error, sql), state_partitions=partitions)
+    return ProgramVerdict(inserts=inserts, state_partitions=partitions)
