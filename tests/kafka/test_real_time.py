@@ -16,7 +16,7 @@ from devkit.broker import Broker
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from devkit.runner import Runner
-from devkit.waiting import wait_until
+from devkit.waiting import wait_for_equal, wait_until
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 from tests.thorough import inputs
@@ -55,9 +55,7 @@ def await_counts(broker: Broker, target: str, users: list[str]) -> None:
 
 def await_records(broker: Broker, expected: dict[str, int]) -> None:
     """Wait until topics have so many committed records."""
-    deadline = time.monotonic() + 60
-    while (found := {topic: len(broker.consume_all(topic)) for topic in expected}) != expected:
-        assert time.monotonic() < deadline, (expected, found)
+    wait_for_equal(lambda: {topic: len(broker.consume_all(topic)) for topic in expected}, expected, 60)
 
 
 def feed(running: InProcess, broker: Broker, source: str, user: str, number: int) -> None:

@@ -5,7 +5,6 @@ the kill are chosen.
 """
 
 import json
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import pytest
 from devkit.broker import Broker
 from devkit.records import Record
 from devkit.runner import Runner
+from devkit.waiting import wait_for_equal
 from tests.conftest import TopicFactory
 from tests.kafka.load_of_workers import with_workers
 from tests.thorough import inputs
@@ -181,13 +181,8 @@ class Retractions:
             assert not keys & case.never, case.sql
 
     def _await_rows(self, name: str) -> None:
-        def different() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
-            found = [(case.sql, getattr(case, name), rows_of(self._broker, t["out"])) for case, t in self._cases]
-            return [case for case in found if case[1] != case[2]]
-
-        deadline = time.monotonic() + 60
-        while rows := different():
-            assert time.monotonic() < deadline, f"{name} rows (query, expected, found): {rows}"
+        for case, topics in self._cases:
+            wait_for_equal(lambda out=topics["out"]: rows_of(self._broker, out), getattr(case, name), 60)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("mode", inputs(["auto", "batch"], "auto".__eq__))

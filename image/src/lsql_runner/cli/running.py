@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
+from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Problem
 from lsql_runner.reports.responses import VerdictReport
@@ -86,9 +87,10 @@ def _lost(report: VerdictReport, partitions: int | None) -> list[str]:
     lost = [each for each in report.inserts if each.verdict is Verdict.NEW_GENERATION]
     removed = [each for each in report.inserts if each.verdict is Verdict.REMOVES and each.stateful]
     reasons = [change.text for each in lost for change in each.changes]
-    reasons += (f"no INSERT continues the state of INSERT INTO {each.target}" for each in removed)
-    if report.state_partitions is not None and partitions not in (None, report.state_partitions):
-        reasons.append(f"state.partitions is {partitions}, and the state has {report.state_partitions} partitions")
+    reasons += (STATE_CHANGES("REMOVED", target=each.target) for each in removed)
+    was = report.state_partitions
+    if was is not None and partitions is not None and was != partitions:
+        reasons.append(STATE_CHANGES("STATE_PARTITIONS", was=was, now=partitions))
     return reasons
 
 

@@ -73,13 +73,13 @@ def in_order_of(stored: Sequence[Value], calls: Calls, columns: ColumnMeanings, 
         None if it is not clear which aggregate continues which values: two that keep the same have both changed, or one
         of two equal ones.
     """
+    old = [canonical(each) for each in stored]
     free = [(canonical(meaning(call, columns)), (slot, call)) for slot, call in calls]
-    texts = [text for text, _ in free]
-    is_same = sorted(texts) == sorted(map(canonical, stored))
-    if not is_same and len({*texts}) + len({*map(canonical, stored)}) < len(texts) + len(stored):
+    new = [text for text, _ in free]
+    if sorted(new) != sorted(old) and (len(set(new)) < len(new) or len(set(old)) < len(old)):
         return None  # Spark keeps equal aggregates once
     ordered: list[tuple[str, AggregateCall] | None] = []
-    for text in map(canonical, stored):
+    for text in old:
         same = next((each for each in free if each[0] == text), None)
         ordered.append(None if same is None else same[1])
         if same is not None:
@@ -90,4 +90,4 @@ def in_order_of(stored: Sequence[Value], calls: Calls, columns: ColumnMeanings, 
         if place in changed:
             return None
         changed[place] = (slot, call)
-    return tuple(each or changed[_slot(old, handles_errors)] for each, old in zip(ordered, stored, strict=True))
+    return tuple(each or changed[_slot(was, handles_errors)] for each, was in zip(ordered, stored, strict=True))
