@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.config.settings import Settings
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Problem
@@ -20,6 +20,7 @@ from lsql_runner.start.state_partitions import wanted_partitions
 _TIMEOUT_S = 30.0
 _NO_ADDRESS = (socket.EAI_NONAME, socket.EAI_NODATA)
 """The name exists nowhere; other errors are those of a resolver."""
+_REASONS = DetailTable({"NO_HOST": "the address has no host", "STATUS": "HTTP status {status}"})
 
 
 def check_running(url: str, settings: Settings, program: ProgramSettings, say: Callable[[str], None]) -> None:
@@ -62,7 +63,7 @@ def _ask(url: str, settings: Settings) -> VerdictReport | None:
                 "POST", f"{url.rstrip('/')}/verdict", json={"sql": settings.sql}, headers=headers
             )
             if not request.url.host:
-                raise LsqlError("VERDICT_UNKNOWN", url=url, reason="the address has no host")
+                raise LsqlError("VERDICT_UNKNOWN", url=url, reason=_REASONS("NO_HOST"))
             socket.getaddrinfo(request.url.host, None)
             answer = client.send(request)
     except socket.gaierror as error:
@@ -76,7 +77,7 @@ def _ask(url: str, settings: Settings) -> VerdictReport | None:
             raise LsqlError("VERDICT_UNKNOWN", url=url, reason=Problem.model_validate_json(answer.content).detail)
         report = VerdictReport.model_validate_json(answer.content)
     except ValidationError:
-        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=f"HTTP status {answer.status_code}") from None
+        raise LsqlError("VERDICT_UNKNOWN", url=url, reason=_REASONS("STATUS", status=answer.status_code)) from None
     if not report.inserts and report.error is not None:
         raise LsqlError("VERDICT_UNKNOWN", url=url, reason=report.error.message)
     return report
