@@ -5,13 +5,15 @@ import os
 import shutil
 import signal
 import subprocess
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ci.tools.ports import free_port
 from devkit.certificates import Certificate
 from devkit.process import Process, accepts_connections
+from devkit.waiting import wait_until
 
 USER, PASSWORD, DATABASE = "lsql", "of the test", "postgres"
 COMMAND_S = 60
@@ -24,6 +26,8 @@ SETTINGS = {
     "max_wal_size": "64MB",
     "autovacuum": "off",
 }
+
+_LOCKED = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = '{table}'::regclass AND mode = 'AccessExclusiveLock')"
 
 TLS_SETTINGS = {"ssl": "on", "ssl_cert_file": "../server.crt", "ssl_key_file": "../server.key"}
 """The paths are relative to the data directory."""
@@ -83,6 +87,17 @@ class Postgres(Process):
         decoded: list[dict[str, Any]] = json.loads(text)
         return decoded
 
+    @contextmanager
+    def blocking(self, table: str, client: str) -> Iterator[subprocess.Popen[str]]:
+        """A client with this name that keeps a lock on a table, in a statement that does not end."""
+        client_process = self._client(f"BEGIN; LOCK TABLE {table}; SELECT pg_sleep(600)", client)
+        try:
+            wait_until(lambda: self.sql(_LOCKED.format(table=table)) == "t", f"a lock on {table}", COMMAND_S)
+            yield client_process
+        finally:
+            client_process.kill()
+            client_process.communicate()
+
     def stop(self) -> int | None:
         """End the server without waiting for its clients, who keep their connections."""
         if self.running:
@@ -95,14 +110,22 @@ class Postgres(Process):
         return self._psql("SELECT 1").returncode == 0
 
     def _psql(self, text: str) -> subprocess.CompletedProcess[str]:
+        with self._client(text) as client:
+            try:
+                output, errors = client.communicate(timeout=COMMAND_S)
+            finally:
+                client.kill()
+        return subprocess.CompletedProcess(client.args, client.returncode, output, errors)
+
+    def _client(self, text: str, name: str = "psql") -> subprocess.Popen[str]:
+        """A process of psql that runs statements, as one transaction."""
         server = f"postgresql://{USER}@127.0.0.1:{self.port}/{DATABASE}"
-        return subprocess.run(
+        return subprocess.Popen(
             ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", server, "-c", text],
-            env={**os.environ, "PGPASSWORD": PASSWORD},
-            capture_output=True,
+            env={**os.environ, "PGPASSWORD": PASSWORD, "PGAPPNAME": name},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=COMMAND_S,
-            check=False,
         )
 
 

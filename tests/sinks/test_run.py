@@ -82,6 +82,28 @@ def end_pause(postgres: Postgres, table: str) -> None:
     postgres.sql(f'DROP TRIGGER pause ON "{table}"; DROP FUNCTION pause()')
 
 
+def test_a_start_ends_the_transactions_of_earlier_processes(broker: Broker, postgres: Postgres, tmp_path: Path) -> None:
+    """The server does not know that a node is lost. A statement that runs has no time limit of idle transactions."""
+    source = NumberedSource(broker)
+    app = f"lost-{source.topic}"
+    sql = f"SET autocreate=true; INSERT INTO shop.{source.table} SELECT n FROM {source.topic}"
+    source.produce(10)
+    with Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner:
+        runner.read_to(10, DEADLINE_S)
+    postgres.sql(f"CREATE TABLE other_{source.table} ()")
+    source.produce(10)
+    with (
+        postgres.blocking("lsql_batches", f"lsql {app}") as earlier,
+        postgres.blocking(f"other_{source.table}", f"lsql {app}2") as other,
+        Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner,
+    ):
+        runner.read_to(20, DEADLINE_S)
+
+        assert "terminating connection" in earlier.communicate()[1]
+        assert other.poll() is None
+    assert sorted(row["n"] for row in postgres.rows(source.table)) == list(range(20))
+
+
 def test_a_process_killed_during_a_batch_writes_each_row_once(
     broker: Broker, postgres: Postgres, redis: Redis, tmp_path: Path
 ) -> None:

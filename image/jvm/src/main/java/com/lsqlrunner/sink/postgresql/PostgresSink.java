@@ -5,6 +5,7 @@ import com.lsqlrunner.sink.Sink;
 import com.lsqlrunner.sink.SinkRow;
 import com.lsqlrunner.sink.SinkTable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -19,6 +20,17 @@ import java.util.Properties;
 /** Writes rows to tables of PostgreSQL. */
 public final class PostgresSink implements Sink, ConnectionPool.Client<Connection> {
     private static final int CHECK_TIMEOUT_S = 5;
+
+    /** A longer name of a client is cut by the server, and may then be that of another processor. */
+    private static final int NAME_BYTES = 63;
+
+    /**
+     * Ends the transactions of earlier processes of this processor. A process that was suspended, or whose node is
+     * lost, keeps its connections and their locks.
+     */
+    private static final String END_EARLIER = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE application_name = ? AND usename = current_user AND datname = current_database()"
+            + " AND pid <> pg_backend_pid() AND xact_start IS NOT NULL";
 
     private final String url;
     private final Properties properties = new Properties();
@@ -68,12 +80,23 @@ public final class PostgresSink implements Sink, ConnectionPool.Client<Connectio
     public void prepare(SinkTable table) {
         pool.use(connection -> {
             try {
+                endEarlier(connection);
                 new TableCheck(connection, table).run();
                 connection.commit();
             } catch (SQLException error) {
                 throw SqlErrors.beforeRows(error);
             }
         });
+    }
+
+    private void endEarlier(Connection connection) throws SQLException {
+        String client = properties.getProperty("ApplicationName");
+        if (client.getBytes(StandardCharsets.UTF_8).length <= NAME_BYTES) {
+            try (PreparedStatement statement = connection.prepareStatement(END_EARLIER)) {
+                statement.setString(1, client);
+                statement.executeQuery();
+            }
+        }
     }
 
     @Override
