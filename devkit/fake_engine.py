@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from devkit.fake_brokers import FakeBrokers
-from lsql_runner.engine.port import Job
+from lsql_runner.engine.port import Job, StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
@@ -54,6 +54,8 @@ class FakeEngine:
         late: the late records of each batch, and the result of `count_late`.
         newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
+        stored: the result of `read_store` while a job runs.
+        reads, saved: the calls of `read_store` and `save_soon`.
     """
 
     def __init__(self, brokers: FakeBrokers) -> None:
@@ -73,6 +75,9 @@ class FakeEngine:
         self.late = 0
         self.newest: dict[str, int] = {}
         self.advanced: list[tuple[str, int]] = []
+        self.stored: StoredRows | None = None
+        self.reads: list[StoreRead] = []
+        self.saved: list[str] = []
 
     # --- for tests ---
 
@@ -172,6 +177,13 @@ class FakeEngine:
 
     def advance(self, clock: str, time_ms: int) -> None:
         self.advanced.append((clock, time_ms))
+
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        self.reads.append(read)
+        return None if self.running is None else self.stored
+
+    def save_soon(self, store: str) -> None:
+        self.saved.append(store)
 
     def stop(self) -> None:
         self.running = None

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Literal
 
 from devkit.fake_engine import MEMORY
 from devkit.fake_program import DESCRIPTION, SQL, TOPICS, WARNING
 from lsql_runner.container.budget import budget
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 from lsql_runner.events.processor import (
@@ -56,7 +58,8 @@ class FakeProcessor:
 
     `requests` has the action and the user of each request, `refused` also the code, of each that the API refused. A
     stop or start only begins a transition; `end_transition` ends it, as the supervisor thread does a moment later.
-    `secret` is what processes of the same state directory share.
+    `stored` is the answer of the next reads of a store, the last one also of later ones; `queries` has the store and
+    the user of each that the audit log gets. `secret` is what processes of the same state directory share.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
@@ -64,6 +67,10 @@ class FakeProcessor:
         self.requests: list[tuple[str, str]] = []
         self.refused: list[tuple[str, str, str]] = []
         self.secret = ""
+        self.stored: list[StoredRows | LsqlError | None] = [None]
+        self.reads: list[StoreRead] = []
+        self.saved: list[str] = []
+        self.queries: list[tuple[str, str]] = []
         self.listeners = list(listeners)
         self.identity = Identity(
             app_id="fast-vehicles",
@@ -105,7 +112,20 @@ class FakeProcessor:
     def shared_secret(self) -> str:
         return self.secret
 
-    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        self.reads.append(read)
+        stored = self.stored.pop(0) if len(self.stored) > 1 else self.stored[0]
+        if isinstance(stored, LsqlError):
+            raise stored
+        return stored
+
+    def save_soon(self, store: str) -> None:
+        self.saved.append(store)
+
+    def audit_query(self, store: str, user: str) -> None:
+        self.queries.append((store, user))
+
+    def audit_refusal(self, action: Action | Literal["query"], user: str, error: LsqlError) -> None:
         self.refused.append((action, user, error.code))
 
     def emit(self, event: Event) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions
+from lsql_runner.engine.port import Engine, Job, OutputOptions, SourceOptions, StoreRead
 from lsql_runner.events.batches import BatchEnded, Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.kafka.connection import KafkaConnection
@@ -222,3 +222,7 @@ class EngineContract:
 
         assert subject.engine.newest_ms() == {}
         subject.engine.stop()
+
+    def test_state_is_read_only_while_a_job_runs(self, subject: EngineUnderTest) -> None:
+        assert subject.engine.read_store(StoreRead(store="aggregate-0")) is None
+        subject.engine.save_soon("aggregate-0")

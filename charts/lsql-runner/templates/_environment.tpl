@@ -85,6 +85,8 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
 {{- $set = append $set (list "LSQL_ALLOWED_HOSTS" (include "lsql-runner.allowedHosts" $root | fromJsonArray | join ",")) -}}
 {{- if .api -}}
 {{- $set = append $set (list "LSQL_API_ACTIONS" $values.api.actions) -}}
+{{- $set = append $set (list "LSQL_API_QUERIES" $values.api.queries) -}}
+{{- $set = append $set (list "LSQL_API_QUERIES_PER_SECOND" $values.api.queriesPerSecond) -}}
 {{- with $values.api.trustedProxies -}}{{- $set = append $set (list "LSQL_API_TRUSTED_PROXIES" (join "," .)) -}}{{- end -}}
 {{- end -}}
 {{- with $values.policy.read.allow -}}{{- $set = append $set (list "LSQL_POLICY_READ_ALLOW" (join "," .)) -}}{{- end -}}

@@ -167,6 +167,9 @@ true for a container that serves the API, or "worker" true for one of a worker.
 {{- if and .api (eq .root.Values.api.actions "token") -}}
 {{- $rows = append $rows (dict "file" "api/token" "variable" "LSQL_API_TOKEN_FILE" "secret" (include "lsql-runner.apiSecretName" .root) "key" .root.Values.api.token.key) -}}
 {{- end -}}
+{{- if and .api (eq .root.Values.api.queries "token") -}}
+{{- $rows = append $rows (dict "file" "api/read-token" "variable" "LSQL_API_READ_TOKEN_FILE" "secret" (include "lsql-runner.readSecretName" .root) "key" .root.Values.api.readToken.key) -}}
+{{- end -}}
 {{- /* The Secret that the chart makes does not exist before the first install. */ -}}
 {{- if and (or .api .worker (and .validation .root.Values.workers.secret.existingSecret)) .root.Values.workers.replicas -}}
 {{- $rows = append $rows (dict "file" "workers/secret" "variable" "LSQL_WORKERS_SECRET_FILE" "secret" (include "lsql-runner.workersSecretName" .root) "key" .root.Values.workers.secret.key) -}}

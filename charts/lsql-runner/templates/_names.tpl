@@ -74,6 +74,11 @@ names could become equal; validate.yaml refuses names that are too long.
 {{- default (printf "%s-api" (include "lsql-runner.fullname" .)) .Values.api.token.existingSecret -}}
 {{- end -}}
 
+{{/* The Secret with the token that reads the state. */}}
+{{- define "lsql-runner.readSecretName" -}}
+{{- default (printf "%s-api-read" (include "lsql-runner.fullname" .)) .Values.api.readToken.existingSecret -}}
+{{- end -}}
+
 {{/* The Secret with which workers log in to the processor. */}}
 {{- define "lsql-runner.workersSecretName" -}}
 {{- default (printf "%s-workers" (include "lsql-runner.fullname" .)) .Values.workers.secret.existingSecret -}}

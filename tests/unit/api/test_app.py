@@ -288,18 +288,6 @@ class TestStores:
 
         assert [s["rows"] for s in body_of(client_of(processor).get("/metadata"))] == [None, None]
 
-    def test_reading_a_store_is_not_supported(self) -> None:
-        response = client_in("running").get("/metadata/vehicles-latest")
-
-        assert response.status_code == 501
-        assert body_of(response)["code"] == "STORE_NOT_QUERYABLE"
-
-    def test_an_unknown_store_is_not_found(self) -> None:
-        response = client_in("running").get("/metadata/vehicles")
-
-        assert response.status_code == 404
-        assert body_of(response)["code"] == "NOT_FOUND"
-
 
 class TestStopAndStart:
     def test_stop_is_accepted_and_returns_the_new_state(self) -> None:

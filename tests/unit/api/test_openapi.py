@@ -25,7 +25,7 @@ from lsql_runner.observe.metrics import Metrics
 from lsql_runner.status.lifecycle import Cause
 
 TOKEN = "0123456789abcdef"
-WITH_TOKEN = ApiAccess("token", TOKEN)
+WITH_TOKEN = ApiAccess("token", TOKEN, queries="token", read_token=TOKEN)
 
 
 def schema_for(processor: FakeProcessor, access: ApiAccess = WITH_TOKEN) -> Any:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.events.processor import AuditRecorded, Event, StateChanged
 from lsql_runner.events.state import State
 from lsql_runner.lease.election import Term
+from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Identity
 from lsql_runner.runtime.supervisor import Supervisor
@@ -183,6 +185,29 @@ def test_a_request_that_the_api_refuses_is_audited(running: RunningSupervisor) -
     last = running.audited()[-1]
     assert (last.action, last.user, last.result, last.before) == ("stop", "10.0.0.7", "API_TOKEN_MISSING", None)
     assert running.supervisor.status().state is State.RUNNING
+
+
+def test_reads_of_a_minute_are_one_line_for_each_user_and_store(running: RunningSupervisor) -> None:
+    clock = [0]
+    dependencies = replace(running.supervisor._dependencies, now_ms=lambda: clock[0])
+    trail = AuditTrail(dependencies, running.supervisor._loop.machine)
+    for at_ms, user, store in (
+        (0, "ada", "a"),
+        (0, "ada", "b"),
+        (0, "bob", "a"),
+        (59_999, "ada", "a"),
+        (60_000, "ada", "a"),
+    ):
+        clock[0] = at_ms
+        trail.query(store, user)
+
+    lines = [record for record in running.audited() if record.action == "query"]
+    assert [(line.user, line.after) for line in lines] == [
+        ("ada", {"store": "a"}),
+        ("ada", {"store": "b"}),
+        ("bob", {"store": "a"}),
+        ("ada", {"store": "a"}),
+    ]
 
 
 def test_a_start_that_the_state_refuses_is_audited_with_its_error(runtime: FakeRuntime) -> None:

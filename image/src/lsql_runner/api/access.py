@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from flask import Request
@@ -22,33 +22,46 @@ ActionsMode = Literal["none", "token", "open"]
 
 @dataclass(frozen=True, slots=True)
 class ApiAccess:
-    """The access to POST /stop and POST /start.
+    """The access to POST /stop and POST /start, and to the rows of the state.
 
     Attributes:
         actions: `none` refuses them, `token` requires the token, `open` allows everybody.
         token: of the mode `token`.
         trusted_proxies: the networks whose X-Forwarded-User is believed.
+        queries: as `actions`, for the rows of the state.
+        read_token: of the mode `token` of `queries`.
+        queries_per_second: the most requests for rows.
     """
 
     actions: ActionsMode
     token: str = field(default="", repr=False)
     trusted_proxies: tuple[Network, ...] = ()
+    _: KW_ONLY
+    queries: ActionsMode = "none"
+    read_token: str = field(default="", repr=False)
+    queries_per_second: int = 1_000
 
     def check(self, incoming: Request, action: str) -> None:
-        """Allow the request, or raise.
+        """Allow a request to change the processor, or raise.
 
         Raises:
             LsqlError: ACTIONS_DISABLED, API_TOKEN_MISSING, API_TOKEN_INVALID.
         """
-        if self.actions == "open":
-            return
         if self.actions == "none":
             raise LsqlError("ACTIONS_DISABLED", action=action)
-        scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            raise LsqlError("API_TOKEN_MISSING", action=action)
-        if not hmac.compare_digest(token.strip().encode(errors="surrogateescape"), self.token.encode()):
-            raise LsqlError("API_TOKEN_INVALID", action=action)
+        if self.actions == "token":
+            _check_token(incoming, self.token, action, "LSQL_API_TOKEN")
+
+    def check_query(self, incoming: Request) -> None:
+        """Allow a request for rows of the state, or raise.
+
+        Raises:
+            LsqlError: QUERIES_DISABLED, API_TOKEN_MISSING, API_TOKEN_INVALID.
+        """
+        if self.queries == "none":
+            raise LsqlError("QUERIES_DISABLED")
+        if self.queries == "token":
+            _check_token(incoming, self.read_token, "read the state", "LSQL_API_READ_TOKEN")
 
     def requester(self, incoming: Request) -> str:
         """The sender of a request, for the audit log: the user that a trusted proxy names, else the address.
@@ -65,4 +78,19 @@ def access_of(settings: Settings) -> ApiAccess:
     Raises:
         LsqlError: ENV_MISSING.
     """
-    return ApiAccess(settings.actions_mode, settings.api_token, networks(settings.api_trusted_proxies))
+    return ApiAccess(
+        actions=settings.actions_mode,
+        token=settings.api_token,
+        trusted_proxies=networks(settings.api_trusted_proxies),
+        queries=settings.queries_mode,
+        read_token=settings.api_read_token,
+        queries_per_second=settings.api_queries_per_second,
+    )
+
+
+def _check_token(incoming: Request, expected: str, action: str, setting: str) -> None:
+    scheme, _, token = incoming.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise LsqlError("API_TOKEN_MISSING", action=action)
+    if not hmac.compare_digest(token.strip().encode(errors="surrogateescape"), expected.encode()):
+        raise LsqlError("API_TOKEN_INVALID", action=action, setting=setting)

@@ -14,7 +14,9 @@ from pydantic_core import to_json
 
 from lsql_runner.api import openapi, views
 from lsql_runner.api.access import ApiAccess
+from lsql_runner.api.rate_limit import RateLimit
 from lsql_runner.api.routes import ROUTES
+from lsql_runner.api.store_query import answer, store_query
 from lsql_runner.errors import LsqlError
 from lsql_runner.reports.model import Model
 from lsql_runner.reports.responses import ProgramRequest
@@ -75,8 +77,19 @@ def _views(
         body, content_type = render_metrics(request.headers.get("Accept", ""))
         return Response(body, content_type=content_type, headers={"Vary": "Accept"})
 
+    rate = RateLimit(access.queries_per_second)
+
     def store_rows(name: str) -> Response:
-        views.store_rows(processor, name)
+        user = access.requester(request)
+        try:
+            access.check_query(request)
+        except LsqlError as error:
+            processor.audit_refusal("query", user, error)
+            raise
+        rate.take()
+        query = store_query(name, request.args.to_dict())
+        processor.audit_query(name, user)
+        return Response(answer(processor, query, now_ms()), content_type=JSON)
 
     def act(action: Action) -> Response:
         user = access.requester(request)

@@ -43,7 +43,7 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
         if not seen.address or MARK in request.headers:
             raise LsqlError("LEADER_UNKNOWN")
         headers = {name: request.headers[name].encode() for name in _SENT if name in request.headers} | {MARK: b"1"}
-        if request.method == "POST":
+        if request.method == "POST" or request.endpoint == "store_rows":
             user = access.requester(request)
             LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
             proof = _proof(request, user, processor.shared_secret())

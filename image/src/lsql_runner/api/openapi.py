@@ -16,7 +16,12 @@ INTRODUCTION = (
     "pages of other sites are refused. The audit log names the user in `X-Forwarded-User` if a trusted proxy sent it."
 )
 SCHEMES: openapi.Json = {
-    "token": {"type": "http", "scheme": "bearer", "description": "LSQL_API_TOKEN; not needed if `actions` is `open`."}
+    "token": {"type": "http", "scheme": "bearer", "description": "LSQL_API_TOKEN; not needed if `actions` is `open`."},
+    "read_token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "LSQL_API_READ_TOKEN; not needed if LSQL_API_QUERIES is `open`.",
+    },
 }
 
 

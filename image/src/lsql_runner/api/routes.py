@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from lsql_runner.api.store_query import PARAMETERS
 from lsql_runner.reports.responses import (
     HistoryReport,
     ProgramRequest,
     StateReport,
     StateStore,
+    StoreRows,
     Topology,
     VerdictReport,
 )
@@ -92,10 +94,19 @@ ROUTES: tuple[ApiOperation, ...] = (
         tag="state",
         summary="The rows of a state store",
         responses=(
+            ResponseSpec(200, "The rows, and what the state contains.", StoreRows),
+            problem(400, "A parameter, the key or the cursor is invalid."),
+            problem(401, "The request has no token, or another one."),
+            problem(403, "The processor does not show rows, or the host name in the URL is not allowed."),
             problem(404, "The program has no store of this name."),
-            problem(501, "The store exists, but this version cannot read it."),
+            problem(429, "There are more requests than LSQL_API_QUERIES_PER_SECOND."),
+            problem(501, "Stores of this kind cannot be read."),
+            problem(503, "The state is not in memory, or not as new as the request wants it."),
         ),
-        description="Reserved: this version always responds with a problem.",
+        description="The rows of a key, or a page of all rows, as the last batch has left them. The open batch of a "
+        "query in real time is added when it ends: after 30 s at the latest, or as soon as a request waits for it.",
+        query=PARAMETERS,
+        schemes=("read_token",),
     ),
     ApiOperation(
         "GET",

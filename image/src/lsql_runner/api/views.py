@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import NoReturn
 
 from lsql_runner.api.access import ActionsMode
-from lsql_runner.errors import LsqlError
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.state import State
 from lsql_runner.reports.responses import (
@@ -159,17 +157,6 @@ def stores(processor: Processor) -> list[StateStore]:
             )
         )
     return stores
-
-
-def store_rows(processor: Processor, name: str) -> NoReturn:
-    """GET /metadata/<name>: reading a store is not supported yet.
-
-    Raises:
-        LsqlError: STORE_NOT_QUERYABLE for a store of this program, NOT_FOUND for any other name.
-    """
-    if any(info.name == name for info in processor.description.stores):
-        raise LsqlError("STORE_NOT_QUERYABLE", store=name)
-    raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
 
 
 def topology(processor: Processor) -> Topology:

@@ -41,6 +41,24 @@ class ApiSettings(BaseModel):
         alias="LSQL_API_TOKEN",
         description=f"The token for POST /stop and POST /start, of at least {TOKEN_CHARS} characters.",
     )
+    api_queries: Literal["none", "token", "open"] = Field(
+        "none",
+        alias="LSQL_API_QUERIES",
+        description="Who may read rows of the state with GET /metadata/<store>: `none` nobody, `token` who sends "
+        "LSQL_API_READ_TOKEN as `Authorization: Bearer <token>`, `open` everybody.",
+    )
+    api_read_token: Token = Field(
+        "",
+        alias="LSQL_API_READ_TOKEN",
+        description=f"The token for GET /metadata/<store>, of at least {TOKEN_CHARS} characters.",
+    )
+    api_queries_per_second: int = Field(
+        1_000,
+        alias="LSQL_API_QUERIES_PER_SECOND",
+        ge=1,
+        le=100_000,
+        description="The most requests to GET /metadata/<store> in a second; others get the status 429.",
+    )
     api_trusted_proxies: Networks = Field(
         "",
         alias="LSQL_API_TRUSTED_PROXIES",
@@ -58,3 +76,14 @@ class ApiSettings(BaseModel):
         if self.api_actions == "token" and not self.api_token:
             raise LsqlError("ENV_MISSING", name="LSQL_API_TOKEN", example="the output of `openssl rand -hex 32`")
         return self.api_actions or ("token" if self.api_token else "none")
+
+    @property
+    def queries_mode(self) -> Literal["none", "token", "open"]:
+        """LSQL_API_QUERIES.
+
+        Raises:
+            LsqlError: ENV_MISSING.
+        """
+        if self.api_queries == "token" and not self.api_read_token:
+            raise LsqlError("ENV_MISSING", name="LSQL_API_READ_TOKEN", example="the output of `openssl rand -hex 32`")
+        return self.api_queries

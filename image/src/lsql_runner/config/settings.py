@@ -203,7 +203,7 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
             LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE.
         """
         self.check_workers()
-        names = ("connection", "actions_mode", "workers", "autoscaling") if to_run else ()
+        names = ("connection", "actions_mode", "queries_mode", "workers", "autoscaling") if to_run else ()
         for name in (*names, "declared", "state_store", "lease"):
             getattr(self, name)
 

@@ -5,6 +5,7 @@ The app registers its routes from this table, and the OpenAPI document is made f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,7 +62,7 @@ def _open_route(
 
 
 def _list_route(
-    path: str, name: str, summary: str, model: Any, *faults: ResponseSpec, query: tuple[str, ...] = ()
+    path: str, name: str, summary: str, model: Any, *faults: ResponseSpec, query: Sequence[str] = ()
 ) -> Route:
     """A route about all processors, for viewers."""
     responses = (ResponseSpec(200, summary, model), *faults, UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE)
@@ -72,7 +73,7 @@ def _list_route(
         tag="processors",
         summary=summary,
         responses=responses,
-        query=query,
+        query={name: {} for name in query},
         schemes=_SCHEMES,
         access="viewer",
     )

@@ -168,7 +168,8 @@ class BatchReports:
         self._stores = {query.name: tuple(store.name for store in query_stores(query)) for query in job.plan.queries}
         self._on_batch: Callable[[BatchEnded], None] = job.on_batch
         self._on_processed = job.on_processed
-        self._seen: dict[str, int] = {}
+        self.ended: dict[str, int] = {}
+        """By name of the query: the id of the last batch that has ended."""
         self._open: dict[tuple[str, int], OpenBatch] = {}
         """By name of the query and id of the batch: Spark reports the end of a batch when the next one may be open."""
         self._lock = Lock()
@@ -196,7 +197,7 @@ class BatchReports:
         if "openBatch" in progress:
             batch = (name, int(progress["openBatch"]))
             with self._lock:
-                if batch[1] > self._seen.get(name, -1):
+                if batch[1] > self.ended.get(name, -1):
                     before = self._open.get(batch, OpenBatch())
                     self._open[batch], processed = before.after(progress, round(time.time() * 1000))
                     self._on_processed(processed)
@@ -206,8 +207,8 @@ class BatchReports:
             return
         # The lock is held during the callback, which may read the batch again: a stop waits for it.
         with self._lock:
-            if ended.batch_id > self._seen.get(ended.query, -1):
-                self._seen[ended.query] = ended.batch_id
+            if ended.batch_id > self.ended.get(ended.query, -1):
+                self.ended[ended.query] = ended.batch_id
                 self._on_batch(self._open.pop((name, ended.batch_id), OpenBatch()).without(ended))
 
     class Java:

@@ -121,9 +121,53 @@ class Job:
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
     sinks: Sinks = Sinks()
+    reads_state: bool = False
+    """Whether `Engine.read_store` is called."""
     owner: Owner | None = None
     """This process as the owner of the checkpoints. The JVM ends before it writes to them as soon as there is another
     one. None without a Lease."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRead:
+    """A request for rows of a state store: those of a key, or a page of all. Windows are given by their starts."""
+
+    store: str
+    key: str | None = None
+    """JSON; for keys of type STRING the text. None for all keys."""
+    window_ms: int | None = None
+    """Milliseconds since 1970 UTC, as below; None for all windows."""
+    since_ms: int | None = None
+    """The first window."""
+    until_ms: int | None = None
+    """The first window that is left out."""
+    limit: int = 100
+    """The most rows."""
+    partition: int | None = None
+    """The only partition of the state that is read; None for all."""
+    cursor: str | None = None
+    """The end of the page before; None for the first page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRows:
+    """Rows of a state store, and what the state contains."""
+
+    rows: str
+    """A JSON array of objects with `key`, `window` (an object with `start` and `end`, times in UTC, or null) and
+    `value`."""
+    cursor: str | None
+    """The beginning of the next page; None after the last row."""
+    batch: int
+    """The last batch that it contains."""
+    positions: Mapping[Partition, int]
+    """By source partition: the offset after the last record that the state contains."""
+    watermark_ms: int | None
+    """Windows that have ended before are removed, and records for them are late. Milliseconds since 1970 UTC; None
+    before the first event time."""
+    as_of_ms: int
+    """The state contains all records that had arrived at this time, in milliseconds since 1970 UTC, if there was no
+    backlog."""
 
 
 class Engine(Protocol):
@@ -197,6 +241,18 @@ class Engine(Protocol):
             clock: the name of the aggregate's state store.
             time_ms: the event time, in milliseconds since 1970 UTC. It never goes back.
         """
+
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        """Rows of a state store of the running job, as the last batch has committed them. Any thread may call it.
+
+        None while no batch has run since the start, and without a job.
+
+        Raises:
+            LsqlError: STORE_NOT_QUERYABLE, STORE_KEY_INVALID, STORE_CURSOR_INVALID, NOT_FOUND.
+        """
+
+    def save_soon(self, store: str) -> None:
+        """Let the query of a store end its batch now, if it is open."""
 
     def stop(self) -> None:
         """Let running batches end, then stop the job. Does nothing if there is no job.

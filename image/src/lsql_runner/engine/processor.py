@@ -30,7 +30,7 @@ from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.cluster import read_cluster
-from lsql_runner.engine.port import Job, qualified_name
+from lsql_runner.engine.port import Job, StoredRows, StoreRead, qualified_name
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
 from lsql_runner.engine.run_all import run_all
@@ -53,12 +53,12 @@ from lsql_runner.jvm.failures import (
     query_error,
     store_error,
 )
-from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY, OWNER
+from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY, OPEN_STATE_STORES, OWNER
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.jvm.workers import Workers
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
-from lsql_runner.plan.stores import store_count
+from lsql_runner.plan.stores import query_stores, store_count
 from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.state.offset_log import newest_batch, planned_batch
 from lsql_runner.state.owner import OwnerFile, OwnerNumber
@@ -176,6 +176,7 @@ class SparkEngine:
         """Set the session's settings for the queries of a job: registry, partitions and memory of state."""
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
+        java_class(OPEN_STATE_STORES).keepCommitted(job.reads_state and not job.output.on_workers)
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
 
@@ -256,6 +257,16 @@ class SparkEngine:
         advance(clock, time_ms)
         clocks = {of_query.name: query.name for query in self._job.plan.queries if (of_query := clock_of(query))}
         java_class(BATCH_TRIGGER).wakeAll(qualified_name(self._options.app_id, clocks.get(clock, "")))
+
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        running = self._running
+        return None if running is None else running.read_store(read)
+
+    def save_soon(self, store: str) -> None:
+        job = self._job
+        for query in () if job is None else job.plan.queries:
+            if any(each.name == store for each in query_stores(query)):
+                java_class(BATCH_TRIGGER).endOpen(qualified_name(self._options.app_id, query.name))
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""

@@ -9,11 +9,12 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from lsql_runner.engine.continuous import ContinuousQuery
-from lsql_runner.engine.micro_batches import BatchReports, start_for_sink, start_for_topics
-from lsql_runner.engine.port import Job
+from lsql_runner.engine.micro_batches import BatchReports, MicroBatchQuery, start_for_sink, start_for_topics
+from lsql_runner.engine.port import Job, StoredRows, StoreRead
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
 from lsql_runner.engine.sink_writer import renew_if_sink_is_ahead, sink_writer
+from lsql_runner.engine.store_reads import StoreReads
 from lsql_runner.engine.topic_output import commit_abandoned
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
@@ -74,9 +75,22 @@ class RunningPlan:
             with suppress(Exception):  # the cause is reported, not what follows from it
                 self._stop_at_once()
             raise
+        self._reads = StoreReads(
+            spark,
+            job,
+            {
+                query.name: running.streaming
+                for query, running in zip(job.plan.queries, self._queries, strict=True)
+                if isinstance(running, MicroBatchQuery)
+            },
+        )
         limit_ms = max(query.transaction_limit_ms() for query in self._queries)
         if limit_ms:
             self.warnings += (_TRANSACTION_LIMIT.format(seconds=limit_ms // 1000),)
+
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        """See `port.Engine.read_store`."""
+        return self._reads.read(read, self._reports.ended)
 
     def death(self) -> JavaErrors | LsqlError | None:
         """Why a query ended without a stop; None if all queries run."""

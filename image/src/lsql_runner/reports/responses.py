@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, JsonValue
 
 from lsql_runner.events.state import State
 from lsql_runner.plan.verdict import InsertVerdict, Verdict
@@ -21,6 +21,42 @@ class StateStore(Model):
     value_schema: str
     rows: Count | None = Field(description="At the end of the last batch; null before the first.")
     bytes: Count | None = Field(description="Memory at the end of the last batch; null before the first.")
+
+
+class StoredWindow(Model):
+    start: AwareDatetime
+    end: AwareDatetime
+
+
+class StoredRow(Model):
+    """A group in the state."""
+
+    key: JsonValue = Field(description="The value of GROUP BY: an object if there are several.")
+    window: StoredWindow | None = Field(description="Null without a window.")
+    value: JsonValue = Field(description="As in the target; without HAVING.")
+
+
+class StoreContent(Model):
+    """What the state contains."""
+
+    batch: Count = Field(description="The last batch that it contains.")
+    positions: dict[str, dict[int, Count]] = Field(
+        description="By topic and partition: the offset after the last record that it contains."
+    )
+    watermark: AwareDatetime | None = Field(
+        description="Windows that ended before it, and their grace, are removed; null before the first event time."
+    )
+    lag: Count = Field(description="Records that are in the topics and not in the state, as far as it is known.")
+    age_ms: Count = Field(description="How long ago the state had all records; 0 if it has them now.")
+
+
+class StoreRows(Model):
+    """Rows of a state store."""
+
+    store: str
+    contains: StoreContent
+    cursor: str | None = Field(description="The parameter `cursor` of the next page; null after the last row.")
+    rows: list[StoredRow]
 
 
 class HistorySample(Model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from threading import Lock
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import DONE, UNKNOWN, Audited, AuditedAction
@@ -12,6 +13,8 @@ from lsql_runner.events.state import State
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.deployment import changed_values, deployment_of
 from lsql_runner.status.state_machine import StateMachine
+
+_QUERIES_MS = 60_000
 
 
 class AuditTrail:
@@ -22,6 +25,8 @@ class AuditTrail:
         self._machine = machine
         # The process does not know who changed its environment, or who ends it.
         self._owner = dependencies.settings.user or UNKNOWN
+        self._queried_ms: dict[tuple[str, str], int] = {}
+        self._lock = Lock()
 
     @contextmanager
     def request(self, action: AuditedAction, user: str, wanted: State) -> Iterator[None]:
@@ -30,6 +35,17 @@ class AuditTrail:
         with self._refusals(action, user):
             yield
         self._emit(action, user, before, wanted)
+
+    def query(self, store: str, user: str) -> None:
+        """A user reads rows of a store: one line for all requests of a minute."""
+        now_ms = self._dependencies.now_ms()
+        with self._lock:
+            last_ms = self._queried_ms.get((user, store))
+            if last_ms is not None and now_ms - last_ms < _QUERIES_MS:
+                return
+            self._queried_ms = {who: at for who, at in self._queried_ms.items() if now_ms - at < _QUERIES_MS}
+            self._queried_ms[user, store] = now_ms
+        self._record("query", user, after={"store": store})
 
     def refused(self, action: AuditedAction, user: str, error: LsqlError) -> None:
         """A request of a user that was refused."""

@@ -229,5 +229,6 @@ def job_of(
         registry=settings.registry,
         rocksdb=bound.rocksdb,
         sinks=sinks,
+        reads_state=settings.queries_mode != "none",
         owner=state.owner,
     )

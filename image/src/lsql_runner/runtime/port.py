@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from lsql_runner.container.budget import MemoryBudget
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.start.changed_program import ProgramVerdict
 from lsql_runner.status.health import Health
@@ -86,8 +87,17 @@ class Processor(Protocol):
     def verdict(self, sql: str) -> ProgramVerdict:
         """What the processor would do with its state if it were started with another program. Changes nothing."""
 
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        """See `engine.port.Engine.read_store`."""
+
+    def save_soon(self, store: str) -> None:
+        """See `engine.port.Engine.save_soon`."""
+
     def shared_secret(self) -> str:
         """A text that the processes with this state directory know while one of them leads; empty if there is none."""
 
-    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+    def audit_query(self, store: str, user: str) -> None:
+        """Write to the audit log that a user reads rows of a store."""
+
+    def audit_refusal(self, action: Action | Literal["query"], user: str, error: LsqlError) -> None:
         """Write to the audit log that a request of a user was refused before it reached the processor."""

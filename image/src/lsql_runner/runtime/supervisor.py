@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import Literal
 
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import Listener
 from lsql_runner.events.state import State
@@ -66,10 +68,19 @@ class Supervisor:
         d = self._dependencies
         return verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
 
+    def read_store(self, read: StoreRead) -> StoredRows | None:
+        return self._dependencies.engine.read_store(read)
+
+    def save_soon(self, store: str) -> None:
+        self._dependencies.engine.save_soon(store)
+
     def shared_secret(self) -> str:
         return self._dependencies.state.owner_text()
 
-    def audit_refusal(self, action: Action, user: str, error: LsqlError) -> None:
+    def audit_query(self, store: str, user: str) -> None:
+        self._audit.query(store, user)
+
+    def audit_refusal(self, action: Action | Literal["query"], user: str, error: LsqlError) -> None:
         self._audit.refused(action, user, error)
 
     def listen(self, listener: Listener) -> None:

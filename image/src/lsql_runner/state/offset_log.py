@@ -32,6 +32,8 @@ class PlannedBatch:
     """The watermark with which the batch ran, in milliseconds since 1970 UTC."""
     ends: dict[Partition, int]
     """By source partition: the next offset after the batch."""
+    at_ms: int = field(default=0, compare=False)
+    """The time when it was planned, in milliseconds since 1970 UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,8 @@ def planned_batch(checkpoint: StateFolder, batch_id: int) -> PlannedBatch | None
         topics = json.loads(source)
         if isinstance(topics, dict):  # the offset of a clock is a number
             ends |= from_topics(topics)
-    return PlannedBatch(int(json.loads(metadata)["batchWatermarkMs"]), ends)
+    times = json.loads(metadata)
+    return PlannedBatch(int(times["batchWatermarkMs"]), ends, int(times["batchTimestampMs"]))
 
 
 def newest_committed(checkpoint: StateFolder) -> int | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -43,8 +43,8 @@ class ApiOperation:
     summary: str
     responses: tuple[ResponseSpec, ...]
     description: str = ""
-    query: tuple[str, ...] = ()
-    """The names of its query parameters: optional strings."""
+    query: Mapping[str, Json] = field(default_factory=dict)
+    """Its query parameters, which are optional: their JSON Schemas. They are strings unless it says another type."""
     body: Any = None
     """The model of the JSON body."""
     schemes: tuple[str, ...] = ()
@@ -115,7 +115,13 @@ def _parameters(operation: ApiOperation) -> list[Json]:
         {"name": name, "in": "path", "required": True, "schema": kinds[kind]}
         for kind, name in _PARAMETER.findall(operation.path)
     ]
-    return [*in_path, *({"name": name, "in": "query", "schema": {"type": "string"}} for name in operation.query)]
+    return [*in_path, *(_query_parameter(*each) for each in operation.query.items())]
+
+
+def _query_parameter(name: str, schema: Json) -> Json:
+    described = {"description": schema["description"]} if "description" in schema else {}
+    rest = {key: value for key, value in schema.items() if key != "description"}
+    return {"name": name, "in": "query", **described, "schema": rest if "anyOf" in rest else {"type": "string"} | rest}
 
 
 def _response(response: ResponseSpec, schemas: dict[Any, Any]) -> Json:

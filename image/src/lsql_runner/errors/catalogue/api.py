@@ -24,7 +24,7 @@ API: dict[str, ErrorKind] = {
     ),
     "API_TOKEN_INVALID": ErrorKind(
         "The token of the request to {action} is not the processor's token.",
-        "Send the value of LSQL_API_TOKEN, which the chart has in the Secret of the release.",
+        "Send the value of {setting}, which the chart has in the Secret of the release.",
         http_status=HTTPStatus.UNAUTHORIZED,
     ),
     "LEADER_UNKNOWN": ErrorKind(
@@ -37,10 +37,45 @@ API: dict[str, ErrorKind] = {
         "Try again after some seconds. If it lasts, check that the pods of the processor may reach each other.",
         http_status=HTTPStatus.SERVICE_UNAVAILABLE,
     ),
+    "QUERIES_DISABLED": ErrorKind(
+        "The processor does not show rows of its state.",
+        "Set LSQL_API_QUERIES to token or open (api.queries in the values of the chart).",
+        http_status=HTTPStatus.FORBIDDEN,
+    ),
+    "QUERIES_LIMITED": ErrorKind(
+        "The processor answers {limit} requests for state in a second, and this one is more.",
+        "Send fewer, or increase LSQL_API_QUERIES_PER_SECOND (api.queriesPerSecond in the values of the chart).",
+        http_status=HTTPStatus.TOO_MANY_REQUESTS,
+    ),
+    "QUERIES_WAITING": ErrorKind(
+        "Too many requests wait for records in the state.",
+        "Try again after some seconds, or without atLeast and maxLag.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
     "STORE_NOT_QUERYABLE": ErrorKind(
-        "The rows of the state store {store} cannot be read in this version.",
+        "The rows of the state store {store} cannot be read: {reason}.",
         "Read the target topic.",
         http_status=HTTPStatus.NOT_IMPLEMENTED,
+    ),
+    "STORE_NOT_LOADED": ErrorKind(
+        "The state store {store} is not in memory, because no batch has run since the start.",
+        "Try again after some seconds. The first record, or the first tick of the clock, runs a batch.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
+    "STORE_BEHIND": ErrorKind(
+        "The state store {store} does not contain {wanted}.",
+        "Try again, increase the parameter wait, or ask for less. GET /stream shows the lag.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
+    "STORE_KEY_INVALID": ErrorKind(
+        "The key is not one of the state store {store}, whose keys are {type}: {reason}.",
+        "Give the key as JSON of this type; a string without quotes.",
+        http_status=HTTPStatus.BAD_REQUEST,
+    ),
+    "STORE_CURSOR_INVALID": ErrorKind(
+        "The cursor {cursor} is not of an answer of this store.",
+        "Give the cursor of the page before, or none.",
+        http_status=HTTPStatus.BAD_REQUEST,
     ),
     "REQUEST_INVALID": ErrorKind(
         "The request is invalid: {reason}.", "See GET /openapi.json.", http_status=HTTPStatus.BAD_REQUEST
@@ -53,6 +88,11 @@ API: dict[str, ErrorKind] = {
     ),
     "REQUEST_PARAMETER_UNKNOWN": ErrorKind(
         "The parameter {name} does not exist.", "Use one of {known}.", http_status=HTTPStatus.BAD_REQUEST
+    ),
+    "REQUEST_PARAMETER_INVALID": ErrorKind(
+        "The parameter {name} is {value!r}, not {expected}.",
+        "See GET /openapi.json.",
+        http_status=HTTPStatus.BAD_REQUEST,
     ),
     "HOST_NOT_ALLOWED": ErrorKind(
         "The request has the host name {host}, which is not allowed.",

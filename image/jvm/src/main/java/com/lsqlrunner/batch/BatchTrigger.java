@@ -96,6 +96,14 @@ public final class BatchTrigger {
         });
     }
 
+    /** Lets a query end its batch now, if it is open and has records. */
+    public static void endOpen(String query) {
+        BatchTrigger trigger = TRIGGERS.get(query);
+        if (trigger != null && trigger.realTime != null) {
+            trigger.realTime.save();
+        }
+    }
+
     /** The next offsets of a query to read after the last planned batch; empty if no stream has joined. */
     public static Map<TopicPartition, Long> positions(String query) {
         BatchTrigger trigger = TRIGGERS.get(query);

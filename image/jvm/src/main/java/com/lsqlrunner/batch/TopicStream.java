@@ -106,7 +106,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
 
     /** Spark may plan a batch without the scan of a topic, if the topic has no new records. */
     private void beginPlan() {
-        if (realTime != null) {
+        if (realTime != null || OpenStateStores.keepsCommitted()) {
             OpenStateStores.plan(SparkSession.active());
         }
     }

@@ -1,5 +1,6 @@
 package com.lsqlrunner.realtime;
 
+import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.errors.Unchecked;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -28,11 +29,18 @@ import scala.runtime.BoxedUnit;
  * RocksDB stores that stay open from an open batch to the batch that commits its changes. In the tasks of an open
  * batch, a commit does nothing. The next task of Spark's scheduler that asks for the store takes it with all changes.
  */
+@PythonEntry
 public final class OpenStateStores extends RocksDBStateStoreProvider {
     private static final Set<OpenStateStores> OPEN = ConcurrentHashMap.newKeySet();
 
+    /** By place of the state: the stores that can be read, while {@link #isRead} is true. */
+    private static final ConcurrentMap<Place, OpenStateStores> READABLE = new ConcurrentHashMap<>();
+
+    private static volatile boolean isRead;
+
     private StateStore store;
     private long version;
+    private CommittedVersion committed;
 
     /** By folder of the state: the ids of the last committed versions, by operator and partition. */
     private static final ConcurrentMap<String, Map<Object, String[][]>> IDS = new ConcurrentHashMap<>();
@@ -61,6 +69,29 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
         session.conf().set(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), provider.getName());
     }
 
+    /** A partition of the state of an operator. */
+    private record Place(String checkpoint, long operator, int partition) {}
+
+    /** Sets whether committed state can be read. Stores that were loaded before cannot. */
+    public static void keepCommitted(boolean isKept) {
+        isRead = isKept;
+    }
+
+    /** Whether committed state can be read. */
+    public static boolean keepsCommitted() {
+        return isRead;
+    }
+
+    /**
+     * The committed state of an operator's partition; null before a batch has loaded it in this JVM.
+     *
+     * @param checkpoint the folder of the state
+     */
+    public static CommittedVersion committed(String checkpoint, long operator, int partition) {
+        OpenStateStores stores = READABLE.get(new Place(checkpoint, operator, partition));
+        return stores == null ? null : stores.committed;
+    }
+
     /** Sets the ids of the last committed versions of a query's stores. */
     static void begin(String checkpoint, Map<Object, String[][]> ids) {
         IDS.put(checkpoint, ids);
@@ -87,20 +118,50 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
         OPEN.remove(this);
     }
 
+    private Place place() {
+        return new Place(
+                stateStoreId().checkpointRootLocation(),
+                stateStoreId().operatorId(),
+                stateStoreId().partitionId());
+    }
+
+    private <T extends StateStore> T load(long of, Supplier<T> loading) {
+        if (!isRead) {
+            return loading.get();
+        }
+        synchronized (this) {
+            if (committed == null) {
+                committed = new CommittedVersion(this::rocksDB);
+            }
+        }
+        READABLE.put(place(), this);
+        return committed.load(of, loading);
+    }
+
+    @Override
+    public void close() {
+        if (committed == null) {
+            super.close();
+        } else {
+            READABLE.remove(place(), this);
+            committed.close(super::close);
+        }
+    }
+
     @Override
     public StateStore getStore(long of, Option<String> id, boolean forced, boolean empty) {
         if (OpenTask.current() != null) {
             return opened(of, id, forced, empty);
         }
         StateStore taken = take(of);
-        return taken == null ? super.getStore(of, id, forced, empty) : taken;
+        return taken == null ? load(of, () -> super.getStore(of, id, forced, empty)) : taken;
     }
 
     @Override
     public StateStore getReadStore(long of, Option<String> id) {
         synchronized (this) {
             if (OpenTask.current() == null && (store == null || version != of)) {
-                return super.getReadStore(of, id);
+                return load(of, () -> super.getReadStore(of, id));
             }
         }
         return opened(of, id, false, false);
@@ -112,13 +173,13 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
             return opened(of, id, forced, false);
         }
         StateStore taken = take(of);
-        return taken == null ? super.upgradeReadStoreToWriteStore(read, of, id, forced) : taken;
+        return taken == null ? load(of, () -> super.upgradeReadStoreToWriteStore(read, of, id, forced)) : taken;
     }
 
     private synchronized StateStore opened(long of, Option<String> id, boolean forced, boolean empty) {
         if (store == null) {
             // Else the store would be closed at the end of the task.
-            store = withoutTask(() -> super.getStore(of, committedId(), forced, empty));
+            store = withoutTask(() -> load(of, () -> super.getStore(of, committedId(), forced, empty)));
             version = of;
             OPEN.add(this);
         }

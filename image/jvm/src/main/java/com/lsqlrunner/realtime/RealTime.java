@@ -348,6 +348,14 @@ public final class RealTime {
         wake();
     }
 
+    /** Closes the open batch soon if it has records, because somebody waits for its state. */
+    public void save() {
+        OpenBatch batch = open;
+        if (batch != null && batch.read() > 0) {
+            ask();
+        }
+    }
+
     private void wake() {
         OpenBatch batch = open;
         if (batch != null) {

@@ -1,0 +1,311 @@
+package com.lsqlrunner.reads;
+
+import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.operators.StoredGroups;
+import com.lsqlrunner.realtime.CommittedVersion;
+import com.lsqlrunner.realtime.CommittedVersion.Entry;
+import com.lsqlrunner.realtime.CommittedVersion.Gone;
+import com.lsqlrunner.realtime.OpenStateStores;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter;
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
+import org.apache.spark.sql.streaming.StreamingQuery;
+
+/**
+ * Reads the committed groups of an aggregation of Spark while its query runs. It does not wait for the query, nor the
+ * query for it.
+ */
+@PythonEntry
+public final class StoreReader {
+    /** Spark writes the version of its encoding before each key and each value. */
+    private static final byte ENCODING = 0;
+
+    /** Entries that are read at once; meanwhile, the store cannot be loaded. */
+    private static final int PAGE = 500;
+
+    /** Entries that a request reads at most. */
+    private static final int MOST_SCANNED = 100_000;
+
+    /** How often a read begins again because the query has begun another batch. */
+    private static final int ATTEMPTS = 10;
+
+    private static final int KEY = 0;
+    private static final int VALUE = 1;
+    private static final int WINDOW_START = 2;
+    private static final int WINDOW_END = 3;
+
+    private final MicroBatchExecution query;
+    private final int number;
+    private final Steps shownKey;
+    private final Steps group;
+    private final StoredGroups groups;
+    private final Steps shown;
+
+    private StoreReader(
+            MicroBatchExecution query, int number, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> results) {
+        this.query = query;
+        this.number = number;
+        this.shownKey = Steps.of(shownKey);
+        this.group = group == null ? null : Steps.of(group);
+        this.shown = Steps.of(results);
+        this.groups = new StoredGroups((BaseAggregateExec) shown.input());
+    }
+
+    /**
+     * A reader of a store.
+     *
+     * @param number of the stateful operator in the plan of the query, from the target down
+     * @param shownKey {@code key} as it is shown (BINARY, JSON), a projection of {@code key} (BINARY, JSON)
+     * @param group the columns of the group of {@code key}, and of the window that ends at {@code timestamp} (LONG,
+     *     milliseconds), a projection of both; null if the group cannot be found
+     * @param results the aggregation over any rows, with {@code key} and {@code value} (BINARY, JSON; null without
+     *     one), {@code window_start} and {@code window_end} (LONG, milliseconds; null without a window)
+     */
+    public static StoreReader of(
+            StreamingQuery query, int number, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> results) {
+        MicroBatchExecution running = (MicroBatchExecution) ((StreamingQueryWrapper) query).streamingQuery();
+        return new StoreReader(running, number, shownKey, group, results);
+    }
+
+    /** The rows of an answer, and the version of the store that they are from. */
+    private record Rows(long version, List<String> json, String next) {
+        /** As JSON; null if no version can be read. */
+        @Override
+        public String toString() {
+            String cursor = next == null ? "null" : '"' + next + '"';
+            return "{\"version\":" + version + ",\"next\":" + cursor + ",\"rows\":[" + String.join(",", json) + "]}";
+        }
+    }
+
+    /**
+     * The row of a key.
+     *
+     * @param key JSON in UTF-8
+     * @param windowEndMs null without a window
+     * @param newest the last version that the query has committed
+     * @return JSON with the version and the rows, none or one; null before a batch has loaded the store
+     */
+    public String find(byte[] key, Long windowEndMs, long newest) {
+        List<CommittedVersion> partitions = partitions();
+        byte[] stored = stored(key, windowEndMs);
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            try {
+                long version = version(partitions, newest);
+                if (version < 0) {
+                    return null;
+                }
+                List<String> rows = new ArrayList<>();
+                for (CommittedVersion partition : partitions) {
+                    byte[] value = partition.get(version, stored);
+                    if (value != null) {
+                        rows.add(row(stored, value, ALL));
+                    }
+                }
+                return new Rows(version, rows, null).toString();
+            } catch (Gone replaced) {
+                // The query has begun another batch meanwhile.
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Rows in the order of the state, which is none for people.
+     *
+     * @param from the cursor of the page before; null for the first one
+     * @param limit the most rows
+     * @param only the number of the only partition; null for all
+     * @param key JSON in UTF-8 that keys must be equal to; null for all
+     * @param sinceMs of the starts of windows, with it
+     * @param untilMs of the starts of windows, without it
+     * @param newest the last version that the query has committed
+     * @return as {@link #find}, with a cursor if there may be more
+     * @throws CursorException the cursor is none
+     */
+    public String scan(String from, int limit, Integer only, byte[] key, long sinceMs, long untilMs, long newest)
+            throws CursorException {
+        List<CommittedVersion> partitions = partitions();
+        Cursor cursor = from == null ? new Cursor(only == null ? 0 : only, null) : Cursor.of(from);
+        int end = only == null ? Integer.MAX_VALUE : only + 1;
+        Filter filter = new Filter(key == null ? null : shownKey(key), sinceMs, untilMs);
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            try {
+                long version = version(partitions, newest);
+                return version < 0
+                        ? null
+                        : scan(partitions, end, cursor, limit, filter, version).toString();
+            } catch (Gone replaced) {
+                // The query has begun another batch meanwhile.
+            }
+        }
+        return null;
+    }
+
+    private Rows scan(List<CommittedVersion> partitions, int end, Cursor from, int limit, Filter filter, long version)
+            throws Gone {
+        List<String> rows = new ArrayList<>();
+        Cursor at = from;
+        for (int scanned = 0; at.partition < Math.min(end, partitions.size()); scanned += PAGE) {
+            if (scanned >= MOST_SCANNED) {
+                return new Rows(version, rows, at.text());
+            }
+            List<Entry> page;
+            try {
+                page = partitions.get(at.partition).next(version, at.after, PAGE);
+            } catch (Gone replaced) {
+                if (scanned == 0) {
+                    throw replaced;
+                }
+                return new Rows(version, rows, at.text());
+            }
+            for (Entry entry : page) {
+                if (rows.size() == limit) {
+                    return new Rows(version, rows, at.text());
+                }
+                at = new Cursor(at.partition, entry.key());
+                String row = row(entry.key(), entry.value(), filter);
+                if (row != null) {
+                    rows.add(row);
+                }
+            }
+            if (page.size() < PAGE) {
+                at = new Cursor(at.partition + 1, null);
+            }
+        }
+        return new Rows(version, rows, null);
+    }
+
+    /** A text that no answer has had as its cursor. */
+    public static final class CursorException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** Where a page begins: after a key of a partition. */
+    private record Cursor(int partition, byte[] after) {
+        static Cursor of(String text) throws CursorException {
+            try {
+                String[] parts = text.split("\\.", 2);
+                byte[] after = Base64.getUrlDecoder().decode(parts[1]);
+                return new Cursor(Integer.parseUnsignedInt(parts[0]), after.length == 0 ? null : after);
+            } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException other) {
+                throw new CursorException();
+            }
+        }
+
+        String text() {
+            String key =
+                    after == null ? "" : Base64.getUrlEncoder().withoutPadding().encodeToString(after);
+            return partition + "." + key;
+        }
+    }
+
+    private record Filter(String key, long sinceMs, long untilMs) {
+        boolean accepts(InternalRow row) {
+            return (key == null || key.equals(json(row, KEY)))
+                    && (row.isNullAt(WINDOW_START)
+                            || (sinceMs <= row.getLong(WINDOW_START) && row.getLong(WINDOW_START) < untilMs));
+        }
+    }
+
+    private static final Filter ALL = new Filter(null, Long.MIN_VALUE, Long.MAX_VALUE);
+
+    private synchronized byte[] stored(byte[] key, Long windowEndMs) {
+        UnsafeRow row =
+                (UnsafeRow) group.apply(Map.of("key", key, "timestamp", windowEndMs == null ? 0L : windowEndMs));
+        byte[] bytes = row.getBytes();
+        byte[] stored = new byte[bytes.length + 1];
+        stored[0] = ENCODING;
+        System.arraycopy(bytes, 0, stored, 1, bytes.length);
+        return stored;
+    }
+
+    private synchronized String shownKey(byte[] key) {
+        return json(shownKey.apply(Map.of("key", key)), KEY);
+    }
+
+    private synchronized String row(byte[] key, byte[] value, Filter filter) {
+        InternalRow row = shown.apply(groups.result(unsafe(key, groups.groups()), unsafe(value, groups.buffers())));
+        if (!filter.accepts(row)) {
+            return null;
+        }
+        return "{\"key\":" + json(row, KEY) + ",\"window\":" + window(row) + ",\"value\":" + json(row, VALUE) + '}';
+    }
+
+    private static UnsafeRow unsafe(byte[] stored, int columns) {
+        UnsafeRow row = new UnsafeRow(columns);
+        byte[] bytes = Arrays.copyOfRange(stored, 1, stored.length);
+        row.pointTo(bytes, bytes.length);
+        return row;
+    }
+
+    private static String json(InternalRow row, int column) {
+        return row.isNullAt(column) ? "null" : new String(row.getBinary(column), StandardCharsets.UTF_8);
+    }
+
+    private static String window(InternalRow row) {
+        return row.isNullAt(WINDOW_START)
+                ? "null"
+                : "{\"start\":\"" + time(row, WINDOW_START) + "\",\"end\":\"" + time(row, WINDOW_END) + "\"}";
+    }
+
+    private static Instant time(InternalRow row, int column) {
+        return Instant.ofEpochMilli(row.getLong(column));
+    }
+
+    /** The version that all partitions have; a negative number without one. */
+    private static long version(List<CommittedVersion> partitions, long committed) {
+        long newest = committed;
+        for (int attempt = 0; attempt < ATTEMPTS && !partitions.isEmpty(); attempt++) {
+            Set<Long> versions = new HashSet<>();
+            for (CommittedVersion partition : partitions) {
+                versions.add(partition.readable(newest));
+            }
+            if (versions.size() == 1) {
+                return versions.iterator().next();
+            }
+            newest = Collections.max(versions); // a batch has begun after it: it is committed
+        }
+        return -1;
+    }
+
+    /** The partitions of the store; none before a batch has loaded all of them. */
+    private List<CommittedVersion> partitions() {
+        if (query.lastExecution() == null) {
+            return List.of();
+        }
+        List<StatefulOperatorStateInfo> stores = new ArrayList<>();
+        query.lastExecution().executedPlan().foreach(node -> {
+            if (node instanceof StateStoreWriter writer) {
+                stores.add(writer.getStateInfo());
+            }
+            return null;
+        });
+        StatefulOperatorStateInfo store = stores.get(number);
+        List<CommittedVersion> partitions = new ArrayList<>();
+        for (int partition = 0; partition < store.numPartitions(); partition++) {
+            CommittedVersion committed =
+                    OpenStateStores.committed(store.checkpointLocation(), store.operatorId(), partition);
+            if (committed == null) {
+                return List.of();
+            }
+            partitions.add(committed);
+        }
+        return partitions;
+    }
+}

@@ -1,0 +1,265 @@
+"""GET /metadata/<store>: its parameters, and the answer with what the state contains."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import BoundedSemaphore
+from typing import TypeVar
+
+from pydantic_core import to_json
+
+from lsql_runner.api.views import moment
+from lsql_runner.engine.port import StoredRows, StoreRead
+from lsql_runner.errors import Detail, DetailTable, LsqlError
+from lsql_runner.events.batches import Partition
+from lsql_runner.reports.responses import StoreContent
+from lsql_runner.runtime.port import Processor
+from lsql_runner.web.openapi import Json
+
+MOST_ROWS = 1_000
+MOST_WAIT_MS = 5_000
+"""A standby waits longer for the answer of the process that leads."""
+
+_TIME: Json = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0}]}
+_RECORD = "[^:,]{1,249}:[0-9]{1,9}:[0-9]{1,18}"
+
+PARAMETERS: dict[str, Json] = {
+    "key": {"description": "Only rows with this key: JSON of the type of the store's keys; a string without quotes."},
+    "window": {
+        "description": "Only the window that starts at this time: RFC 3339, or milliseconds since 1970 UTC.",
+        **_TIME,
+    },
+    "from": {"description": "Only windows that start at this time or later.", **_TIME},
+    "to": {"description": "Only windows that start before this time.", **_TIME},
+    "limit": {
+        "description": "The most rows.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MOST_ROWS,
+        "default": 100,
+    },
+    "cursor": {"description": "The cursor of the page before. A page may be of a later batch than the one before it."},
+    "partition": {
+        "description": "Only this partition of the state.",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 100_000,
+    },
+    "atLeast": {
+        "description": "Wait until the state contains a record of a source, `topic:partition:offset`; several with "
+        "commas.",
+        "pattern": f"^{_RECORD}(,{_RECORD})*$",
+    },
+    "maxLag": {
+        "description": "Wait until the state lacks at most so many records, or those of so many milliseconds: `1000`, "
+        "`500ms`.",
+        "pattern": "^[0-9]{1,18}(ms)?$",
+    },
+    "wait": {
+        "description": f"The longest wait in milliseconds: {MOST_WAIT_MS} by default with atLeast and maxLag, else 0.",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": MOST_WAIT_MS,
+    },
+}
+"""The query parameters: their JSON Schemas. They are strings unless it says another type."""
+
+_WAITING = BoundedSemaphore(4)
+"""Requests that wait for a record. Each keeps a thread of the API."""
+_POLL_S = 0.02
+_Default = TypeVar("_Default", int, None)
+_YEAR_10000_MS = 253_402_300_800_000
+"""Later times cannot be shown."""
+
+EXPECTED = DetailTable(
+    {
+        "TIME": "a time such as 2026-11-30T10:00:00Z, or milliseconds since 1970 UTC",
+        "NUMBER": "a whole number from {least} to {most}",
+        "RECORDS": "records of sources, such as payments:2:8812 (topic, partition, offset), separated by commas",
+        "LAG": "a number of records such as 1000, or a time such as 500ms",
+    }
+)
+BEHIND = DetailTable(
+    {
+        "RECORD": "{topic}:{partition}:{offset}",
+        "LAG_RECORDS": "all but {most} records; {lag} are missing",
+        "LAG_MS": "the records of all but the last {most} ms; it is {lag} ms old",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreQuery:
+    """What a client asks for, and how new the answer has to be."""
+
+    read: StoreRead
+    at_least: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the offset of a record that the state has to contain."""
+    most_lag: int | None = None
+    """The most records that the state may lack; None for any number."""
+    most_age_ms: int | None = None
+    wait_ms: int = 0
+    """How long to wait until the state is as new."""
+
+
+def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
+    """The request with these query parameters.
+
+    Raises:
+        LsqlError: REQUEST_PARAMETER_UNKNOWN, REQUEST_PARAMETER_INVALID.
+    """
+    unknown = [name for name in given if name not in PARAMETERS]
+    if unknown:
+        raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(PARAMETERS))
+    at_least = _records(given["atLeast"]) if "atLeast" in given else {}
+    lag, age = _lag(given["maxLag"]) if "maxLag" in given else (None, None)
+    is_bound = bool(at_least) or lag is not None or age is not None
+    return StoreQuery(
+        read=StoreRead(
+            store=store,
+            key=given.get("key"),
+            window_ms=_time(given, "window"),
+            since_ms=_time(given, "from"),
+            until_ms=_time(given, "to"),
+            limit=_number(given, "limit", 100),
+            cursor=given.get("cursor"),
+            partition=_number(given, "partition", None),
+        ),
+        at_least=at_least,
+        most_lag=lag,
+        most_age_ms=age,
+        wait_ms=_number(given, "wait", MOST_WAIT_MS if is_bound else 0),
+    )
+
+
+def _number(given: Mapping[str, str], name: str, default: _Default) -> int | _Default:
+    text, schema = given.get(name), PARAMETERS[name]
+    if text is None:
+        return default
+    if not re.fullmatch("[0-9]{1,9}", text) or not schema["minimum"] <= int(text) <= schema["maximum"]:
+        raise _invalid(name, text, EXPECTED("NUMBER", least=schema["minimum"], most=schema["maximum"]))
+    return int(text)
+
+
+def _time(given: Mapping[str, str], name: str) -> int | None:
+    text = given.get(name)
+    if text is None:
+        return None
+    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+        return int(text)
+    try:
+        time_of = datetime.fromisoformat(text.replace(" ", "+"))  # a plus in a URL is a blank
+    except ValueError:
+        raise _invalid(name, text, EXPECTED("TIME")) from None
+    if time_of.tzinfo is None:
+        raise _invalid(name, text, EXPECTED("TIME"))
+    return round(time_of.timestamp() * 1000)
+
+
+def _records(text: str) -> dict[Partition, int]:
+    records: dict[Partition, int] = {}
+    for each in text.split(","):
+        if not re.fullmatch(_RECORD, each):
+            raise _invalid("atLeast", text, EXPECTED("RECORDS"))
+        topic, number, offset = each.split(":")
+        place = Partition(topic, int(number))
+        records[place] = max(int(offset), records.get(place, 0))
+    return records
+
+
+def _lag(text: str) -> tuple[int | None, int | None]:
+    if not re.fullmatch(PARAMETERS["maxLag"]["pattern"], text):
+        raise _invalid("maxLag", text, EXPECTED("LAG"))
+    return (None, int(text[:-2])) if text.endswith("ms") else (int(text), None)
+
+
+def _invalid(name: str, value: str, expected: Detail) -> LsqlError:
+    return LsqlError("REQUEST_PARAMETER_INVALID", name=name, value=value[:100], expected=expected)
+
+
+def answer(processor: Processor, query: StoreQuery, now_ms: int) -> bytes:
+    """The body of the response: JSON of the form `StoreRows`. The rows are JSON of the JVM, whose numbers are exact.
+
+    Raises:
+        LsqlError: NOT_FOUND, STORE_NOT_LOADED, STORE_BEHIND, QUERIES_WAITING; and those of `Engine.read_store`.
+    """
+    if all(info.name != query.read.store for info in processor.description.stores):
+        raise LsqlError("NOT_FOUND", path=f"/metadata/{query.read.store}")
+    rows = processor.read_store(query.read)
+    behind = _behind(processor, query, rows, now_ms)
+    if behind is not None and query.wait_ms:
+        rows, behind = _await(processor, query, now_ms)
+    if behind is not None:
+        raise behind
+    assert rows is not None
+    head = {"store": query.read.store, "contains": _content(processor, rows, now_ms), "cursor": rows.cursor}
+    return to_json(head, by_alias=True)[:-1] + b',"rows":' + rows.rows.encode() + b"}"
+
+
+def _await(processor: Processor, query: StoreQuery, now_ms: int) -> tuple[StoredRows | None, LsqlError | None]:
+    if not _WAITING.acquire(blocking=False):
+        raise LsqlError("QUERIES_WAITING")
+    try:
+        began = time.monotonic()
+        while True:
+            processor.save_soon(query.read.store)
+            time.sleep(_POLL_S)
+            passed_ms = round((time.monotonic() - began) * 1000)
+            rows = processor.read_store(query.read)
+            behind = _behind(processor, query, rows, now_ms + passed_ms)
+            if behind is None or passed_ms >= query.wait_ms:
+                return rows, behind
+    finally:
+        _WAITING.release()
+
+
+def _behind(processor: Processor, query: StoreQuery, rows: StoredRows | None, now_ms: int) -> LsqlError | None:
+    """Why the rows are not as new as they have to be; None if they are."""
+    store = query.read.store
+    if rows is None:
+        return LsqlError("STORE_NOT_LOADED", store=store)
+    for place, offset in query.at_least.items():
+        if place not in rows.positions:
+            text = f"{place.topic}:{place.partition}:{offset}"
+            return _invalid("atLeast", text, EXPECTED("RECORDS"))
+        if rows.positions[place] <= offset:
+            wanted = BEHIND("RECORD", topic=place.topic, partition=place.partition, offset=offset)
+            return LsqlError("STORE_BEHIND", store=store, wanted=wanted)
+    lag = _lag_of(processor, rows)
+    if query.most_lag is not None and lag > query.most_lag:
+        return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("LAG_RECORDS", most=query.most_lag, lag=lag))
+    age_ms = _age_ms(rows, lag, now_ms)
+    if query.most_age_ms is not None and age_ms > query.most_age_ms:
+        return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("LAG_MS", most=query.most_age_ms, lag=age_ms))
+    return None
+
+
+def _lag_of(processor: Processor, rows: StoredRows) -> int:
+    """The number of records that are in the topics, as far as the processor knows, and not in the state."""
+    status = processor.status()
+    reached = status.reached
+    ends = ((max(status.ends.get(p, 0), reached.get(p, 0)), at) for p, at in rows.positions.items())
+    return sum(max(0, end - at) for end, at in ends)
+
+
+def _age_ms(rows: StoredRows, lag: int, now_ms: int) -> int:
+    return max(0, now_ms - rows.as_of_ms) if lag else 0
+
+
+def _content(processor: Processor, rows: StoredRows, now_ms: int) -> StoreContent:
+    lag = _lag_of(processor, rows)
+    shown_ms = rows.watermark_ms
+    positions: dict[str, dict[int, int]] = {}
+    for place in sorted(rows.positions, key=lambda each: (each.topic, each.partition)):
+        positions.setdefault(place.topic, {})[place.partition] = rows.positions[place]
+    return StoreContent(
+        batch=rows.batch,
+        positions=positions,
+        watermark=None if shown_ms is None or shown_ms >= _YEAR_10000_MS else moment(shown_ms),
+        lag=lag,
+        age_ms=_age_ms(rows, lag, now_ms),
+    )

@@ -1,0 +1,170 @@
+"""Reads the committed state of running queries. See `port.Engine.read_store`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lsql_runner.compile.reads import GroupReads, group_reads, key_type
+from lsql_runner.engine.port import Job, StoredRows, StoreRead
+from lsql_runner.engine.session import activate
+from lsql_runner.engine.source import range_reader
+from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.jvm.call import java_class
+from lsql_runner.jvm.failures import classify
+from lsql_runner.jvm.java_entries import STORE_READER
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.queries import Query, Write
+from lsql_runner.plan.stores import query_stores
+from lsql_runner.plan.tree import nodes
+from lsql_runner.state.offset_log import PlannedBatch, newest_committed, planned_batch
+from lsql_runner.types import STRING, describe
+
+REASONS = DetailTable(
+    {
+        "WORKERS": "it is in the memory of workers",
+        "KIND": "only groups of streams can be read, and no sessions",
+    }
+)
+_ANY_MS = 1 << 62
+"""Later than any window, in milliseconds since 1970 UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A store that can be read."""
+
+    query: Query
+    node: Aggregate
+    java: JavaObject
+    """A STORE_READER."""
+    finds: bool
+    """Whether it finds the row of a key; else all rows are compared."""
+
+
+class StoreReads:
+    """The stores of the running queries of a job."""
+
+    def __init__(self, spark: SparkSession, job: Job, running: Mapping[str, StreamingQuery]) -> None:
+        self._spark = spark
+        self._job = job
+        self._running = running
+        self._readers: dict[str, _Reader] = {}
+        self._planned: dict[tuple[str, int], PlannedBatch] = {}
+        self._lock = Lock()
+
+    def read(self, read: StoreRead, committed: Mapping[str, int]) -> StoredRows | None:
+        """The rows; None before a batch has loaded the store.
+
+        Args:
+            committed: by query, the id of the last batch that has ended in this process.
+
+        Raises:
+            LsqlError: STORE_NOT_QUERYABLE, STORE_KEY_INVALID, STORE_CURSOR_INVALID.
+        """
+        reader = self._reader(read.store)
+        query = reader.query.name
+        batch = committed.get(query)
+        if batch is None:
+            batch = newest_committed(self._job.checkpoints / query)
+        if batch is None:
+            return None
+        found = self._found(reader, read, batch + 1)
+        return None if found is None else self._rows(query, json.loads(found.partition(',"rows":')[0] + "}"), found)
+
+    def _found(self, reader: _Reader, read: StoreRead, newest: int) -> str | None:
+        key = None if read.key is None else _json_key(reader.node, read.key)
+        window = reader.node.window
+        is_one = key is not None and reader.finds and (window is None or read.window_ms is not None)
+        try:
+            if is_one:
+                assert key is not None
+                end = None if window is None or read.window_ms is None else read.window_ms + window.size_ms
+                found = reader.java.find(key, end, newest)
+            else:
+                since = read.window_ms if read.window_ms is not None else read.since_ms
+                until = read.until_ms if read.window_ms is None else read.window_ms + 1
+                limits = (-_ANY_MS if since is None else since, _ANY_MS if until is None else until)
+                found = reader.java.scan(read.cursor, read.limit, read.partition, key, *limits, newest)
+        except Py4JJavaError as error:
+            failure = classify(error)
+            if failure.error.type == "CursorException":
+                raise LsqlError("STORE_CURSOR_INVALID", cursor=read.cursor or "") from None
+            if key is not None and failure.kind == "malformed":
+                kind = describe(key_type(reader.node))
+                raise LsqlError("STORE_KEY_INVALID", store=read.store, type=kind, reason=failure.reason) from None
+            raise
+        return None if found is None else str(found)
+
+    def _rows(self, query: str, head: dict[str, Any], found: str) -> StoredRows | None:
+        batch = int(head["version"]) - 1
+        planned = self._batch(query, batch)
+        if planned is None:  # the log has been cut meanwhile
+            return None
+        return StoredRows(
+            rows=found.partition(',"rows":')[2].removesuffix("}"),
+            cursor=head["next"],
+            batch=batch,
+            positions=planned.ends,
+            watermark_ms=planned.watermark_ms or None,
+            as_of_ms=planned.at_ms,
+        )
+
+    def _batch(self, query: str, batch: int) -> PlannedBatch | None:
+        planned = self._planned.get((query, batch))
+        if planned is None:
+            planned = planned_batch(self._job.checkpoints / query, batch)
+            with self._lock:
+                self._planned = {each: of for each, of in self._planned.items() if each[0] != query}
+                if planned is not None:
+                    self._planned[query, batch] = planned
+        return planned
+
+    def _reader(self, store: str) -> _Reader:
+        with self._lock:
+            reader = self._readers.get(store)
+            if reader is None:
+                reader = self._readers[store] = self._open(store)
+            return reader
+
+    def _open(self, store: str) -> _Reader:
+        query, write, node = _find(self._job, store)
+        running = self._running.get(query.name)
+        if self._job.output.on_workers:
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("WORKERS"))
+        if node is None or running is None:
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
+        activate(self._spark)
+        reads = group_reads(write, node, range_reader(self._spark, self._job.source.kafka, {}))
+        number = [each.name for each in query_stores(query)].index(store)
+        return _Reader(query, node, _java_reader(running, number, reads), finds=reads.group is not None)
+
+
+def _java_reader(running: StreamingQuery, number: int, reads: GroupReads) -> JavaObject:
+    group = None if reads.group is None else reads.group._jdf
+    return java_class(STORE_READER).of(running._jsq, number, reads.shown_key._jdf, group, reads.results._jdf)
+
+
+def _find(job: Job, store: str) -> tuple[Query, Write, Aggregate | None]:
+    """The query and the INSERT of a store, and its aggregate; None if it is a store that cannot be read."""
+    for query in job.plan.queries:
+        if any(each.name == store for each in query_stores(query)):
+            for write in query.writes:
+                for node in nodes(write.input):
+                    if isinstance(node, Aggregate) and node.store == store:
+                        return query, write, None if node.of_table or node.is_session else node
+            return query, query.writes[0], None
+    raise LsqlError("NOT_FOUND", path=f"/metadata/{store}")
+
+
+def _json_key(node: Aggregate, text: str) -> bytes:
+    """A key as JSON. A key that is a STRING is given without quotes."""
+    return (json.dumps(text, ensure_ascii=False) if key_type(node) == STRING else text).encode()

@@ -1,0 +1,217 @@
+"""Rows of the state, read while a query runs. Only stores of Spark have committed versions beside the one that changes.
+
+The conditions of a query and the responses are tested in tests/unit/api.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.in_process import InProcess, in_process
+from devkit.records import Record
+from devkit.waiting import wait_until
+from lsql_runner.engine.port import StoredRows, StoreRead
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
+from tests.conftest import TopicFactory
+
+pytestmark = pytest.mark.timeout(300)
+
+BEGIN_MS = 1_699_999_200_000
+HOUR_MS = 3_600_000
+
+
+def payment(user: str, amount: int, hour: int = 0, key: bytes | None = None) -> Record:
+    value = {"user": user, "amount": amount, "code": amount % 2}
+    return Record(key or user.encode(), json.dumps(value).encode(), timestamp_ms=BEGIN_MS + hour * HOUR_MS)
+
+
+class Reads:
+    """The aggregate of a processor."""
+
+    def __init__(self, running: InProcess) -> None:
+        self.running = running
+        names = [store.name for store in running.supervisor.description.stores]
+        [self.store] = [name for name in names if name.startswith("aggregate")]
+
+    def answer(self, **request: Any) -> StoredRows:
+        answer = self.running.supervisor.read_store(StoreRead(store=self.store, **request))
+        assert answer is not None
+        return answer
+
+    def rows(self, **request: Any) -> list[dict[str, Any]]:
+        return json.loads(self.answer(**request).rows)  # type: ignore[no-any-return]
+
+    def values(self, **request: Any) -> list[Any]:
+        return [row["value"] for row in self.rows(**request)]
+
+    def wait_for(self, records: int) -> None:
+        """Wait until the state contains so many records."""
+        wait_until(partial(self.contains, records), f"{records} records in the state", 60)
+
+    def contains(self, records: int) -> bool:
+        answer = self.running.supervisor.read_store(StoreRead(store=self.store, limit=1))
+        return answer is not None and sum(answer.positions.values()) >= records
+
+
+@contextmanager
+def reading(engine: SparkEngine, broker: Broker, sql: str, state: Path, records: int) -> Iterator[Reads]:
+    """A processor whose state contains so many records."""
+    app = f"reads-{state.name}"
+    with in_process(engine, broker.bootstrap, sql, app, state, LSQL_API_QUERIES="open") as running:
+        running.wait_for(lambda s: s.state == "running")
+        reads = Reads(running)
+        reads.wait_for(records)
+        yield reads
+
+
+def test_a_group_has_the_value_of_the_target(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """Also with HAVING, which decides what is written, and not what the state has."""
+    source, target = topic(partitions=2), topic()
+    broker.produce(source, [payment("a", 1), payment("b", 5), payment("a", 2)])
+    select = f"SELECT STREAM user, COUNT(*) AS n, SUM(amount) + 1 AS total, LAST(code) AS last FROM {source}"
+    sql = f"INSERT INTO {target} {select} GROUP BY user HAVING COUNT(*) > 1"
+    with reading(engine, broker, sql, tmp_path, 3) as reads:
+        answer = reads.answer(key="b")
+
+        assert json.loads(answer.rows) == [
+            {"key": "b", "window": None, "value": {"user": "b", "n": 1, "total": 6, "last": 1}}
+        ]
+        assert (answer.batch, answer.cursor) == (0, None)
+        assert answer.positions == {Partition(source, 0): 3, Partition(source, 1): 0}
+        assert sorted(row["key"] for row in reads.rows()) == ["a", "b"]
+        assert reads.rows(key="c") == []
+
+
+def test_windows_of_a_key_are_read_by_their_start(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [payment(user, 1, hour) for hour in range(4) for user in "ab"])
+    select = f"SELECT STREAM user, COUNT(*) AS n FROM {source} WINDOW BY TUMBLE 1h GRACE BY 1d GROUP BY user"
+    with reading(engine, broker, f"INSERT INTO {target} {select}", tmp_path, 8) as reads:
+        second = BEGIN_MS + HOUR_MS
+
+        def starts(**request: Any) -> list[int]:
+            times = (datetime.fromisoformat(row["window"]["start"]) for row in reads.rows(**request))
+            return sorted(round(time.timestamp() * 1000) for time in times)
+
+        [row] = reads.rows(key="a", window_ms=second)
+        assert row["window"] == {"start": "2023-11-14T23:00:00Z", "end": "2023-11-15T00:00:00Z"}
+        assert starts(key="a") == [BEGIN_MS + hour * HOUR_MS for hour in range(4)]
+        assert starts(since_ms=second, until_ms=second + 2 * HOUR_MS) == sorted([second, second + HOUR_MS] * 2)
+        assert starts(key="a", since_ms=second + 1) == [second + HOUR_MS, second + 2 * HOUR_MS]
+        assert reads.rows(key="a", window_ms=second + 1) == []
+
+
+def test_pages_have_each_row_once(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> None:
+    source, target = topic(partitions=2), topic()
+    users = [f"u{number}" for number in range(23)]
+    broker.produce(source, [payment(user, 1) for user in users])
+    sql = f"INSERT INTO {target} SELECT STREAM user, COUNT(*) AS n FROM {source} GROUP BY user"
+    with reading(engine, broker, sql, tmp_path, 23) as reads:
+        seen: list[str] = []
+        answer = reads.answer(limit=5)
+        pages = 1
+        while True:
+            seen += [row["key"] for row in json.loads(answer.rows)]
+            if answer.cursor is None:
+                break
+            answer = reads.answer(limit=5, cursor=answer.cursor)
+            pages += 1
+
+        assert (sorted(seen), pages) == (sorted(users), 5)
+        for cursor in ("", "x", "0.?", "-1.", "9" * 20 + "."):
+            with pytest.raises(LsqlError, match="STORE_CURSOR_INVALID"):
+                reads.answer(cursor=cursor)
+
+
+KEYS = {
+    "user": ("a", "a"),
+    "code": ("1", 1),
+    "user, code": ('{"user": "a", "code": 1}', {"user": "a", "code": 1}),
+    "amount * 1.5": ("1.5", 1.5),
+    "code = 1": ("true", True),
+}
+
+
+@pytest.mark.parametrize("group", KEYS)
+def test_keys_have_the_type_of_their_groups(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, group: str
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 1), payment("b", 2)])
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n, MAX(amount) AS amount FROM {source} GROUP BY {group}"
+    with reading(engine, broker, sql, tmp_path, 2) as reads:
+        asked, shown = KEYS[group]
+
+        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 1, "amount": 1}}]
+
+
+RECORD_KEYS = {
+    "STRING": (b"a", "a", "a"),
+    "BYTES": (b"\0\1", '"AAE="', "AAE="),
+    "JSON": (b'{"b": 2, "a": 1}', '{"a": 1, "b": 2}', {"b": 2, "a": 1}),
+}
+
+
+@pytest.mark.parametrize("form", RECORD_KEYS)
+def test_groups_of_record_keys_are_found(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, form: str
+) -> None:
+    source, target = topic(), topic()
+    key, asked, shown = RECORD_KEYS[form]
+    broker.produce(source, [payment("a", 1, key=key), payment("a", 2, key=key)])
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY _key"
+    with reading(engine, broker, sql, tmp_path, 2) as reads:
+        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 2}}]
+
+
+def test_a_key_of_another_type_is_refused(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 1)])
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY code"
+    with reading(engine, broker, sql, tmp_path, 1) as reads:
+        for key in ("x", '"1"', "{}", "", "1 2", "[1]"):
+            with pytest.raises(LsqlError, match="STORE_KEY_INVALID"):
+                assert reads.rows(key=key) is None, key
+
+
+@pytest.mark.parametrize("mode", ["auto", "batch"])
+def test_each_answer_is_the_state_at_its_positions(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    """Reads beside batches and open batches, of a topic with one partition: the model is a prefix of its records."""
+    source, target = topic(), topic()
+    users = [f"u{number * number % 7}" for number in range(400)]
+    broker.produce(source, [payment(users[0], 1)])
+    select = f"SELECT STREAM user, COUNT(*) AS n FROM {source} GROUP BY user"
+    sql = f"SET processing.mode='{mode}'; INSERT INTO {target} {select}"
+    with reading(engine, broker, sql, tmp_path, 1) as reads:
+        seen = set()
+        for number in range(1, len(users)):
+            broker.produce(source, [payment(users[number], 1)])
+            answer = reads.answer()
+            [position] = answer.positions.values()
+            seen.add(position)
+            counts = {row["key"]: row["value"]["n"] for row in json.loads(answer.rows)}
+            assert counts == Counter(users[:position]), answer
+            if number % 50 == 0:
+                reads.running.supervisor.save_soon(reads.store)
+                contains = partial(reads.contains, number)
+                wait_until(contains, f"{number} in the state", 30)
+
+        assert len(seen) >= 8
