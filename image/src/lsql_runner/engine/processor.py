@@ -260,13 +260,19 @@ class SparkEngine:
 
     def read_store(self, read: StoreRead) -> StoredRows | None:
         running = self._running
-        return None if running is None else running.read_store(read)
+        try:
+            return None if running is None else running.read_store(read)
+        except (PySparkException, Py4JError, OSError):
+            if self._running is running and self._jvm.is_alive():
+                raise
+            return None  # it was stopped during the call, or the JVM has ended, which `jvm_death` reports
 
     def save_soon(self, store: str) -> None:
-        job = self._job
+        job = self._job if self._running is not None else None
         for query in () if job is None else job.plan.queries:
             if any(each.name == store for each in query_stores(query)):
-                java_class(BATCH_TRIGGER).endOpen(qualified_name(self._options.app_id, query.name))
+                with suppress(Py4JError):  # the JVM may end during the call
+                    java_class(BATCH_TRIGGER).endOpen(qualified_name(self._options.app_id, query.name))
 
     def stop(self) -> None:
         """Let running batches end, then stop the plan. The session stays open."""

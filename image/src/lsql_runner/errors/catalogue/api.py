@@ -58,7 +58,7 @@ API: dict[str, ErrorKind] = {
         http_status=HTTPStatus.NOT_IMPLEMENTED,
     ),
     "STORE_NOT_LOADED": ErrorKind(
-        "The state store {store} is not in memory, because no batch has run since the start.",
+        "The state store {store} is not in memory: the program does not run, or no batch has run since its start.",
         "Try again after some seconds. The first record, or the first tick of the clock, runs a batch.",
         http_status=HTTPStatus.SERVICE_UNAVAILABLE,
     ),
