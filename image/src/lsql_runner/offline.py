@@ -1,19 +1,75 @@
-"""Commands on the state of a stopped processor."""
+"""Commands on the state of a processor, without running it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from importlib.metadata import version
 
-from lsql_runner.config.settings import read_settings
+from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
+from lsql_runner.runtime.clock import now_ms
 from lsql_runner.service import jvm_options
-from lsql_runner.state.directory import StateDir
-from lsql_runner.state.folder import StateFolder
+from lsql_runner.state import snapshots as of_folder
+from lsql_runner.state.directory import StateDir, state_path
+from lsql_runner.state.folder import LocalFolder, StateFolder
 from lsql_runner.state.repartition import Repartitioned, repartition_state
+from lsql_runner.state.snapshots import Snapshot
+
+
+def snapshots(environment: Mapping[str, str]) -> list[Snapshot]:
+    """As `state.snapshots.snapshots`, of the processor in the environment.
+
+    Raises:
+        LsqlError: as `read_settings`; SNAPSHOTS_ON_VOLUMES.
+    """
+    return of_folder.snapshots(_directory(_settings(environment)))
+
+
+def take_snapshot(environment: Mapping[str, str], name: str) -> Snapshot:
+    """As `state.snapshots.take_snapshot`, and as `snapshots`. The processor may run."""
+    return of_folder.take_snapshot(_directory(_settings(environment)), name, now_ms(), version("lsql-runner"))
+
+
+def prune_snapshots(environment: Mapping[str, str], keep: int) -> list[Snapshot]:
+    """As `state.snapshots.prune_snapshots`, and as `snapshots`. The processor may run."""
+    return of_folder.prune_snapshots(_directory(_settings(environment)), keep)
+
+
+def restore_snapshot(environment: Mapping[str, str], name: str) -> Snapshot:
+    """As `state.snapshots.restore_snapshot`, and as `snapshots`.
+
+    Raises:
+        LsqlError: STATE_DIR_IN_USE: the processor runs.
+    """
+    settings = _settings(environment)
+    _directory(settings)
+    with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
+        return of_folder.restore_snapshot(state, name)
+
+
+def clone_snapshot(environment: Mapping[str, str], name: str, app_id: str) -> Snapshot:
+    """As `state.snapshots.clone_snapshot`, to the processor `app_id` in the same state directory; as `snapshots`."""
+    other = _settings({**environment, "SQL_APP_ID": app_id})
+    source = _directory(_settings(environment))
+    with closing(StateDir(other.state_dir, other.app_id, wait_s=0)) as state:
+        return of_folder.clone_snapshot(source, name, state)
+
+
+def _settings(environment: Mapping[str, str]) -> Settings:
+    """The settings of a processor, whose program is not needed."""
+    has_program = "SQL" in environment or "SQL_FILE" in environment
+    return read_settings(environment if has_program else {**environment, "SQL": ""})
+
+
+def _directory(settings: Settings) -> LocalFolder:
+    """The directory of a processor with its state, which must be on a volume."""
+    if settings.state_store is not None:
+        raise LsqlError("SNAPSHOTS_ON_VOLUMES", uri=settings.state_store.uri)
+    return LocalFolder(state_path(settings.state_dir, settings.app_id))
 
 
 def repartition(environment: Mapping[str, str], partitions: int, options: JvmOptions | None = None) -> Repartitioned:
@@ -27,8 +83,7 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
     Raises:
         LsqlError: as `read_settings`, `StateDir`, `repartition_state` and `engine.repartition`.
     """
-    has_program = "SQL" in environment or "SQL_FILE" in environment
-    settings = read_settings(environment if has_program else {**environment, "SQL": ""})
+    settings = _settings(environment)
     with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
 
         def start() -> SparkJvm:

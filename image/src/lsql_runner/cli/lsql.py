@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +256,86 @@ def functions(name: str | None, as_json: bool) -> int:
 
 @cli.group()
 def state() -> None:
-    """Change the state of a stopped processor."""
+    """List, copy and change the state of a processor: that of SQL_APP_ID in SQL_STATE_STORE_DIR."""
+
+
+@state.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_reports_errors
+def list_snapshots(as_json: bool) -> int:
+    """List the snapshots, the oldest first."""
+    from lsql_runner import offline
+
+    found = offline.snapshots(os.environ)
+    if as_json:
+        _echo_json([{"name": each.name, **each.as_json()} for each in found])
+        return 0
+    for each in found:
+        click.echo(f"{each.name}  {_time(each.at_ms)}  {each.size_bytes} bytes  {sum(each.positions.values())} records")
+    return 0
+
+
+@state.command()
+@click.argument("name")
+@_reports_errors
+def snapshot(name: str) -> int:
+    """Take a snapshot of the state, also while the processor runs.
+
+    It has the program, and each query after its last batch, and is in the folder `snapshots` beside the state. It
+    shares files with the state, so it takes no space until the state changes.
+    """
+    from lsql_runner import offline
+
+    taken = offline.take_snapshot(os.environ, name)
+    click.echo(f"The snapshot {name} has {len(taken.batches)} queries, and {sum(taken.positions.values())} records.")
+    return 0
+
+
+@state.command()
+@click.argument("name")
+@_reports_errors
+def restore(name: str) -> int:
+    """Let the next start continue from a snapshot. The processor must be stopped.
+
+    Results after the snapshot are written again.
+    """
+    from lsql_runner import offline
+
+    taken = offline.restore_snapshot(os.environ, name)
+    click.echo(f"The next start continues from the snapshot {name} of {_time(taken.at_ms)}.")
+    return 0
+
+
+@state.command()
+@click.argument("name")
+@click.argument("app_id")
+@_reports_errors
+def clone(name: str, app_id: str) -> int:
+    """Let another processor, which has no state yet, begin with a snapshot of this one.
+
+    Start it with the same program and other targets.
+    """
+    from lsql_runner import offline
+
+    offline.clone_snapshot(os.environ, name, app_id)
+    click.echo(f"The first start of {app_id} continues from the snapshot {name}.")
+    return 0
+
+
+@state.command()
+@click.option("--keep", type=click.IntRange(0), required=True, help="How many of the newest snapshots stay.")
+@_reports_errors
+def prune(keep: int) -> int:
+    """Delete all snapshots but the newest ones."""
+    from lsql_runner import offline
+
+    for each in offline.prune_snapshots(os.environ, keep):
+        click.echo(f"The snapshot {each.name} of {_time(each.at_ms)} is deleted.")
+    return 0
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds")
 
 
 @state.command()

@@ -9,6 +9,8 @@ import errno
 import os
 import shutil
 import uuid
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
@@ -134,8 +136,11 @@ class LocalFolder:
             return []
 
     def all_files(self) -> dict[str, int]:
-        paths = (Path(folder, name) for folder, _, names in os.walk(self.path) for name in names)
-        return {str(file.relative_to(self.path)): file.stat().st_size for file in paths}
+        sizes = {}
+        for file in (Path(folder, name) for folder, _, names in os.walk(self.path) for name in names):
+            with suppress(FileNotFoundError):  # a process that runs has deleted it meanwhile
+                sizes[str(file.relative_to(self.path))] = file.stat().st_size
+        return sizes
 
     def delete_all(self) -> None:
         if self.path.exists():
@@ -149,6 +154,22 @@ class LocalFolder:
         except shutil.Error as error:  # a list with an entry for each file: on a full volume, thousands
             _, _, first = error.args[0][0]
             raise OSError(first) from None
+
+    def link_to(self, target: LocalFolder, paths: Iterable[str]) -> None:
+        """Give files another name in a folder; copy them on a volume without hard links. Missing files are left out."""
+        folders: set[Path] = set()
+        for path in paths:
+            file = target.path / path
+            if file.parent not in folders:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                folders.add(file.parent)
+            with suppress(FileNotFoundError):
+                try:
+                    os.link(self.path / path, file)
+                except OSError as error:
+                    if error.errno not in _NO_LINKS:
+                        raise
+                    shutil.copy2(self.path / path, file)
 
     def sync_all(self) -> None:
         os.sync()  # a copy has too many files to sync each

@@ -194,6 +194,18 @@ def newest_committed(checkpoint: StateFolder) -> int | None:
     return max(_numbers(checkpoint / "commits"), default=None)
 
 
+def state_ids(checkpoint: StateFolder, batch_id: int) -> list[tuple[str, int, str]]:
+    """The ids of the state after a batch that has ended: operator, partition, and id of each of its stores."""
+    lines = ((checkpoint / "commits").read(str(batch_id)) or b"").decode().splitlines()
+    operators = (json.loads(lines[1]).get("stateUniqueIds") or {}) if len(lines) > 1 else {}
+    return [
+        (operator, number, store)
+        for operator, partitions in operators.items()
+        for number, stores in enumerate(partitions)
+        for store in stores
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class FirstBatch:
     """The batch with which a query begins."""

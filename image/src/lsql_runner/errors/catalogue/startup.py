@@ -98,6 +98,26 @@ STARTUP: dict[str, ErrorKind] = {
         "{path} contains no state of a program.",
         "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",
     ),
+    "STATE_EXISTS": ErrorKind(
+        "{path} has state of a processor already.",
+        "Choose another application id, or delete the directory.",
+    ),
+    "SNAPSHOT_NAME_INVALID": ErrorKind(
+        "`{name}` cannot be the name of a snapshot.",
+        "Use letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 100.",
+    ),
+    "SNAPSHOT_EXISTS": ErrorKind(
+        "There is a snapshot {name} already.", "Choose another name, or delete it with `lsql state prune`."
+    ),
+    "SNAPSHOT_MISSING": ErrorKind("There is no snapshot {name} in {path}.", "`lsql state list` prints the snapshots."),
+    "SNAPSHOT_OVERTAKEN": ErrorKind(
+        "The query {query} has deleted its batch while it was copied.",
+        "Repeat the command; on a volume without hard links, stop the processor first.",
+    ),
+    "SNAPSHOTS_ON_VOLUMES": ErrorKind(
+        "The state is at {uri}, and snapshots are taken on volumes.",
+        "Stop the processor, and copy the folder with the tools of the store.",
+    ),
     "PARTITIONS_FIXED": ErrorKind(
         "The state of INSERT INTO {target} cannot be divided into {now} partitions: it has {operator}.",
         "Keep its {was} partitions, or start with empty state: set state.partitions and LSQL_STATE_ON_CHANGE=reset.",
