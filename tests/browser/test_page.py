@@ -11,9 +11,10 @@ from werkzeug.wrappers import Response
 from devkit.fake_engine import MEMORY
 from devkit.fake_processor import SCENARIOS, FakeProcessor, failed, running, starting, stopped
 from devkit.fake_program import DESCRIPTION, PLAN, SQL
-from devkit.page import expected, shown
+from devkit.page import NONE, expected, shown
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.container.budget import budget
+from lsql_runner.engine.port import StoredRows
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import MemoryMeasured, ScalingDecided, WorkersChanged
 from lsql_runner.events.state import State
@@ -79,6 +80,41 @@ def test_the_page_shows_exactly_what_the_api_reports(visit: Open, scenario: str)
         wanted = expected(stream, stores)
         expect(seen.page.locator("#since")).to_have_text(wanted["since"])
         assert shown(seen.page) == wanted
+
+
+ROWS = StoredRows(
+    rows='[{"key":"v-1","window":null,"value":{"n":12345678901234567890,"mean":0.10},"error":null},'
+    '{"key":"v-2","window":{"start":"2026-11-30T10:00:00Z","end":"2026-11-30T10:01:00Z"},"value":null,"error":"DIVIDE_BY_ZERO"}]',
+    cursor="0.AA",
+    batch=7,
+    positions={},
+    watermark_ms=None,
+    planned_ms=0,
+)
+
+
+def test_rows_of_the_state_are_looked_up_with_all_their_digits(visit: Open) -> None:
+    processor = running()
+    processor.stored = [ROWS]
+    page = visit(processor, access=ApiAccess("open", queries="token", read_token=TOKEN)).page
+    page.locator("#lookup-store").select_option("vehicles-latest")
+    page.get_by_label("Key", exact=True).fill("v-1 & 2")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_label("Token").press("Enter")
+
+    expect(page.locator("#lookup-note")).to_have_text("The first 2 rows")
+    cells = page.locator("#rows tbody tr").evaluate_all(
+        "rows => rows.map((row) => [...row.cells].map((c) => c.innerText))"
+    )
+    assert cells[0] == ['"v-1"', NONE, '{"n":12345678901234567890,"mean":0.10}']
+    assert cells[1][2] == "DIVIDE_BY_ZERO"
+    expect(page.get_by_label("Token")).to_be_hidden()
+    [read] = processor.reads
+    assert (read.store, read.key) == ("vehicles-latest", "v-1 & 2")
+
+
+def test_a_processor_that_shows_no_rows_has_no_look_up(visit: Open) -> None:
+    expect(visit(running()).page.locator("#lookup")).to_be_hidden()
 
 
 @pytest.mark.parametrize(

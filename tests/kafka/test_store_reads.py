@@ -86,7 +86,7 @@ def test_a_group_has_the_value_of_the_target(
         answer = reads.answer(key="b")
 
         assert json.loads(answer.rows) == [
-            {"key": "b", "window": None, "value": {"user": "b", "n": 1, "total": 6, "last": 1}}
+            {"key": "b", "window": None, "value": {"user": "b", "n": 1, "total": 6, "last": 1}, "error": None}
         ]
         assert (answer.batch, answer.cursor) == (0, None)
         assert answer.positions == {Partition(source, 0): 3, Partition(source, 1): 0}
@@ -132,7 +132,7 @@ def test_pages_have_each_row_once(broker: Broker, engine: SparkEngine, topic: To
             pages += 1
 
         assert (sorted(seen), pages) == (sorted(users), 5)
-        for cursor in ("", "x", "0.?", "-1.", "9" * 20 + "."):
+        for cursor in ("", "x", "0.?", "-1.", "4294967295.", "9" * 20 + "."):
             with pytest.raises(LsqlError, match="STORE_CURSOR_INVALID"):
                 reads.answer(cursor=cursor)
 
@@ -156,7 +156,7 @@ def test_keys_have_the_type_of_their_groups(
     with reading(engine, broker, sql, tmp_path, 2) as reads:
         asked, shown = KEYS[group]
 
-        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 1, "amount": 1}}]
+        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 1, "amount": 1}, "error": None}]
 
 
 RECORD_KEYS = {
@@ -175,7 +175,42 @@ def test_groups_of_record_keys_are_found(
     broker.produce(source, [payment("a", 1, key=key), payment("a", 2, key=key)])
     sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY _key"
     with reading(engine, broker, sql, tmp_path, 2) as reads:
-        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 2}}]
+        assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 2}, "error": None}]
+
+
+def test_a_value_that_fails_is_an_error_of_its_row(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """HAVING keeps it from the target, and not from the state."""
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 0), payment("b", 2)])
+    select = f"SELECT STREAM 10 / SUM(amount) AS share FROM {source} GROUP BY user HAVING SUM(amount) > 0"
+    with reading(engine, broker, f"INSERT INTO {target} {select}", tmp_path, 2) as reads:
+        rows = {row["key"]: (row["value"], row["error"]) for row in reads.rows()}
+
+    assert rows == {"a": (None, "DIVIDE_BY_ZERO"), "b": ({"share": 5}, None)}
+
+
+@pytest.mark.parametrize("mode", ["auto", "batch"])
+def test_programs_whose_state_cannot_be_read_run_as_before(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    """Spark checks the class of the state stores for each branch of a join."""
+    tables, target = [topic(), topic(), topic()], topic()
+    for table in tables:
+        broker.produce(table, [Record(b"k", b'{"f": "k", "n": 1}')])
+    a, b, c = tables
+    sql = (
+        f"SET processing.mode='{mode}'; INSERT INTO {target} "
+        f"SELECT TABLE a.n AS a, b.n AS b, c.n AS c FROM {a} a INNER JOIN {b} b ON a._key = b._key "
+        f"INNER JOIN {c} c ON a._key = c.f"
+    )
+    app = f"reads-{target}"
+    with in_process(engine, broker.bootstrap, sql, app, tmp_path, LSQL_API_QUERIES="open") as running:
+        running.wait_for(lambda s: s.records_out > 0)
+        for store in running.supervisor.description.stores:
+            with pytest.raises(LsqlError, match="STORE_NOT_QUERYABLE"):
+                running.supervisor.read_store(StoreRead(store=store.name))
 
 
 def test_a_key_of_another_type_is_refused(

@@ -80,16 +80,19 @@ def _views(
     rate = RateLimit(access.queries_per_second)
 
     def store_rows(name: str) -> Response:
+        rate.take()
         user = access.requester(request)
         try:
             access.check_query(request)
         except LsqlError as error:
-            processor.audit_refusal("query", user, error)
+            if access.queries != "none":  # else it is no attempt of a reader
+                processor.audit_refusal("query", user, error)
             raise
-        rate.take()
         query = store_query(name, request.args.to_dict())
+        if all(info.name != name for info in processor.description.stores):
+            raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
         processor.audit_query(name, user)
-        return Response(answer(processor, query, now_ms()), content_type=JSON)
+        return Response(answer(processor, query), content_type=JSON)
 
     def act(action: Action) -> Response:
         user = access.requester(request)
@@ -118,7 +121,7 @@ def _views(
         "metrics": metrics,
         "stores": lambda: _json(views.stores(processor)),
         "store_rows": store_rows,
-        "stream": lambda: _json(views.stream(processor, access.actions, now_ms())),
+        "stream": lambda: _json(views.stream(processor, access, now_ms())),
         "history": lambda: _json(views.history(processor, now_ms())),
         "stop": lambda: act("stop"),
         "start": lambda: act("start"),

@@ -45,7 +45,8 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
         headers = {name: request.headers[name].encode() for name in _SENT if name in request.headers} | {MARK: b"1"}
         if request.method == "POST" or request.endpoint == "store_rows":
             user = access.requester(request)
-            LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
+            if request.method == "POST":
+                LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
             proof = _proof(request, user, processor.shared_secret())
             headers |= {FOR: user_value(user), PROOF: proof.encode()}
         return _answer_of(client, seen.address, headers)
@@ -61,8 +62,8 @@ def _accept_user(incoming: Request, secret: str) -> None:
 
 
 def _proof(incoming: Request, user: str, secret: str) -> str:
-    """The HMAC of a request and its sender. Who sends it again needs the same token, and can only repeat the action."""
-    parts = (incoming.method, incoming.path, incoming.headers.get("Authorization", ""), user)
+    """The HMAC of a request and its sender. Who sends it again needs the same token, and only repeats the request."""
+    parts = (incoming.method, incoming.path, incoming.query_string, incoming.headers.get("Authorization", ""), user)
     return hmac.digest(secret.encode(), repr(parts).encode(), hashlib.sha256).hex()
 
 

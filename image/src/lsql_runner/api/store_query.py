@@ -55,9 +55,10 @@ PARAMETERS: dict[str, Json] = {
         "pattern": f"^{_RECORD}(,{_RECORD})*$",
     },
     "maxLag": {
-        "description": "Wait until the state lacks at most so many records, or those of so many milliseconds: `1000`, "
-        "`500ms`.",
-        "pattern": "^[0-9]{1,18}(ms)?$",
+        "description": "Wait until the state lacks at most so many records, as far as the processor knows the topics.",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 999_999_999,
     },
     "wait": {
         "description": f"The longest wait in milliseconds: {MOST_WAIT_MS} by default with atLeast and maxLag, else 0.",
@@ -71,6 +72,8 @@ PARAMETERS: dict[str, Json] = {
 _WAITING = BoundedSemaphore(4)
 """Requests that wait for a record. Each keeps a thread of the API."""
 _POLL_S = 0.02
+_SAVE_EVERY_S = 1.0
+"""To end an open batch costs processor time."""
 _Default = TypeVar("_Default", int, None)
 _YEAR_10000_MS = 253_402_300_800_000
 """Later times cannot be shown."""
@@ -80,14 +83,12 @@ EXPECTED = DetailTable(
         "TIME": "a time such as 2026-11-30T10:00:00Z, or milliseconds since 1970 UTC",
         "NUMBER": "a whole number from {least} to {most}",
         "RECORDS": "records of sources, such as payments:2:8812 (topic, partition, offset), separated by commas",
-        "LAG": "a number of records such as 1000, or a time such as 500ms",
     }
 )
 BEHIND = DetailTable(
     {
-        "RECORD": "{topic}:{partition}:{offset}",
-        "LAG_RECORDS": "all but {most} records; {lag} are missing",
-        "LAG_MS": "the records of all but the last {most} ms; it is {lag} ms old",
+        "RECORD": "the record {record}",
+        "LAG": "all but {most} records; {lag} are missing",
     }
 )
 
@@ -101,7 +102,6 @@ class StoreQuery:
     """By source partition: the offset of a record that the state has to contain."""
     most_lag: int | None = None
     """The most records that the state may lack; None for any number."""
-    most_age_ms: int | None = None
     wait_ms: int = 0
     """How long to wait until the state is as new."""
 
@@ -116,8 +116,8 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
     if unknown:
         raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(PARAMETERS))
     at_least = _records(given["atLeast"]) if "atLeast" in given else {}
-    lag, age = _lag(given["maxLag"]) if "maxLag" in given else (None, None)
-    is_bound = bool(at_least) or lag is not None or age is not None
+    lag = _number(given, "maxLag", None)
+    is_bound = bool(at_least) or lag is not None
     return StoreQuery(
         read=StoreRead(
             store=store,
@@ -131,7 +131,6 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
         ),
         at_least=at_least,
         most_lag=lag,
-        most_age_ms=age,
         wait_ms=_number(given, "wait", MOST_WAIT_MS if is_bound else 0),
     )
 
@@ -149,7 +148,7 @@ def _time(given: Mapping[str, str], name: str) -> int | None:
     text = given.get(name)
     if text is None:
         return None
-    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+    if re.fullmatch("[0-9]{1,15}", text):
         return int(text)
     try:
         time_of = datetime.fromisoformat(text.replace(" ", "+"))  # a plus in a URL is a blank
@@ -171,70 +170,72 @@ def _records(text: str) -> dict[Partition, int]:
     return records
 
 
-def _lag(text: str) -> tuple[int | None, int | None]:
-    if not re.fullmatch(PARAMETERS["maxLag"]["pattern"], text):
-        raise _invalid("maxLag", text, EXPECTED("LAG"))
-    return (None, int(text[:-2])) if text.endswith("ms") else (int(text), None)
-
-
 def _invalid(name: str, value: str, expected: Detail) -> LsqlError:
     return LsqlError("REQUEST_PARAMETER_INVALID", name=name, value=value[:100], expected=expected)
 
 
-def answer(processor: Processor, query: StoreQuery, now_ms: int) -> bytes:
+def answer(processor: Processor, query: StoreQuery) -> bytes:
     """The body of the response: JSON of the form `StoreRows`. The rows are JSON of the JVM, whose numbers are exact.
 
     Raises:
-        LsqlError: NOT_FOUND, STORE_NOT_LOADED, STORE_BEHIND, QUERIES_WAITING; and those of `Engine.read_store`.
+        LsqlError: REQUEST_PARAMETER_INVALID, STORE_NOT_LOADED, STORE_BEHIND, QUERIES_WAITING; and as
+            `Engine.read_store`.
     """
-    if all(info.name != query.read.store for info in processor.description.stores):
-        raise LsqlError("NOT_FOUND", path=f"/metadata/{query.read.store}")
     rows = processor.read_store(query.read)
-    behind = _behind(processor, query, rows, now_ms)
+    if rows is not None:
+        _check_sources(query, rows)
+    behind = _behind(processor, query, rows)
     if behind is not None and query.wait_ms:
-        rows, behind = _await(processor, query, now_ms)
+        rows, behind = _await(processor, query)
     if behind is not None:
         raise behind
     assert rows is not None
-    head = {"store": query.read.store, "contains": _content(processor, rows, now_ms), "cursor": rows.cursor}
+    head = {"store": query.read.store, "contains": _content(processor, rows), "cursor": rows.cursor}
     return to_json(head, by_alias=True)[:-1] + b',"rows":' + rows.rows.encode() + b"}"
 
 
-def _await(processor: Processor, query: StoreQuery, now_ms: int) -> tuple[StoredRows | None, LsqlError | None]:
+def _check_sources(query: StoreQuery, rows: StoredRows) -> None:
+    topics = {place.topic for place in rows.positions}
+    for place, offset in query.at_least.items():
+        if place.topic not in topics:
+            raise _invalid("atLeast", _text(place, offset), EXPECTED("RECORDS"))
+
+
+def _text(place: Partition, offset: int) -> str:
+    return f"{place.topic}:{place.partition}:{offset}"
+
+
+def _await(processor: Processor, query: StoreQuery) -> tuple[StoredRows | None, LsqlError | None]:
     if not _WAITING.acquire(blocking=False):
         raise LsqlError("QUERIES_WAITING")
     try:
         began = time.monotonic()
+        saved_s = -_SAVE_EVERY_S
         while True:
-            processor.save_soon(query.read.store)
+            passed_s = time.monotonic() - began
+            if passed_s - saved_s >= _SAVE_EVERY_S:
+                saved_s = passed_s
+                processor.save_soon(query.read.store)
             time.sleep(_POLL_S)
-            passed_ms = round((time.monotonic() - began) * 1000)
             rows = processor.read_store(query.read)
-            behind = _behind(processor, query, rows, now_ms + passed_ms)
-            if behind is None or passed_ms >= query.wait_ms:
+            behind = _behind(processor, query, rows)
+            if behind is None or passed_s * 1000 >= query.wait_ms:
                 return rows, behind
     finally:
         _WAITING.release()
 
 
-def _behind(processor: Processor, query: StoreQuery, rows: StoredRows | None, now_ms: int) -> LsqlError | None:
+def _behind(processor: Processor, query: StoreQuery, rows: StoredRows | None) -> LsqlError | None:
     """Why the rows are not as new as they have to be; None if they are."""
     store = query.read.store
     if rows is None:
         return LsqlError("STORE_NOT_LOADED", store=store)
     for place, offset in query.at_least.items():
-        if place not in rows.positions:
-            text = f"{place.topic}:{place.partition}:{offset}"
-            return _invalid("atLeast", text, EXPECTED("RECORDS"))
-        if rows.positions[place] <= offset:
-            wanted = BEHIND("RECORD", topic=place.topic, partition=place.partition, offset=offset)
-            return LsqlError("STORE_BEHIND", store=store, wanted=wanted)
+        if rows.positions.get(place, 0) <= offset:
+            return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("RECORD", record=_text(place, offset)))
     lag = _lag_of(processor, rows)
     if query.most_lag is not None and lag > query.most_lag:
-        return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("LAG_RECORDS", most=query.most_lag, lag=lag))
-    age_ms = _age_ms(rows, lag, now_ms)
-    if query.most_age_ms is not None and age_ms > query.most_age_ms:
-        return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("LAG_MS", most=query.most_age_ms, lag=age_ms))
+        return LsqlError("STORE_BEHIND", store=store, wanted=BEHIND("LAG", most=query.most_lag, lag=lag))
     return None
 
 
@@ -246,12 +247,7 @@ def _lag_of(processor: Processor, rows: StoredRows) -> int:
     return sum(max(0, end - at) for end, at in ends)
 
 
-def _age_ms(rows: StoredRows, lag: int, now_ms: int) -> int:
-    return max(0, now_ms - rows.as_of_ms) if lag else 0
-
-
-def _content(processor: Processor, rows: StoredRows, now_ms: int) -> StoreContent:
-    lag = _lag_of(processor, rows)
+def _content(processor: Processor, rows: StoredRows) -> StoreContent:
     shown_ms = rows.watermark_ms
     positions: dict[str, dict[int, int]] = {}
     for place in sorted(rows.positions, key=lambda each: (each.topic, each.partition)):
@@ -260,6 +256,6 @@ def _content(processor: Processor, rows: StoredRows, now_ms: int) -> StoreConten
         batch=rows.batch,
         positions=positions,
         watermark=None if shown_ms is None or shown_ms >= _YEAR_10000_MS else moment(shown_ms),
-        lag=lag,
-        age_ms=_age_ms(rows, lag, now_ms),
+        planned_at=moment(rows.planned_ms),
+        lag=_lag_of(processor, rows),
     )

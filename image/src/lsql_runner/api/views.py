@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from lsql_runner.api.access import ActionsMode
+from lsql_runner.api.access import ApiAccess
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.state import State
 from lsql_runner.reports.responses import (
@@ -37,7 +37,7 @@ from lsql_runner.status.memory_parts import memory_parts, private_total_bytes
 from lsql_runner.status.model import Status
 
 
-def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamReport:
+def stream(processor: Processor, access: ApiAccess, now_ms: int) -> StreamReport:
     """GET /stream."""
     identity, status = processor.identity, processor.status()
     return StreamReport.model_validate(
@@ -52,7 +52,8 @@ def stream(processor: Processor, actions: ActionsMode, now_ms: int) -> StreamRep
             "delivery_guarantee": identity.guarantee,
             "started_at": moment(identity.started_at_ms),
             "state": status.state,
-            "actions": actions,
+            "actions": access.actions,
+            "reads": access.queries,
             "since": moment(status.since_ms),
             "reason": status.reason,
             "health": _health(status, processor.health()),

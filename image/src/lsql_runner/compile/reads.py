@@ -29,9 +29,11 @@ class GroupReads:
     group: DataFrame | None
     """The columns of the group of `key`, and of the window that ends at `timestamp` (LONG, milliseconds since 1970
     UTC); None if the key's bytes in the state cannot be made from JSON."""
-    results: DataFrame
-    """The aggregation: `key`, `value` (BINARY, JSON), `window_start`, `window_end` (LONG, milliseconds since 1970 UTC;
-    null without a window)."""
+    places: DataFrame
+    """The groups: `key` (BINARY, JSON), `window_start`, `window_end` (LONG, milliseconds since 1970 UTC; null without a
+    window)."""
+    values: DataFrame
+    """The aggregation: `value` (BINARY, JSON)."""
 
 
 def group_reads(write: Write, node: Aggregate, read: Reader) -> GroupReads:
@@ -53,12 +55,12 @@ def group_reads(write: Write, node: Aggregate, read: Reader) -> GroupReads:
     return GroupReads(
         shown_key=records.select(_json(asked, key_type(node)).alias("key")),
         group=_group(node, asked, records),
-        results=relation.frame.select(
+        places=relation.frame.select(
             _json(_shown_key(node, stored), key_type(node)).alias("key"),
-            _json(value, kind).alias("value"),
             start.cast(LONG).alias("window_start"),
             end.cast(LONG).alias("window_end"),
         ),
+        values=relation.frame.select(_json(value, kind).alias("value")),
     )
 
 

@@ -64,6 +64,8 @@ class SourceOptions:
     """The largest answer of a broker to a consumer."""
     consumer: tuple[tuple[str, str], ...] = ()
     """Keys and values of Kafka's consumer."""
+    reads_state: bool = False
+    """Whether `Engine.read_store` is called."""
     marking: Marking | None = None
     """Set after the JVM, or a worker, ran out of memory."""
 
@@ -97,6 +99,8 @@ class Sinks:
     """By the name of the sink."""
     jars: Path = Path()
     """The folder with the jars of the sinks' clients. They are loaded when a sink is used."""
+    state_id: str = ""
+    """A random text that only copies of this state have in common; empty if it has none."""
     has_standby: bool = False
     """Whether another process continues while this one is suspended, and must not wait for its locks."""
 
@@ -121,8 +125,6 @@ class Job:
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
     sinks: Sinks = Sinks()
-    reads_state: bool = False
-    """Whether `Engine.read_store` is called."""
     owner: Owner | None = None
     """This process as the owner of the checkpoints. The JVM ends before it writes to them as soon as there is another
     one. None without a Lease."""
@@ -154,8 +156,8 @@ class StoredRows:
     """Rows of a state store, and what the state contains."""
 
     rows: str
-    """A JSON array of objects with `key`, `window` (an object with `start` and `end`, times in UTC, or null) and
-    `value`."""
+    """A JSON array of objects with `key`, `window` (an object with `start` and `end`, times in UTC, or null), `value`,
+    and `error`: the condition with which the value has failed, or null."""
     cursor: str | None
     """The beginning of the next page; None after the last row."""
     batch: int
@@ -165,9 +167,8 @@ class StoredRows:
     watermark_ms: int | None
     """Windows that have ended before are removed, and records for them are late. Milliseconds since 1970 UTC; None
     before the first event time."""
-    as_of_ms: int
-    """The state contains all records that had arrived at this time, in milliseconds since 1970 UTC, if there was no
-    backlog."""
+    planned_ms: int
+    """When the batch was planned, in milliseconds since 1970 UTC: records that arrived later are not in it."""
 
 
 class Engine(Protocol):

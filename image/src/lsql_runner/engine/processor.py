@@ -147,7 +147,8 @@ class SparkEngine:
         session = self.session
         activate(session)
         if self._options.workers is not None:
-            job = replace(job, output=replace(job.output, on_workers=True))
+            source = replace(job.source, reads_state=False)  # the state is in other JVMs
+            job = replace(job, source=source, output=replace(job.output, on_workers=True))
         self._configure(session, job)
         reset_ticks()
         match job.owner:
@@ -176,7 +177,7 @@ class SparkEngine:
         """Set the session's settings for the queries of a job: registry, partitions and memory of state."""
         if job.registry is not None:
             register_registry(REGISTRY, job.registry.java())
-        java_class(OPEN_STATE_STORES).keepCommitted(job.reads_state and not job.output.on_workers)
+        java_class(OPEN_STATE_STORES).keepCommitted(job.source.reads_state)
         session.conf.set("spark.sql.shuffle.partitions", str(job.state_partitions))
         tune_state(session, job.rocksdb, self._store_memory(job))
 

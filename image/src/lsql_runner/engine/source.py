@@ -15,6 +15,7 @@ from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.clocks import timed_inputs
 from lsql_runner.plan.queries import Query
+from lsql_runner.plan.stores import reads_state
 
 _TUNED = {
     "kafka.isolation.level": "read_committed",
@@ -48,6 +49,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "query": qualified_name(options.app_id, name),
             **({"open.ms": str(_OPEN_MS)} if query.real_time else {}),
+            "state.read": str(options.reads_state and reads_state(query)).lower(),
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
             **_final(query),

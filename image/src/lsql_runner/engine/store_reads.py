@@ -23,15 +23,15 @@ from lsql_runner.jvm.failures import classify
 from lsql_runner.jvm.java_entries import STORE_READER
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Query, Write
-from lsql_runner.plan.stores import query_stores
+from lsql_runner.plan.stores import is_readable, query_stores, reads_state
 from lsql_runner.plan.tree import nodes
-from lsql_runner.state.offset_log import PlannedBatch, newest_committed, planned_batch
+from lsql_runner.state.offset_log import PlannedBatch, planned_batch
 from lsql_runner.types import STRING, describe
 
 REASONS = DetailTable(
     {
         "WORKERS": "it is in the memory of workers",
-        "KIND": "only groups of streams can be read, and no sessions",
+        "KIND": "only groups of streams can be read; no sessions, and no groups beside joins in batches",
     }
 )
 _ANY_MS = 1 << 62
@@ -74,8 +74,6 @@ class StoreReads:
         query = reader.query.name
         batch = committed.get(query)
         if batch is None:
-            batch = newest_committed(self._job.checkpoints / query)
-        if batch is None:
             return None
         found = self._found(reader, read, batch + 1)
         return None if found is None else self._rows(query, json.loads(found.partition(',"rows":')[0] + "}"), found)
@@ -115,7 +113,7 @@ class StoreReads:
             batch=batch,
             positions=planned.ends,
             watermark_ms=planned.watermark_ms or None,
-            as_of_ms=planned.at_ms,
+            planned_ms=planned.at_ms,
         )
 
     def _batch(self, query: str, batch: int) -> PlannedBatch | None:
@@ -150,7 +148,8 @@ class StoreReads:
 
 def _java_reader(running: StreamingQuery, number: int, reads: GroupReads) -> JavaObject:
     group = None if reads.group is None else reads.group._jdf
-    return java_class(STORE_READER).of(running._jsq, number, reads.shown_key._jdf, group, reads.results._jdf)
+    frames = (reads.shown_key._jdf, group, reads.places._jdf, reads.values._jdf)
+    return java_class(STORE_READER).of(running._jsq, number, *frames)
 
 
 def _find(job: Job, store: str) -> tuple[Query, Write, Aggregate | None]:
@@ -160,7 +159,7 @@ def _find(job: Job, store: str) -> tuple[Query, Write, Aggregate | None]:
             for write in query.writes:
                 for node in nodes(write.input):
                     if isinstance(node, Aggregate) and node.store == store:
-                        return query, write, None if node.of_table or node.is_session else node
+                        return query, write, node if reads_state(query) and is_readable(node) else None
             return query, query.writes[0], None
     raise LsqlError("NOT_FOUND", path=f"/metadata/{store}")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsql_runner.plan.nodes import Aggregate, Having, Join, JoinSide, PlanNode
 from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.plan.text import show
-from lsql_runner.plan.tree import inputs, needs_consolidation
+from lsql_runner.plan.tree import inputs, needs_consolidation, nodes
 from lsql_runner.types import DataType, describe
 
 
@@ -24,6 +24,20 @@ class StoreDescription:
 def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     """The state stores of a query, from the targets down."""
     return tuple(store for write in query.writes for store in _stores(write.input))
+
+
+def reads_state(query: Query) -> bool:
+    """Whether the query can run with state stores that are read meanwhile: it has readable ones, and Spark accepts our
+    class for them, which it checks for each branch of a join. In real time, our class is used in any case."""
+    below = [node for write in query.writes for node in nodes(write.input)]
+    return any(is_readable(node) for node in below) and (
+        query.real_time or not any(isinstance(node, Join) for node in below)
+    )
+
+
+def is_readable(node: PlanNode) -> bool:
+    """Whether the state of a node is that of Spark's aggregation: groups of a stream, and no sessions."""
+    return isinstance(node, Aggregate) and not node.of_table and not node.is_session
 
 
 def store_count(plan: Plan) -> int:

@@ -34,6 +34,7 @@ class StoredRow(Model):
     key: JsonValue = Field(description="The value of GROUP BY: an object if there are several.")
     window: StoredWindow | None = Field(description="Null without a window.")
     value: JsonValue = Field(description="As in the target; without HAVING.")
+    error: str | None = Field(description="The condition with which the value has failed, such as DIVIDE_BY_ZERO.")
 
 
 class StoreContent(Model):
@@ -46,8 +47,11 @@ class StoreContent(Model):
     watermark: AwareDatetime | None = Field(
         description="Windows that ended before it, and their grace, are removed; null before the first event time."
     )
-    lag: Count = Field(description="Records that are in the topics and not in the state, as far as it is known.")
-    age_ms: Count = Field(description="How long ago the state had all records; 0 if it has them now.")
+    planned_at: AwareDatetime = Field(description="Records that arrived later are not in it.")
+    lag: Count = Field(
+        description="Records that are not in it, as far as the processor knows: it asks for the ends of the topics "
+        "every SQL_METRIC_FREQUENCY."
+    )
 
 
 class StoreRows(Model):

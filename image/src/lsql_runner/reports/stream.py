@@ -237,6 +237,9 @@ class StreamReport(StreamSummary):
     actions: Literal["none", "token", "open"] = Field(
         description="Who may send POST /stop and POST /start: nobody, who has the token, or everybody."
     )
+    reads: Literal["none", "token", "open"] = Field(
+        "none", description="Who may read rows of the state with GET /metadata/<store>, as `actions`."
+    )
     health: HealthReport
     warnings: list[str]
     restarts: Count

@@ -203,10 +203,16 @@ def job_of(
         fetch_bytes=buffers.fetch_bytes,
         max_future_ms=bound.max_future_ms,
         consumer=bound.consumer,
+        reads_state=settings.queries_mode != "none",
         marking=marking,
     )
     connections = {sink.name: sink for sink in settings.sinks}
-    sinks = Sinks(connections, settings.jars_dir / "sinks", has_standby=state.owner is not None)
+    sinks = Sinks(
+        connections,
+        settings.jars_dir / "sinks",
+        state_id=(state.id() or "") if connections else "",
+        has_standby=state.owner is not None,
+    )
     output = OutputOptions(
         kafka=settings.connection,
         app_id=settings.app_id,
@@ -229,6 +235,5 @@ def job_of(
         registry=settings.registry,
         rocksdb=bound.rocksdb,
         sinks=sinks,
-        reads_state=settings.queries_mode != "none",
         owner=state.owner,
     )

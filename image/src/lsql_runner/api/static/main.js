@@ -5,6 +5,7 @@ import { offer, wire } from "./actions.js";
 import { Problem, get, poll } from "./client.js";
 import { byId, setText } from "./dom.js";
 import { duration } from "./format.js";
+import { offerLookup, wireLookup } from "./lookup.js";
 import { showMemory } from "./memory.js";
 import * as panels from "./panels.js";
 import { placeTiles, replaceHistory, updateTiles } from "./tiles.js";
@@ -38,7 +39,9 @@ async function show(stream) {
   await updateHistory(stream);
   updateTiles(stream);
   offer(stream);
-  panels.showStores(await get("metadata"), stream.topics.length > 0);
+  const stores = await get("metadata");
+  panels.showStores(stores, stream.topics.length > 0);
+  offerLookup(stream, stores);
   const program = JSON.stringify([stream.generation, stream.topics]);
   if (program !== shownTopology) {
     panels.showTopology(await get("topology"));
@@ -75,4 +78,5 @@ function wireCopy() {
 
 placeTiles();
 wireCopy();
+wireLookup();
 wire(poll(refresh, EVERY_MS));

@@ -11,11 +11,20 @@ export class Problem extends Error {
   }
 }
 
-export const get = (path) => request(path, { cache: "no-store" });
+/** A GET, with a bearer token if one is given. */
+export const get = (path, token, read) => request(path, { cache: "no-store", ...bearer(token) }, read);
 
 /** A POST, with a bearer token if one is given. */
-export const post = (path, token) =>
-  request(path, { method: "POST", ...(token && { headers: { Authorization: `Bearer ${token}` } }) });
+export const post = (path, token) => request(path, { method: "POST", ...bearer(token) });
+
+const bearer = (token) => token && { headers: { Authorization: `Bearer ${token}` } };
+
+/** Reads JSON whose numbers keep all their digits in JSON.stringify, in browsers that can do so. */
+export async function withDigits(response) {
+  const exact = (_, value, context) =>
+    typeof value === "number" && JSON.rawJSON && context?.source !== String(value) ? JSON.rawJSON(context.source) : value;
+  return JSON.parse(await response.text(), exact);
+}
 
 /** A GET that uses the browser's copy if the server confirms that it is current. */
 export const revalidate = (path) => request(path, { cache: "no-cache" });
@@ -26,11 +35,11 @@ export function send(method, path, body) {
   return request(path, { method, ...content });
 }
 
-async function request(path, options) {
+async function request(path, options, read = (response) => response.json()) {
   const response = await fetch(path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
     throw new Problem({ detail: "The server cannot be reached.", wayOut: "" });
   });
-  const body = await response.json().catch(() => null);
+  const body = await read(response).catch(() => null);
   if (response.ok && body !== null) return body;
   throw new Problem(body?.detail ? body : { detail: `The server returned HTTP ${response.status}.`, wayOut: "", status: response.status });
 }

@@ -106,7 +106,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
 
     /** Spark may plan a batch without the scan of a topic, if the topic has no new records. */
     private void beginPlan() {
-        if (realTime != null || OpenStateStores.keepsCommitted()) {
+        if (realTime != null || options.getBoolean("state.read", false)) {
             OpenStateStores.plan(SparkSession.active());
         }
     }

@@ -7,6 +7,7 @@ import com.lsqlrunner.realtime.CommittedVersion.Entry;
 import com.lsqlrunner.realtime.CommittedVersion.Gone;
 import com.lsqlrunner.realtime.OpenStateStores;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -28,8 +30,8 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.streaming.StreamingQuery;
 
 /**
- * Reads the committed groups of an aggregation of Spark while its query runs. It does not wait for the query, nor the
- * query for it.
+ * Reads the committed groups of an aggregation of Spark while its query runs. It waits only while the query loads a
+ * store, and the query only for one page.
  */
 @PythonEntry
 public final class StoreReader {
@@ -39,32 +41,52 @@ public final class StoreReader {
     /** Entries that are read at once; meanwhile, the store cannot be loaded. */
     private static final int PAGE = 500;
 
-    /** Entries that a request reads at most. */
-    private static final int MOST_SCANNED = 100_000;
+    /** How long a request reads. */
+    private static final Duration MOST_TIME = Duration.ofMillis(200);
 
     /** How often a read begins again because the query has begun another batch. */
     private static final int ATTEMPTS = 10;
 
     private static final int KEY = 0;
-    private static final int VALUE = 1;
-    private static final int WINDOW_START = 2;
-    private static final int WINDOW_END = 3;
+    private static final int WINDOW_START = 1;
+    private static final int WINDOW_END = 2;
+    private static final int VALUE = 0;
 
     private final MicroBatchExecution query;
     private final int number;
     private final Steps shownKey;
     private final Steps group;
-    private final StoredGroups groups;
-    private final Steps shown;
+    private final Results places;
+    private final Results values;
+
+    /** Where the state is; null before the first batch. */
+    private volatile StatefulOperatorStateInfo store;
 
     private StoreReader(
-            MicroBatchExecution query, int number, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> results) {
+            MicroBatchExecution query,
+            int number,
+            Dataset<Row> shownKey,
+            Dataset<Row> group,
+            Dataset<Row> places,
+            Dataset<Row> values) {
         this.query = query;
         this.number = number;
         this.shownKey = Steps.of(shownKey);
         this.group = group == null ? null : Steps.of(group);
-        this.shown = Steps.of(results);
-        this.groups = new StoredGroups((BaseAggregateExec) shown.input());
+        this.places = Results.of(places);
+        this.values = Results.of(values);
+    }
+
+    /** An aggregation, and the projections above it. */
+    private record Results(StoredGroups groups, Steps shown) {
+        static Results of(Dataset<Row> rows) {
+            Steps shown = Steps.of(rows);
+            return new Results(new StoredGroups((BaseAggregateExec) shown.input()), shown);
+        }
+
+        InternalRow of(byte[] key, byte[] value) {
+            return shown.apply(groups.result(unsafe(key, groups.groups()), unsafe(value, groups.buffers())));
+        }
     }
 
     /**
@@ -74,13 +96,19 @@ public final class StoreReader {
      * @param shownKey {@code key} as it is shown (BINARY, JSON), a projection of {@code key} (BINARY, JSON)
      * @param group the columns of the group of {@code key}, and of the window that ends at {@code timestamp} (LONG,
      *     milliseconds), a projection of both; null if the group cannot be found
-     * @param results the aggregation over any rows, with {@code key} and {@code value} (BINARY, JSON; null without
-     *     one), {@code window_start} and {@code window_end} (LONG, milliseconds; null without a window)
+     * @param places the groups over any rows: {@code key} (BINARY, JSON), {@code window_start} and {@code window_end}
+     *     (LONG, milliseconds; null without a window)
+     * @param values the aggregation over any rows: {@code value} (BINARY, JSON; null without one)
      */
     public static StoreReader of(
-            StreamingQuery query, int number, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> results) {
+            StreamingQuery query,
+            int number,
+            Dataset<Row> shownKey,
+            Dataset<Row> group,
+            Dataset<Row> places,
+            Dataset<Row> values) {
         MicroBatchExecution running = (MicroBatchExecution) ((StreamingQueryWrapper) query).streamingQuery();
-        return new StoreReader(running, number, shownKey, group, results);
+        return new StoreReader(running, number, shownKey, group, places, values);
     }
 
     /** The rows of an answer, and the version of the store that they are from. */
@@ -161,15 +189,16 @@ public final class StoreReader {
             throws Gone {
         List<String> rows = new ArrayList<>();
         Cursor at = from;
-        for (int scanned = 0; at.partition < Math.min(end, partitions.size()); scanned += PAGE) {
-            if (scanned >= MOST_SCANNED) {
+        long deadline = System.nanoTime() + MOST_TIME.toNanos();
+        for (int pages = 0; at.partition < Math.min(end, partitions.size()); pages++) {
+            if (pages > 0 && System.nanoTime() > deadline) {
                 return new Rows(version, rows, at.text());
             }
             List<Entry> page;
             try {
                 page = partitions.get(at.partition).next(version, at.after, PAGE);
             } catch (Gone replaced) {
-                if (scanned == 0) {
+                if (pages == 0) {
                     throw replaced;
                 }
                 return new Rows(version, rows, at.text());
@@ -202,7 +231,11 @@ public final class StoreReader {
             try {
                 String[] parts = text.split("\\.", 2);
                 byte[] after = Base64.getUrlDecoder().decode(parts[1]);
-                return new Cursor(Integer.parseUnsignedInt(parts[0]), after.length == 0 ? null : after);
+                int partition = Integer.parseInt(parts[0]);
+                if (partition < 0) {
+                    throw new CursorException();
+                }
+                return new Cursor(partition, after.length == 0 ? null : after);
             } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException other) {
                 throw new CursorException();
             }
@@ -239,12 +272,19 @@ public final class StoreReader {
         return json(shownKey.apply(Map.of("key", key)), KEY);
     }
 
+    /** A group as JSON; null if the filter leaves it out. A value that fails is null, with the condition. */
     private synchronized String row(byte[] key, byte[] value, Filter filter) {
-        InternalRow row = shown.apply(groups.result(unsafe(key, groups.groups()), unsafe(value, groups.buffers())));
-        if (!filter.accepts(row)) {
+        InternalRow place = places.of(key, value);
+        if (!filter.accepts(place)) {
             return null;
         }
-        return "{\"key\":" + json(row, KEY) + ",\"window\":" + window(row) + ",\"value\":" + json(row, VALUE) + '}';
+        String head = "{\"key\":" + json(place, KEY) + ",\"window\":" + window(place) + ",\"value\":";
+        try {
+            return head + json(values.of(key, value), VALUE) + ",\"error\":null}";
+        } catch (RuntimeException failed) {
+            String condition = failed instanceof SparkThrowable error ? error.getCondition() : null;
+            return head + "null,\"error\":\"" + (condition == null ? "INTERNAL" : condition) + "\"}";
+        }
     }
 
     private static UnsafeRow unsafe(byte[] stored, int columns) {
@@ -286,17 +326,9 @@ public final class StoreReader {
 
     /** The partitions of the store; none before a batch has loaded all of them. */
     private List<CommittedVersion> partitions() {
-        if (query.lastExecution() == null) {
-            return List.of();
+        if (store == null) {
+            store = find();
         }
-        List<StatefulOperatorStateInfo> stores = new ArrayList<>();
-        query.lastExecution().executedPlan().foreach(node -> {
-            if (node instanceof StateStoreWriter writer) {
-                stores.add(writer.getStateInfo());
-            }
-            return null;
-        });
-        StatefulOperatorStateInfo store = stores.get(number);
         List<CommittedVersion> partitions = new ArrayList<>();
         for (int partition = 0; partition < store.numPartitions(); partition++) {
             CommittedVersion committed =
@@ -307,5 +339,17 @@ public final class StoreReader {
             partitions.add(committed);
         }
         return partitions;
+    }
+
+    /** Where the state is. A batch has ended, so its plan is made. */
+    private StatefulOperatorStateInfo find() {
+        List<StatefulOperatorStateInfo> stores = new ArrayList<>();
+        query.lastExecution().executedPlan().foreach(node -> {
+            if (node instanceof StateStoreWriter writer) {
+                stores.add(writer.getStateInfo());
+            }
+            return null;
+        });
+        return stores.get(number);
     }
 }

@@ -116,7 +116,8 @@ public final class CommittedVersion {
             if (snapshot == null) {
                 return -1;
             }
-            if (last == null || !last.hasCommitted() || last.version() >= committed) {
+            boolean isAhead = last != null && last.hasCommitted() && last.version() >= version;
+            if (!isAhead || last.version() >= committed) {
                 return version;
             }
         } finally {

@@ -77,11 +77,6 @@ public final class OpenStateStores extends RocksDBStateStoreProvider {
         isRead = isKept;
     }
 
-    /** Whether committed state can be read. */
-    public static boolean keepsCommitted() {
-        return isRead;
-    }
-
     /**
      * The committed state of an operator's partition; null before a batch has loaded it in this JVM.
      *
