@@ -36,7 +36,7 @@ def test_the_page_has_no_violations_in_any_state(visit: Open, scenario: str) -> 
 def test_the_confirmation_of_a_stop_has_no_violations(visit: Open) -> None:
     seen = visit(running(), access=ApiAccess("token", "0123456789abcdef"))
     seen.page.locator("#stop").click()
-    expect(seen.page.get_by_label("Token")).to_be_visible()
+    expect(seen.page.locator("#confirm").get_by_label("Token")).to_be_visible()
 
     assert violations(seen.page) == []
 

@@ -99,8 +99,8 @@ def test_rows_of_the_state_are_looked_up_with_all_their_digits(visit: Open) -> N
     page = visit(processor, access=ApiAccess("open", queries="token", read_token=TOKEN)).page
     page.locator("#lookup-store").select_option("vehicles-latest")
     page.get_by_label("Key", exact=True).fill("v-1 & 2")
-    page.get_by_label("Token").fill(TOKEN)
-    page.get_by_label("Token").press("Enter")
+    page.locator("#lookup-token").fill(TOKEN)
+    page.locator("#lookup-token").press("Enter")
 
     expect(page.locator("#lookup-note")).to_have_text("The first 2 rows")
     cells = page.locator("#rows tbody tr").evaluate_all(
@@ -108,7 +108,7 @@ def test_rows_of_the_state_are_looked_up_with_all_their_digits(visit: Open) -> N
     )
     assert cells[0] == ['"v-1"', NONE, '{"n":12345678901234567890,"mean":0.10}']
     assert cells[1][2] == "DIVIDE_BY_ZERO"
-    expect(page.get_by_label("Token")).to_be_hidden()
+    expect(page.locator("#lookup-token")).to_be_hidden()
     [read] = processor.reads
     assert (read.store, read.key) == ("vehicles-latest", "v-1 & 2")
 
@@ -341,7 +341,7 @@ class TestStopAndStart:
         page = seen.page
 
         page.locator("#stop").press("Enter")
-        expect(page.get_by_label("Token")).to_be_focused()
+        expect(page.locator("#confirm").get_by_label("Token")).to_be_focused()
         page.keyboard.type(TOKEN)
         with page.expect_response("**/stop"), page.expect_response("**/metadata"):
             page.keyboard.press("Enter")
@@ -349,7 +349,7 @@ class TestStopAndStart:
         processor.end_transition()
         seen.poll()
         page.locator("#start").press("Enter")
-        expect(page.get_by_label("Token")).to_be_hidden()
+        expect(page.locator("#confirm").get_by_label("Token")).to_be_hidden()
         with page.expect_response("**/start"), page.expect_response("**/metadata"):
             page.locator("#confirm-yes").click()
 
@@ -361,18 +361,18 @@ class TestStopAndStart:
         page = seen.page
 
         page.locator("#stop").click()
-        page.get_by_label("Token").fill("wrong")
+        page.locator("#confirm").get_by_label("Token").fill("wrong")
         with page.expect_response("**/stop"), page.expect_response("**/metadata"):
             page.locator("#confirm-yes").click()
         expect(page.get_by_role("alert")).to_contain_text(
             "The token of the request to stop is not the processor's token."
         )
-        expect(page.get_by_label("Token")).to_be_focused()
-        expect(page.get_by_label("Token")).to_have_value("")
+        expect(page.locator("#confirm").get_by_label("Token")).to_be_focused()
+        expect(page.locator("#confirm").get_by_label("Token")).to_have_value("")
         assert [complaint for complaint in seen.complaints if "401" not in complaint] == []
         seen.complaints.clear()  # the browser reports the response as an error
 
-        page.get_by_label("Token").fill(TOKEN)
+        page.locator("#confirm").get_by_label("Token").fill(TOKEN)
         with page.expect_response("**/stop"), page.expect_response("**/metadata"):
             page.locator("#confirm-yes").click()
         assert processor.requests == [("stop", "127.0.0.1")]
