@@ -90,12 +90,11 @@ def test_a_start_ends_the_transactions_of_earlier_processes(broker: Broker, post
     source.produce(10)
     with Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner:
         runner.read_to(10, DEADLINE_S)
-        name = postgres.sql(f"SELECT application_name FROM pg_stat_activity WHERE application_name LIKE 'lsql {app} %'")
     postgres.sql(f"CREATE TABLE other_{source.table} ()")
     source.produce(10)
     with (
-        postgres.blocking("lsql_batches", name) as earlier,
-        postgres.blocking(f"other_{source.table}", f"lsql {app} 01234567") as other,
+        postgres.blocking("lsql_batches", f"lsql {app}") as earlier,
+        postgres.blocking(f"other_{source.table}", f"lsql {app}2") as other,
         Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner,
     ):
         runner.read_to(20, DEADLINE_S)

@@ -99,8 +99,6 @@ class Sinks:
     """By the name of the sink."""
     jars: Path = Path()
     """The folder with the jars of the sinks' clients. They are loaded when a sink is used."""
-    state_id: str = ""
-    """A random text that only copies of this state have in common; empty if it has none."""
     has_standby: bool = False
     """Whether another process continues while this one is suspended, and must not wait for its locks."""
 

@@ -76,8 +76,7 @@ def sink_writer(spark: SparkSession, app_id: str, query: str, write: WriteSink, 
         "user": connection.user,
         "password": connection.password,
         "ca": connection.ca,
-        # Processors of two clusters may have the same application id. A start ends what has its own name.
-        "client": f"lsql {app_id} {sinks.state_id[:8]}".rstrip(),
+        "client": f"lsql {app_id}",
     }
     if sinks.has_standby:
         settings["idleTransactionS"] = str(_IDLE_TRANSACTION_S)

@@ -207,12 +207,7 @@ def job_of(
         marking=marking,
     )
     connections = {sink.name: sink for sink in settings.sinks}
-    sinks = Sinks(
-        connections,
-        settings.jars_dir / "sinks",
-        state_id=(state.id() or "") if connections else "",
-        has_standby=state.owner is not None,
-    )
+    sinks = Sinks(connections, settings.jars_dir / "sinks", has_standby=state.owner is not None)
     output = OutputOptions(
         kafka=settings.connection,
         app_id=settings.app_id,
