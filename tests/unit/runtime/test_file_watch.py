@@ -35,7 +35,9 @@ def test_a_file_that_is_missing_for_a_moment_is_not_reported(tmp_path: Path) -> 
     secret.unlink()
     with pytest.raises(Empty):
         changes.get(timeout=0.2)
-    secret.write_text("a")
+    written = tmp_path / "written"
+    written.write_text("a")
+    written.rename(secret)  # to write the secret itself would empty it for a moment
     with pytest.raises(Empty):
         changes.get(timeout=0.2)
     watch.close()
