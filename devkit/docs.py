@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from devkit.docs_settings import settings
+from devkit.edits import KEPT, NEW_MEANINGS, REPLACED
 from devkit.markdown import GENERATED, cell, code
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.headers import EXAMPLE_HEADERS
@@ -27,6 +28,30 @@ from lsql_runner.sql.unsupported import UNSUPPORTED
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs/reference"
+
+
+def changes() -> str:
+    """What each of the edits of `devkit.edits` does to the state of a program."""
+    lines = [
+        GENERATED.format(source="devkit/edits.py"),
+        "# What a change of a program does to its state",
+        "",
+        (
+            "The verdicts of `lsql diff` on changed programs, as in "
+            "[Changing a program](../guides/changing-a-program.md). Each of them is a test: a processor with the first "
+            "program is started with the second one."
+        ),
+    ]
+    for title, edits in (
+        ("keeps", KEPT),
+        ("keeps from here on", NEW_MEANINGS),
+        ("new generation, or removes", REPLACED),
+    ):
+        lines += ["", f"## {title}", "", "| change | before | after |", "|---|---|---|"]
+        for name, (old, new, *_) in edits.items():
+            before, after = (code(" ".join(text.split())) for text in (old, new))
+            lines.append(f"| {name} | {before} | {after} |")
+    return "\n".join([*lines, ""])
 
 
 def functions() -> str:
@@ -273,6 +298,7 @@ def _without_slots(instead: str) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "changes.md": changes,
     "functions.md": functions,
     "formats.md": formats,
     "errors.md": errors,

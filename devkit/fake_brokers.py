@@ -30,12 +30,14 @@ DEFAULT_CONFIG = {
 """The defaults of Kafka."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class FakeTopic:
     """A topic: for each partition its records by offset, and the offset of the next record."""
 
     records: list[dict[int, KeyValue]]
     ends: list[int]
+    times: list[dict[int, int]]
+    """For each partition the timestamps of its records, in milliseconds since 1970 UTC."""
     config: dict[str, str] = field(default_factory=dict)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -70,11 +72,18 @@ class FakeBrokers(RangeReader):
     # --- for tests, not through the port ---
 
     def add_topic(self, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> None:
-        self._topics[name] = FakeTopic([{} for _ in range(partitions)], [0] * partitions, dict(config or {}))
+        parts = range(partitions)
+        self._topics[name] = FakeTopic(
+            records=[{} for _ in parts],
+            ends=[0] * partitions,
+            times=[{} for _ in parts],
+            config=dict(config or {}),
+        )
 
-    def produce(self, topic: str, *records: KeyValue, partition: int = 0) -> None:
+    def produce(self, topic: str, *records: KeyValue, partition: int = 0, at_ms: int = 0) -> None:
         fake_topic = self._topics[topic]
         for record in records:
+            fake_topic.times[partition][fake_topic.ends[partition]] = at_ms
             fake_topic.records[partition][fake_topic.ends[partition]] = record
             fake_topic.ends[partition] += 1
 
@@ -111,6 +120,16 @@ class FakeBrokers(RangeReader):
         for place in partitions:
             topic = self._existing(place)
             offsets[place] = min(topic.records[place.partition], default=topic.ends[place.partition])
+        return offsets
+
+    def _since(self, partitions: list[Partition], time_ms: int) -> dict[Partition, int]:
+        self._raise_outage()
+        offsets = {}
+        for place in partitions:
+            topic = self._existing(place)
+            times = topic.times[place.partition]
+            newer = (offset for offset in topic.records[place.partition] if times[offset] >= time_ms)
+            offsets[place] = min(newer, default=-1)
         return offsets
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:

@@ -38,7 +38,7 @@ DEFAULTS_OF_RUNNER = {
     "processing.onDataLoss": "on_data_loss",
     "state.partitions": "state_partitions",
     "state.onLoss": "state_on_loss",
-    "state.onChange": "state_on_change",
+    "state.keepGenerations": "keep_generations",
     "upgrade.onMeaningChange": "state_on_meaning_change",
     "autoscaling.enabled": "autoscaling_enabled",
     "autoscaling.dryRun": "autoscaling_dry_run",

@@ -30,8 +30,10 @@ class BrokersUnderTest(Protocol):
     def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         """Creates a topic, and returns its name."""
 
-    def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
-        """Writes records."""
+    def produce(
+        self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0, at_ms: int | None = None
+    ) -> None:
+        """Writes records, with a timestamp if it is given."""
 
     def delete_records(self, topic: str, before: int) -> None:
         """Deletes the records of partition 0 before an offset."""
@@ -86,6 +88,17 @@ class TopicReaderContract:
         assert subject.brokers.ends(both) == {both[0]: 0, both[1]: 3}
         assert subject.brokers.begins(both) == {both[0]: 0, both[1]: 0}
         assert subject.brokers.ends([]) == {}
+
+    def test_records_are_found_by_their_time(self, subject: BrokersUnderTest) -> None:
+        name = subject.topic(partitions=2, config={"retention.ms": "-1"})
+        for at_ms in (5_000, 3_000, 7_000):
+            subject.produce(name, b"v", at_ms=at_ms)
+        both = [Partition(name, 0), Partition(name, 1)]
+
+        assert subject.brokers.since(both, 4_000) == {both[0]: 0, both[1]: 0}
+        assert subject.brokers.since(both, 6_000) == {both[0]: 2, both[1]: 0}
+        assert subject.brokers.since(both, 7_001) == {both[0]: 3, both[1]: 0}
+        assert subject.brokers.since([], 1) == {}
 
     def test_a_sample_has_the_newest_records_of_all_partitions(self, subject: BrokersUnderTest) -> None:
         name = subject.topic(partitions=2)

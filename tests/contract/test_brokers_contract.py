@@ -30,8 +30,10 @@ class FakeBrokersUnderTest:
         self.brokers.add_topic(name, partitions, config)
         return name
 
-    def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
-        self.brokers.produce(topic, *((key, value) for value in values), partition=partition)
+    def produce(
+        self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0, at_ms: int | None = None
+    ) -> None:
+        self.brokers.produce(topic, *((key, value) for value in values), partition=partition, at_ms=at_ms or 0)
 
     def delete_records(self, topic: str, before: int) -> None:
         self.brokers.delete_records(topic, 0, before)

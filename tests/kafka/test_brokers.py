@@ -49,8 +49,10 @@ class RealBrokersUnderTest:
     def topic(self, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
         return self._make_topic(partitions=partitions, config=config)
 
-    def produce(self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0) -> None:
-        self._broker.produce(topic, [Record(key, value, partition=partition) for value in values])
+    def produce(
+        self, topic: str, *values: bytes | None, key: bytes | None = b"k", partition: int = 0, at_ms: int | None = None
+    ) -> None:
+        self._broker.produce(topic, [Record(key, value, partition=partition, timestamp_ms=at_ms) for value in values])
 
     def delete_records(self, topic: str, before: int) -> None:
         self._broker.delete_records(topic, 0, before)

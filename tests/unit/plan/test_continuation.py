@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lsql_runner.plan.continuation import Continuation, continue_from
+from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.plan.queries import Plan
 from tests.unit.plan.test_fingerprint import fingerprinted, planned
 
@@ -89,11 +92,23 @@ def test_removing_a_stateful_insert_is_reported() -> None:
     assert [(change.code, change.params) for change in continuation.changes] == [("REMOVED", {"target": "sums"})]
 
 
-def test_an_incompatible_program_keeps_its_own_names() -> None:
+def test_a_query_whose_state_is_lost_has_an_unused_name_beside_those_that_continue() -> None:
     continuation = continued(COUNT + SUM, JOIN + SUM)
 
-    assert continuation.plan == planned(JOIN + SUM)
-    assert continuation.added == tuple(query.name for query in continuation.plan.queries)
+    assert [query.name for query in continuation.plan.queries] == ["stateful-2", "stateful-1"]
+    assert (continuation.added, continuation.dropped) == (("stateful-2",), ("stateful-0", "stateful-2"))
+
+
+def test_a_kept_state_is_continued_by_the_same_insert() -> None:
+    lost = fingerprinted(SUM.replace("sums", "counts"))
+    renamed = Fingerprint((replace(fingerprinted(COUNT).queries[0], name="stateful-7", stores=("aggregate-7",)),))
+
+    back = continue_from(planned(COUNT), lost, renamed)
+    other = continue_from(planned(COUNT.replace("counts", "others")), lost, renamed)
+
+    assert [(query.name, query.stores[0].store) for query in back.plan.queries] == [("stateful-7", "aggregate-7")]
+    assert (back.changes, back.returned, back.dropped) == ((), ("stateful-7",), ("stateful-0",))
+    assert other.returned == ()
 
 
 def test_the_clock_of_final_results_is_renamed_with_its_store() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from devkit.edits import CATALOG
 from lsql_runner.bind.program import bind_program
 from lsql_runner.bind.settings import bind_settings
 from lsql_runner.plan.continuation import continue_from
@@ -16,7 +17,6 @@ from lsql_runner.plan.fingerprint import fingerprint
 from lsql_runner.plan.planner import plan_program
 from lsql_runner.plan.topology import topology
 from lsql_runner.sql.parser import parse
-from tests.unit.plan.test_fingerprint import CATALOG
 
 FEW, MANY = 50, 200
 PROGRAMS = {

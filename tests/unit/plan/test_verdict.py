@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devkit.edits import KEPT, NEW_MEANINGS, REPLACED
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.verdict import Verdict, verdicts
-from tests.unit.plan.test_fingerprint import COMPATIBLE, INCOMPATIBLE, NEW_MEANINGS, fingerprinted, planned
+from tests.unit.plan.test_fingerprint import fingerprinted, planned
 
 COUNT = "INSERT INTO counts SELECT STREAM COUNT(*) AS n FROM t GROUP BY g;"
 COPY = "INSERT INTO copy SELECT STREAM * FROM t;"
@@ -61,7 +62,7 @@ def test_each_insert_has_a_verdict(old: str, new: str, expected: dict[str, tuple
     assert of(old, new) == expected
 
 
-EDITS = [(old, new) for old, new, *_ in [*COMPATIBLE.values(), *NEW_MEANINGS.values(), *INCOMPATIBLE.values()]]
+EDITS = [(old, new) for old, new, *_ in [*KEPT.values(), *NEW_MEANINGS.values(), *REPLACED.values()]]
 _REFUSED = {Verdict.NEW_GENERATION, Verdict.REMOVES}
 
 

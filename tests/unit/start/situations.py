@@ -10,13 +10,13 @@ from lsql_runner.config.settings import read_settings
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
-from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, fingerprint
 from lsql_runner.start.decision import Situation, StartDecision, decide
 from lsql_runner.start.registry_schemas import unregistered_schemas
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import SavedCheckpoint
-from lsql_runner.state.saved_state import Pinned, SavedState
+from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
@@ -72,6 +72,12 @@ class Case:
     topic_id: str = ""
     group_topic_id: str = ""
     ends: Mapping[Partition, int] = field(default_factory=dict)
+    begins: Mapping[Partition, int] = field(default_factory=lambda: {P0: 1, P1: 1, U0: 0})
+    since: Mapping[int, Mapping[Partition, int]] = field(default_factory=dict)
+    """By time: the first offsets since then."""
+    kept: str | None = None
+    """The program whose state was replaced, and kept as `stateful-9`."""
+    rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -86,6 +92,14 @@ def pinned(case: Case) -> Pinned | None:
         starts=case.starts,
         state_partitions=case.had_partitions,
         topic_ids={"t": case.had_topic_id},
+        kept=NOTHING if case.kept is None else _kept(case.kept),
+        rebuilds=case.rebuilds,
+    )
+
+
+def _kept(sql: str) -> Fingerprint:
+    return Fingerprint(
+        tuple(replace(query, name="stateful-9") for query in fingerprint(plan_text(sql, CATALOG).plan).queries)
     )
 
 
@@ -109,6 +123,8 @@ def decision_of(case: Case) -> StartDecision:
         committed=case.committed,
         ends=case.ends,
         resets=RESETS,
+        begins=case.begins,
+        offsets_since=case.since,
         new_state_partitions=state_partitions(planned, settings).number,
         saved=saved,
         versions={},

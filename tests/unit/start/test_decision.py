@@ -64,7 +64,7 @@ FILTERED = COUNT.replace("FROM t", "FROM t WHERE COALESCE(a, 0) > 1")
         ),
         pytest.param(
             Case(SUM, old=COUNT, on_change="reset"),
-            ["begin empty checkpoints in generation 2: stateful-0", "write program.json for generation 2"],
+            ["begin empty checkpoints in generation 1: stateful-1", PIN],
             id="stateful change, reset",
         ),
         pytest.param(
@@ -122,7 +122,10 @@ def test_a_situation_determines_the_actions(case: Case, actions: list[str]) -> N
             id="directory lost, rebuild",
         ),
         pytest.param(replace(HAD_STATE, old=None, on_loss="reset"), 2, {P0: 5, P1: 3}, id="program.json lost, reset"),
-        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 2, {P0: 5, P1: 3}, id="a new generation"),
+        pytest.param(replace(HAD_STATE, sql=SUM, on_change="reset"), 1, {P0: 5, P1: 3}, id="replaced state"),
+        pytest.param(
+            replace(HAD_STATE, sql=SUM, on_change="reset", set_partitions=3), 2, {P0: 5, P1: 3}, id="other partitions"
+        ),
     ],
 )
 def test_a_situation_determines_the_generation_and_the_position(
@@ -160,41 +163,41 @@ BOTH = Case(
     ("case", "starts"),
     [
         pytest.param(
-            BOTH, {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}}, id="each continues at its own position"
+            BOTH, {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}}, id="each continues at its own position"
         ),
         pytest.param(
             replace(BOTH, sql=f"{SUM}; {COPY.replace('copy', 'other')}"),
-            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
-            id="a new target begins at the position of the group",
+            {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}},
+            id="a new target begins at the position of the shared query",
         ),
         pytest.param(
             replace(BOTH, sql=f"{SUM.replace('INTO o', 'INTO copy')}; {COPY.replace('copy', 'o')}"),
-            {"stateful-0": {P0: 90, P1: 90}, "stateless": {P0: 5, P1: 3}},
+            {"stateful-1": {P0: 90, P1: 90}, "stateless": {P0: 5, P1: 3}},
             id="the targets have changed places",
         ),
         pytest.param(
             replace(BOTH, sql=f"{SUM}; {COPY}; {COPY.replace('copy', 'o')}"),
-            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
             id="a query that replaces two begins at the least position",
         ),
         pytest.param(
             replace(BOTH, checkpoints={(1, "stateful-0"): READ}),
-            {"stateful-0": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
+            {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
             id="a lost checkpoint",
         ),
         pytest.param(
             replace(
                 BOTH, checkpoints={(1, "stateful-0"): BEGUN, (1, "stateless"): FAR}, starts={"stateful-0": {P0: 4}}
             ),
-            {"stateful-0": {P0: 4, P1: 3}, "stateless": {P0: 90, P1: 90}},
+            {"stateful-1": {P0: 4, P1: 3}, "stateless": {P0: 90, P1: 90}},
             id="a query without a batch",
         ),
     ],
 )
-def test_a_query_of_a_new_generation_begins_where_its_targets_were_written_to(
+def test_a_query_with_new_state_begins_where_its_targets_were_written_to(
     case: Case, starts: dict[str, dict[Partition, int]]
 ) -> None:
-    assert decision_of(case).start_offsets == starts
+    assert decision_of(case).positions == starts
 
 
 def test_a_query_that_replaces_another_begins_at_its_position() -> None:
@@ -211,10 +214,19 @@ def test_a_query_that_replaces_another_begins_at_its_position() -> None:
     [
         pytest.param(HAD_STATE, [], set(), id="restart"),
         pytest.param(
-            replace(HAD_STATE, sql=SUM, on_change="reset"),
+            replace(HAD_STATE, sql=SUM, on_change="reset"), [], {"stateful-1"}, id="the earlier state is kept"
+        ),
+        pytest.param(
+            replace(HAD_STATE, sql=SUM, on_change="reset", env={"LSQL_STATE_KEEP_GENERATIONS": "0"}),
+            ["delete the checkpoint of query stateful-0 in generation 1"],
+            {"stateful-1"},
+            id="the earlier state is not kept",
+        ),
+        pytest.param(
+            replace(HAD_STATE, sql=SUM, on_change="reset", set_partitions=3),
             ["delete the state of generations before 2"],
             {"stateful-0"},
-            id="stateful change, reset",
+            id="state with other partitions",
         ),
         pytest.param(
             replace(HAD_STATE, generation=3, generations=frozenset({1, 3}), checkpoints={(3, "stateful-0"): BEGUN}),
@@ -281,9 +293,10 @@ def test_a_state_with_a_new_meaning_is_continued_with_a_warning() -> None:
 
 
 def test_a_changed_program_gives_a_warning() -> None:
-    [warning] = decision_of(replace(HAD_STATE, sql=SUM, on_change="reset")).warnings
+    changed, replaced = decision_of(replace(HAD_STATE, sql=SUM, on_change="reset")).warnings
 
-    assert "The program changed" in warning
+    assert "The program changed" in changed
+    assert replaced == "INSERT INTO o starts with empty state at the last position of its targets."
     assert decision_of(HAD_STATE).warnings == ()
 
 
@@ -312,7 +325,7 @@ def test_a_checkpoint_that_is_older_than_the_group_is_a_warning(committed: dict[
         pytest.param(replace(HAD_STATE, had_partitions=5), 5, id="another default keeps what there is"),
         pytest.param(replace(HAD_STATE, set_partitions=2), 2, id="the setting names what there is"),
         pytest.param(replace(HAD_STATE, sql=f"SET state.partitions=2; {COUNT}"), 2, id="the key names what there is"),
-        pytest.param(replace(HAD_STATE, had_partitions=5, sql=SUM, on_change="reset"), 2, id="a new generation"),
+        pytest.param(replace(HAD_STATE, had_partitions=5, sql=SUM, on_change="reset"), 5, id="replaced state"),
         pytest.param(
             replace(HAD_STATE, sql=f"SET state.partitions=4; {COUNT}", on_change="reset"), 4, id="another key, reset"
         ),

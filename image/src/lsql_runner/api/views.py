@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.state import State
+from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.responses import (
     HistoryReport,
     HistorySample,
@@ -169,7 +170,11 @@ def topology(processor: Processor) -> Topology:
 def verdict(processor: Processor, sql: str) -> VerdictReport:
     """POST /verdict."""
     found = processor.verdict(sql)
-    inserts = [InsertReport.of(each) for each in found.inserts]
+    costs = {each.target: each for each in found.rebuilds}
+    inserts = [
+        InsertReport.of(each, costs.get(each.target) if each.verdict is Verdict.NEW_GENERATION else None)
+        for each in found.inserts
+    ]
     error = None if found.error is None else Error(**asdict(found.error))
     return VerdictReport(
         app_id=processor.identity.app_id,

@@ -14,7 +14,7 @@ from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Problem
-from lsql_runner.reports.responses import VerdictReport
+from lsql_runner.reports.responses import RebuildReport, VerdictReport
 from lsql_runner.start.state_partitions import wanted_partitions
 
 _TIMEOUT_S = 30.0
@@ -47,12 +47,22 @@ def check_running(url: str, settings: Settings, program: ProgramSettings, say: C
         say(f"INSERT INTO {insert.target}: {insert.verdict}")
         for change in insert.changes:
             say(f"- {change.text}")
+        if insert.rebuild is not None:
+            say(f"- {_cost(insert.rebuild)}")
     reasons = _lost(report, wanted_partitions(program, settings))
     if settings.state_on_change == "fail" and reasons:
         raise LsqlError("STATE_INCOMPATIBLE", path=url, change="; ".join(reasons))
     meanings = _meanings(report)
     if settings.state_on_meaning_change == "refuse" and meanings:
         raise LsqlError("STATE_MEANING_CHANGED", path=url, change="; ".join(meanings))
+
+
+def _cost(rebuild: RebuildReport) -> str:
+    deleted = f"; {rebuild.deleted} records that it has read are deleted" if rebuild.deleted else ""
+    return (
+        f"to build its state again, {rebuild.open_windows} records are read from the oldest open window, or "
+        f"{rebuild.earliest} from the first record{deleted}"
+    )
 
 
 def _ask(url: str, settings: Settings) -> VerdictReport | None:

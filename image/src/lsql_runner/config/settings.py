@@ -141,11 +141,26 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         description="What to do if the consumer group has a position but the state is lost: `fail`, `reset` (start "
         "with empty state at the position), `rebuild` (read all records again).",
     )
-    state_on_change: Literal["fail", "reset"] = Field(
+    state_on_change: Literal["fail", "reset", "rebuild"] = Field(
         "fail",
         alias="LSQL_STATE_ON_CHANGE",
-        description="What to do if the state belongs to another program: `fail`, or `reset` (start with empty state at "
-        "the last position of its targets).",
+        description="What to do with an INSERT whose state does not fit the changed program: `fail`, `reset` (start "
+        "with empty state where the earlier one ended; tables are read again), or `rebuild` (read records again from "
+        "LSQL_STATE_REBUILD_FROM, and write results from where the earlier state ended).",
+    )
+    rebuild_from: Literal["open_windows", "earliest"] = Field(
+        "open_windows",
+        alias="LSQL_STATE_REBUILD_FROM",
+        description="From which records state is built again: `open_windows` (those of the windows that were open; all "
+        "records for an INSERT with other state, or with EVENTTIME BY), or `earliest` (all records).",
+    )
+    keep_generations: int = Field(
+        1,
+        alias="LSQL_STATE_KEEP_GENERATIONS",
+        ge=0,
+        le=10,
+        description="How many earlier states of an INSERT are kept after a start with new state. An INSERT that is "
+        "changed back continues its earlier state.",
     )
     state_on_meaning_change: Literal["accept", "refuse"] = Field(
         "accept",

@@ -18,9 +18,10 @@ def output_mode(query: Query) -> str:
     return "append" if query.waits_for_watermark and not query.waits_in_spans else "update"
 
 
-def tune_emission(session: SparkSession, query: Query) -> None:
+def tune_emission(session: SparkSession, query: Query, *, rebuilds: bool = False) -> None:
     """Set for the next query that starts: whether a batch without records follows a batch that advanced the watermark.
 
-    Only results that wait for the watermark need such a batch; for all others it would be empty.
+    Only results that wait for the watermark need such a batch, and state that is built again, until records of windows
+    that were closed are late. For all others it would be empty.
     """
-    session.conf.set(_NO_DATA, "true" if query.waits_for_watermark else "false")
+    session.conf.set(_NO_DATA, "true" if query.waits_for_watermark or rebuilds else "false")

@@ -46,7 +46,7 @@ _POLL_S = 0.01
 
 def start_for_topics(spark: SparkSession, query: Query, job: Job, reports: BatchReports) -> MicroBatchQuery:
     """Start a query that writes to topics."""
-    tune_emission(spark, query)
+    tune_emission(spark, query, rebuilds=query.name in job.source.rebuilds)
     tune_retention(spark, query, job)
     run = run_id(job.checkpoints / query.name)
     context = replace(output_context(job.output), run=run)
@@ -69,7 +69,7 @@ def start_for_sink(
     spark: SparkSession, query: Query, write: WriteSink, output: JavaObject, job: Job, reports: BatchReports
 ) -> MicroBatchQuery:
     """Start a query that writes to a sink. `output` is its SINK_WRITER."""
-    tune_emission(spark, query)
+    tune_emission(spark, query, rebuilds=query.name in job.source.rebuilds)
     tune_retention(spark, query, job)
     run = run_id(job.checkpoints / query.name)
     rows = sink_rows(write, share_frames(stream_reader(spark, job.source, query)), run)

@@ -22,6 +22,7 @@ from lsql_runner.kafka.registry_connection import RegistryConnection
 from lsql_runner.plan.queries import Plan
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.owner import Owner
+from lsql_runner.state.saved_state import Rebuild
 
 
 def qualified_name(app_id: str, query: str) -> str:
@@ -51,6 +52,8 @@ class SourceOptions:
     """Where a partition without a position begins: `earliest` or `latest`."""
     start_offsets: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
     """By query and partition: the first offset for an empty checkpoint; other partitions begin at `reset`."""
+    rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
+    """By query that builds the state that replaces another one: how. Others are not in it, or not any more."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By topic: its id at the start; empty or missing if the brokers have none."""
     max_records_per_batch: int = 1_000_000

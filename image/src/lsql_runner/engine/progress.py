@@ -38,6 +38,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
     duration = int(progress["batchDuration"])
     metrics = progress.get("observedMetrics") or {}
     observed = metrics.get(OUTPUT_METRIC) or {}
+    muted = any(_source_metric(source, "muted") for source in progress["sources"])
     processed = sum(_source_metric(source, "processedRecords") for source in progress["sources"])
     return BatchEnded(
         at_ms=started_ms + duration,
@@ -45,7 +46,7 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         batch_id=int(progress["batchId"]),
         records_in=int(progress["numInputRows"]) - _ticks(progress["sources"]) + processed,
         in_real_time=processed > 0,
-        records_out=int(observed.get("records", 0)),
+        records_out=0 if muted else int(observed.get("records", 0)),
         duration_ms=max(0, duration - waited_ms),
         phases_ms=phases,
         positions=_positions(progress["sources"]),
@@ -99,7 +100,8 @@ class OpenBatch:
 def _source_metric(source: dict[str, Any], name: str) -> int:
     """A metric of TOPIC_SOURCE. `waitedMs`: the time that the query waited for records before the batch, which Spark
     counts as part of the batch. `futureRecords`: the records that are too far in the future to advance the event time.
-    `processedRecords`: the records that were processed before the batch, as they arrived.
+    `processedRecords`: the records that were processed before the batch, as they arrived. `muted`: 1 if the results
+    of the batch are not written.
     """
     return int((source.get("metrics") or {}).get(name, 0))
 

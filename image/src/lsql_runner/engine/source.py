@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -13,9 +13,11 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.plan.clocks import timed_inputs
+from lsql_runner.plan.clocks import TimedInput, timed_inputs
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.stores import reads_state
+from lsql_runner.state.offset_log import by_topic
+from lsql_runner.state.saved_state import Rebuild
 
 _TUNED = {
     "kafka.isolation.level": "read_committed",
@@ -42,9 +44,10 @@ batches."""
 def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, name: str | None = None) -> Reader:
     """A reader of topics as streams, for one query, or for a query like it with another name."""
     name = name or query.name
-    inputs = timed_inputs(query)
+    timed = timed_inputs(query)
 
     def read(schema: TopicSchema) -> DataFrame:
+        inputs = [each for each in timed if schema.topic in each.streams]
         settings = _source_settings(schema.topic, options, name, _TUNED) | {
             "maxOffsetsPerTrigger": str(options.max_records_per_batch),
             "query": qualified_name(options.app_id, name),
@@ -53,8 +56,9 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
             **_final(query),
+            **_rebuild(options.rebuilds.get(name), inputs),
             "pace.ms": str(options.pace_ms.get(name, 0)),
-            "inputs": ",".join(each.name for each in inputs if schema.topic in each.streams),
+            "inputs": ",".join(each.name for each in inputs),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
         }
         return spark.readStream.format(TOPIC_SOURCE).options(**settings).load()
@@ -71,6 +75,14 @@ def _final(query: Query) -> dict[str, str]:
     if window is None:
         return {}
     return {"final.every.ms": str(window.advance_ms), "final.offset.ms": str(window.size_ms)}
+
+
+def _rebuild(rebuild: Rebuild | None, inputs: Sequence[TimedInput]) -> dict[str, str]:
+    """Where batches end that write nothing, and how far they advance the event time of each input."""
+    if rebuild is None:
+        return {}
+    limits = (rebuild.watermark_ms + each.delay_ms for each in inputs if rebuild.watermark_ms)
+    return {"rebuild.ends": json.dumps(by_topic(rebuild.ends)), "rebuild.limits.ms": ",".join(map(str, limits))}
 
 
 def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:

@@ -107,14 +107,18 @@ class JavaBrokers(RangeReader):
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets("begin", partitions)
 
+    def _since(self, partitions: list[Partition], time_ms: int) -> dict[Partition, int]:
+        return self._listed_offsets(time_ms, partitions)
+
     def _offsets(self, at: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        asked = _as_rows(partitions)
-        if not asked:
-            return {}
-        offsets = _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked}))
+        offsets = self._listed_offsets(at, partitions)
         if (reason := missing_leader(offsets)) is not None:
             raise self._unreachable(reason)
         return offsets
+
+    def _listed_offsets(self, at: str | int, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        asked = _as_rows(partitions)
+        return _by_partition(self._request({"ask": "offsets", "at": at, "partitions": asked})) if asked else {}
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return {place: offset for place, (offset, _) in self._committed_offsets(group, partitions).items()}

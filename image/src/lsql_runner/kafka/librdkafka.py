@@ -124,15 +124,21 @@ class LibrdkafkaBrokers(RangeReader):
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         return self._offsets(partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
 
+    def _since(self, partitions: list[Partition], time_ms: int) -> dict[Partition, int]:
+        return self._listed_offsets(partitions, OffsetSpec.for_timestamp(time_ms))
+
     def _offsets(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
+        offsets = self._listed_offsets(partitions, spec)
+        if (no_leader := missing_leader(offsets)) is not None:
+            raise self._unreachable(no_leader)
+        return offsets
+
+    def _listed_offsets(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
         asked = {TopicPartition(p.topic, p.partition): spec for p in partitions}
         if not asked:
             return {}
         futures = self._admin.list_offsets(asked, request_timeout=self._request_timeout_s)
-        offsets = {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
-        if (no_leader := missing_leader(offsets)) is not None:
-            raise self._unreachable(no_leader)
-        return offsets
+        return {Partition(tp.topic, tp.partition): self._result(future).offset for tp, future in futures.items()}
 
     def group_positions(self, group: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
         committed = self._committed_offsets(group, partitions)

@@ -29,6 +29,15 @@ class RangeReader(ABC):
     @abstractmethod
     def begins(self, partitions: Iterable[Partition]) -> dict[Partition, int]: ...
 
+    def since(self, partitions: Iterable[Partition], time_ms: int) -> dict[Partition, int]:
+        asked = list(partitions)
+        ends = self.ends(asked)  # before the question: a record that arrives after it is not missed
+        return {place: ends[place] if offset < 0 else offset for place, offset in self._since(asked, time_ms).items()}
+
+    @abstractmethod
+    def _since(self, partitions: list[Partition], time_ms: int) -> dict[Partition, int]:
+        """As `since`, with -1 for partitions without such a record."""
+
     @abstractmethod
     def _read(self, ranges: OffsetRanges, most_bytes: int) -> list[RawRecord]:
         """The records of these ranges, without joining a group, up to the one with which they have `most_bytes`."""

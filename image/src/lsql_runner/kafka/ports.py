@@ -77,6 +77,10 @@ class TopicReader(Protocol):
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The end of each partition: the offset that the next record will have."""
 
+    def since(self, partitions: Iterable[Partition], time_ms: int) -> dict[Partition, int]:
+        """The first offset of each partition whose record has at least a timestamp, in milliseconds since 1970 UTC; the
+        end of a partition without such a record."""
+
     def sample(self, topic: str, limit: int) -> list[RawRecord]:
         """Up to `limit` of the newest records of a topic, over all its partitions; fewer if they are large."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lsql_runner.errors.details import Detail
-from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint, described_nodes, fingerprint
+from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, described_nodes, fingerprint
 from lsql_runner.plan.insert_names import with_insert_names
 from lsql_runner.plan.layout import in_order_of, layout
 from lsql_runner.plan.meaning import column_meanings
@@ -29,13 +29,17 @@ class Continuation:
     fingerprint: Fingerprint
     """The fingerprint of that plan."""
     changes: tuple[Detail, ...] = ()
-    """The reasons why it cannot continue some state; empty if it continues all state."""
+    """The reasons why some state is not continued; empty if all state is."""
     new_meanings: Mapping[str, tuple[Detail, ...]] = field(default_factory=dict)
     """By query that computes the values of its state in another way from now on: the differences."""
+    returned: tuple[str, ...] = ()
+    """Queries that continue a state that another one has replaced before."""
     added: tuple[str, ...] = ()
     """New queries, which start without a checkpoint."""
     dropped: tuple[str, ...] = ()
-    """Checkpoints to delete before the start: those that no query continues, and any under a name in `added`."""
+    """Checkpoints of the last start that no query continues, and any under a name in `added`."""
+    in_new_generation: bool = False
+    """Whether no state can be continued, whatever the queries are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,12 @@ class Matches:
     """Queries without state, and those whose state has the same layout and meaning."""
     by_layout: Mapping[str, QueryFingerprint]
     """Those whose state has the same layout and another meaning."""
+    returned: Mapping[str, QueryFingerprint]
+    """Those whose state was replaced by another one, and kept."""
 
     @property
     def all(self) -> dict[str, QueryFingerprint]:
-        return {**self.by_content, **self.by_layout}
+        return {**self.by_content, **self.by_layout, **self.returned}
 
     @property
     def continued(self) -> set[str]:
@@ -59,46 +65,62 @@ class Matches:
         return {old.name for old in self.all.values()}
 
 
-def match(plan: Plan, pinned: Fingerprint) -> Matches:
-    """Match the queries of a plan with those of the last start."""
+def match(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> Matches:
+    """Match the queries of a plan with those of the last start.
+
+    Args:
+        plan: of the next start.
+        pinned: the queries of the last start.
+        kept: queries whose state was replaced before, and kept; the newest first.
+    """
     current = fingerprint(plan)
     by_content = _matches(current, pinned)
-    return Matches(current, by_content, _layout_matches(plan, current, pinned, by_content))
+    by_layout = _layout_matches(plan, current, pinned, by_content)
+    return Matches(current, by_content, by_layout, _returned(current, kept, {*by_content, *by_layout}))
 
 
-def continue_from(plan: Plan, pinned: Fingerprint) -> Continuation:
-    """Match a plan with the fingerprint of the last start.
+def continue_from(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> Continuation:
+    """Match a plan with the fingerprint of the last start. The arguments are those of `match`.
 
-    If there are changes, the plan continues nothing and keeps its names.
+    If there are changes, the plan continues the rest of the state.
     """
-    found = match(plan, pinned)
+    found = match(plan, pinned, kept)
     current, matches, continued = found.current, found.all, found.continued
-    lost = [query for query in pinned.stateful if query.name not in continued]
     unmatched = [query for query in current.stateful if query.name not in matches]
-    changes = tuple(state_changes(lost, unmatched))
-    if changes:
-        return discontinued(plan, *changes)
-    renamed = _rename(plan, found, pinned)
+    renamed = _rename(plan, found, (*pinned.queries, *kept.queries), pinned)
     result = fingerprint(renamed)
     added = tuple(new.name for old, new in zip(current.queries, result.queries, strict=True) if old.name not in matches)
     removed = (query.name for query in pinned.queries if query.name not in continued)
     return Continuation(
         plan=renamed,
         fingerprint=result,
+        changes=tuple(state_changes(lost_states(found, pinned), unmatched)),
         new_meanings={
             old.name: differences(old, query)
             for query in current.queries
             if (old := found.by_layout.get(query.name)) is not None
         },
+        returned=tuple(old.name for old in found.returned.values()),
         added=added,
         dropped=tuple(dict.fromkeys((*removed, *added))),
     )
 
 
+def lost_states(found: Matches, pinned: Fingerprint) -> list[QueryFingerprint]:
+    """The queries of the last start with state that no query continues. A state that returns replaces that of its
+    target."""
+    lost = [query for query in pinned.stateful if query.name not in found.continued]
+    for old in found.returned.values():
+        replaced = next((query for query in lost if query.targets == old.targets), None)
+        if replaced is not None:
+            lost.remove(replaced)
+    return lost
+
+
 def discontinued(plan: Plan, *changes: Detail) -> Continuation:
     """A plan that continues nothing, for these reasons, and keeps its names."""
     added = tuple(query.name for query in plan.queries)
-    return Continuation(plan=plan, fingerprint=fingerprint(plan), changes=changes, added=added)
+    return Continuation(plan=plan, fingerprint=fingerprint(plan), changes=changes, added=added, in_new_generation=True)
 
 
 def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, QueryFingerprint]:
@@ -122,6 +144,18 @@ def _matches(current: Fingerprint, pinned: Fingerprint) -> dict[str, QueryFinger
                 matches[query.name] = same
                 olds.remove(same)
     return matches
+
+
+def _returned(current: Fingerprint, kept: Fingerprint, matched: Collection[str]) -> dict[str, QueryFingerprint]:
+    """The kept queries with the same targets and content, by the names of the queries that continue them."""
+    free = list(kept.queries)
+    returned = {}
+    for query in current.stateful:
+        same = (old for old in free if (old.targets, old.content) == (query.targets, query.content))
+        if query.name not in matched and (old := next(same, None)) is not None:
+            free.remove(old)
+            returned[query.name] = old
+    return returned
 
 
 def _layout_matches(
@@ -153,13 +187,13 @@ def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bo
     return query.name == old.name if shared else query.targets == old.targets
 
 
-def _rename(plan: Plan, matches: Matches, pinned: Fingerprint) -> Plan:
-    """The plan with the pinned names for queries that continue a checkpoint, and with unused names for the others.
+def _rename(plan: Plan, matches: Matches, named: Collection[QueryFingerprint], pinned: Fingerprint) -> Plan:
+    """The plan with the saved names for queries that continue a checkpoint, and with unused names for the others.
 
     Shared queries keep their names.
     """
-    names = _UnusedNames([query.name for query in pinned.queries])
-    stores = _UnusedNames([store for query in pinned.queries for store in query.stores])
+    names = _UnusedNames([query.name for query in named])
+    stores = _UnusedNames([store for query in named for store in query.stores])
     continued = matches.all
     queries = []
     for query, described in zip(plan.queries, matches.current.queries, strict=True):

@@ -151,6 +151,9 @@ class Fingerprint:
         )
 
 
+NOTHING = Fingerprint(())
+
+
 def _inserts(values: list[dict[str, Any]] | None) -> tuple[InsertFingerprint, ...] | None:
     if values is None:
         return None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lsql_runner.errors.details import Detail
-from lsql_runner.plan.continuation import Matches, match
-from lsql_runner.plan.fingerprint import Fingerprint, QueryFingerprint
+from lsql_runner.plan.continuation import Matches, lost_states, match
+from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.state_changes import STATE_CHANGES, differences
 
@@ -22,8 +22,10 @@ class Verdict(StrEnum):
     """It continues, and computes its results in another way from then on."""
     ADDS = "adds"
     """It is new, and begins with empty state."""
+    RETURNS = "returns"
+    """It continues the state and the position that it had before another version of it replaced them."""
     NEW_GENERATION = "new generation"
-    """It cannot continue the state: a start is refused unless the state may be reset."""
+    """It cannot continue the state: a start is refused, unless it may begin with new state."""
     REMOVES = "removes"
     """It is not in the new program."""
 
@@ -39,25 +41,29 @@ class InsertVerdict:
     """What differs, for state that cannot be continued, or has a new meaning."""
 
 
-def verdicts(plan: Plan, pinned: Fingerprint) -> tuple[InsertVerdict, ...]:
+def verdicts(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> tuple[InsertVerdict, ...]:
     """The verdicts on the INSERTs of a program, in their order, and then on those that it does not have any more.
 
     Args:
         plan: of the new program.
         pinned: the fingerprint of the program that the state belongs to.
+        kept: queries whose state was replaced before, and kept; the newest first.
     """
-    matches = match(plan, pinned)
+    matches = match(plan, pinned, kept)
     return tuple(_verdicts(matches, pinned))
 
 
 def _verdicts(matches: Matches, pinned: Fingerprint) -> Iterator[InsertVerdict]:
-    lost = [old for old in pinned.stateful if old.name not in matches.continued]
+    lost = lost_states(matches, pinned)
     stateless = [each for old in pinned.queries if old.state is None for each in _results(old)]
     for query in matches.current.queries:
         if query.state is None:
             yield from (_stateless(*each, stateless) for each in _results(query))
             continue
         target = ", ".join(query.targets)
+        if query.name in matches.returned:
+            yield InsertVerdict(target, Verdict.RETURNS, stateful=True)
+            continue
         old = matches.all.get(query.name)
         if old is not None:
             changes = differences(old, query) if query.name in matches.by_layout else ()

@@ -10,6 +10,7 @@ from lsql_runner.events.state import State
 from lsql_runner.plan.verdict import InsertVerdict, Verdict
 from lsql_runner.reports.model import Count, Model
 from lsql_runner.reports.stream import Error
+from lsql_runner.start.replaced_state import RebuildCost
 
 
 class StateStore(Model):
@@ -100,21 +101,43 @@ class StateChange(Model):
     text: str
 
 
+class RebuildReport(Model):
+    """What it takes to build state again that cannot be continued."""
+
+    open_windows: Count = Field(
+        description="Records to read for the windows that are open; all of them, if they cannot be told apart."
+    )
+    earliest: Count = Field(description="All records to read.")
+    deleted: Count = Field(description="Records that the present state has read, and the topics have deleted.")
+
+
 class InsertReport(Model):
     """What would happen to an INSERT."""
 
     target: str
     verdict: Verdict = Field(
         description="keeps (state and position), keeps from here on (the same, with other results from then on), adds, "
-        "new generation (the state cannot be continued), or removes."
+        "returns (to the state and position before an earlier change), new generation (the state cannot be continued), "
+        "or removes."
     )
     stateful: bool
     changes: list[StateChange]
+    rebuild: RebuildReport | None = Field(
+        None, description="Of a new generation; null without brokers, and for other verdicts."
+    )
 
     @classmethod
-    def of(cls, found: InsertVerdict) -> Self:
+    def of(cls, found: InsertVerdict, cost: RebuildCost | None = None) -> Self:
         changes = [StateChange(code=change.code, text=str(change)) for change in found.changes]
-        return cls(target=found.target, verdict=found.verdict, stateful=found.stateful, changes=changes)
+        return cls(
+            target=found.target,
+            verdict=found.verdict,
+            stateful=found.stateful,
+            changes=changes,
+            rebuild=None
+            if cost is None
+            else RebuildReport(open_windows=cost.open_windows, earliest=cost.earliest, deleted=cost.deleted),
+        )
 
 
 class VerdictReport(Model):

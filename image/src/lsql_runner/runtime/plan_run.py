@@ -196,6 +196,7 @@ def job_of(
         app_id=settings.app_id,
         reset=prepared.reset,
         start_offsets=prepared.start_offsets,
+        rebuilds=prepared.rebuilds,
         topic_ids=prepared.topic_ids,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",

@@ -12,6 +12,7 @@ from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.plan.verdict import InsertVerdict, verdicts
 from lsql_runner.start.decision import decide
 from lsql_runner.start.preparation import find_situation
+from lsql_runner.start.replaced_state import RebuildCost, continuation, kept_states, rebuild_cost, replacing
 from lsql_runner.start.request import request_of
 from lsql_runner.state.directory import StateDir
 
@@ -22,6 +23,8 @@ class ProgramVerdict:
 
     inserts: tuple[InsertVerdict, ...] = ()
     """Empty if the program, its topics or the state cannot be read."""
+    rebuilds: tuple[RebuildCost, ...] = ()
+    """For INSERTs whose state cannot be continued: what it takes to build it again."""
     error: ErrorReport | None = None
     """Why a start with this program would be refused; None if it would not."""
     state_partitions: int | None = None
@@ -49,15 +52,20 @@ def verdict_on(
     """
     changed = settings.model_copy(update={"sql": sql})
     inserts: tuple[InsertVerdict, ...] = ()
+    rebuilds: tuple[RebuildCost, ...] = ()
     partitions = None
     try:
         saved = state.saved()
         situation = find_situation(request_of(changed), brokers, registry, saved, with_positions=False)
         pinned = Fingerprint(()) if saved.pinned is None else saved.pinned.fingerprint
-        inserts = verdicts(situation.planned.plan, pinned)
+        inserts = verdicts(situation.planned.plan, pinned, kept_states(saved))
+        rebuilds = tuple(
+            rebuild_cost(query, had, situation.begins, situation.offsets_since)
+            for query, had in replacing(saved, continuation(situation.planned, saved, changed))
+        )
         if saved.pinned is not None and pinned.stateful:
             partitions = saved.pinned.state_partitions
         decide(situation, changed)
     except LsqlError as error:
-        return ProgramVerdict(inserts=inserts, error=report(error, sql), state_partitions=partitions)
-    return ProgramVerdict(inserts=inserts, state_partitions=partitions)
+        return ProgramVerdict(inserts=inserts, rebuilds=rebuilds, error=report(error, sql), state_partitions=partitions)
+    return ProgramVerdict(inserts=inserts, rebuilds=rebuilds, state_partitions=partitions)

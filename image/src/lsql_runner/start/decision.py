@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.pipeline import PlannedProgram
-from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
-from lsql_runner.plan.fingerprint import fingerprint
+from lsql_runner.plan.continuation import Continuation
+from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query
-from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
@@ -27,10 +27,19 @@ from lsql_runner.start.actions import (
 )
 from lsql_runner.start.memory_need import needed_worker_mib
 from lsql_runner.start.registry_schemas import TargetSchema, check_schemas
-from lsql_runner.start.state_partitions import wanted_partitions
+from lsql_runner.start.replaced_state import (
+    NewState,
+    Since,
+    continuation,
+    kept_after,
+    new_state,
+    reached,
+    rebuilds_after,
+    replacing,
+)
 from lsql_runner.start.targets import target_request
 from lsql_runner.state.offset_log import SavedCheckpoint
-from lsql_runner.state.saved_state import Pinned, SavedState
+from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.state.topic_ids import LOSSES, foreign_positions, recreated_topics, shorter_partitions
 
 
@@ -53,6 +62,10 @@ class Situation:
     """By source partition: the end of its records."""
     resets: Mapping[Partition, int]
     """By source partition: where `auto.offset.reset` begins."""
+    begins: Mapping[Partition, int] = field(default_factory=dict)
+    """By source partition: the first offset, if state is replaced."""
+    offsets_since: Mapping[int, Mapping[Partition, int]] = field(default_factory=dict)
+    """By each of `replaced_state.open_times`, if state is replaced: the first offsets since then."""
     saved: SavedState
     """The content of the state directory."""
     new_state_partitions: int
@@ -80,6 +93,8 @@ class StartDecision:
     """By query and source partition: the next offset to read."""
     first_batches: frozenset[str]
     """The queries that have not ended a batch yet."""
+    rebuilds: Mapping[str, Rebuild]
+    """By query that builds the state that replaces another one: how."""
     warnings: tuple[str, ...]
     actions: tuple[Action, ...]
     """The changes before the program runs, in this order."""
@@ -97,29 +112,31 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     check_schemas(situation.schemas)
     recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
     situation = _without_old_positions(situation, recreated, settings)
-    pinned = situation.saved.pinned
-    plan = situation.planned.plan
-    continued = (
-        Continuation(plan=plan, fingerprint=fingerprint(plan))
-        if pinned is None
-        else _continuation(situation.planned, pinned, settings)
-    )
-    keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.changes
+    saved, pinned = situation.saved, situation.saved.pinned
+    continued = continuation(situation.planned, saved, settings)
+    keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.in_new_generation
     partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
     generation, warnings = _generation(situation, continued, settings)
-    checkpoints = _checkpoints(situation.saved, continued, generation)
+    checkpoints = _checkpoints(saved, continued, generation)
     rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
+    replaced = _new_states(situation, continued, settings)
     starts = {
-        query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds)
+        query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds, replaced.get(query.name))
         for query in continued.plan.queries
     }
+    kept = Fingerprint(kept_after(saved, continued, settings.keep_generations))
+    names = [*starts, *(query.name for query in kept.queries)]
     # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
-    saved = [offsets for each in checkpoints.values() for offsets in (each.ended, each.planned)]
-    shorter = shorter_partitions([*saved, *starts.values()], situation.ends)
+    read = [offsets for each in checkpoints.values() for offsets in (each.ended, each.planned)]
+    shorter = shorter_partitions([*read, *starts.values()], situation.ends)
     if shorter:
         checkpoints, starts = _within_ends(situation.ends, shorter, checkpoints, starts, settings)
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
     begun = tuple(name for name in starts if name not in checkpoints)
+    built = {
+        **rebuilds_after(pinned, (name for name in names if name not in begun)),
+        **{name: each.rebuild for name, each in replaced.items() if each.rebuild is not None},
+    }
     return StartDecision(
         plan=continued.plan,
         generation=generation,
@@ -127,12 +144,23 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
         first_batches=frozenset(name for name in starts if not ended.get(name)),
+        rebuilds={
+            name: rebuild
+            for name, rebuild in built.items()
+            if name in starts and _goes_on(rebuild, starts[name], checkpoints.get(name))
+        },
         warnings=(
             *warnings,
+            *(
+                _rebuild_warning(query, replaced[query.name])
+                for query in continued.plan.queries
+                if query.name in replaced
+            ),
             *_recreated_warnings(recreated),
             *_shorter_warnings(shorter, situation.ends),
             *_restore_warnings(
-                _at_most(situation.committed, situation.ends) if shorter else situation.committed, checkpoints
+                _at_most(situation.committed, situation.ends) if shorter else situation.committed,
+                {name: each for name, each in checkpoints.items() if name not in continued.returned},
             ),
             *_memory_warnings(situation),
             *_worker_memory_warnings(continued.plan, settings, partitions),
@@ -143,23 +171,24 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *_rewinds(continued.plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
             *(ChangeMeaning(generation, query) for query in continued.new_meanings if query in checkpoints),
             *_state_changes(
-                continued,
-                begun=begun,
-                # Offsets that were given again, or are read again on purpose, identify other records.
-                runs_of={} if recreated or shorter or rebuilds else _runs(pinned, begun),
-                pinned=Pinned(
+                Pinned(
                     sql=settings.sql,
                     fingerprint=continued.fingerprint,
                     schemas={source.topic: source for source in continued.plan.sources},
                     generation=generation,
                     state_partitions=partitions,
                     versions=dict(situation.versions),
-                    starts=starts,
+                    starts={**_starts_of(pinned, kept), **starts},
+                    kept=kept,
+                    rebuilds=built,
                     topic_ids=situation.topic_ids,
                 ),
+                begun,
+                # Offsets that were given again, or are read again on purpose, identify other records.
+                {} if recreated or shorter or rebuilds else _runs(pinned, begun),
             ),
         ),
-        later=_later(situation.saved, generation),
+        later=_later(saved, generation, {*names, *SHARED_NAMES}),
     )
 
 
@@ -266,16 +295,6 @@ def _recreated_warnings(recreated: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _continuation(planned: PlannedProgram, pinned: Pinned, settings: Settings) -> Continuation:
-    """How the program continues the state of a pinned one."""
-    continued = continue_from(planned.plan, pinned.fingerprint)
-    wanted = wanted_partitions(planned.bound.settings, settings)
-    if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:
-        return continued
-    change = STATE_CHANGES("STATE_PARTITIONS", was=pinned.state_partitions, now=wanted)
-    return discontinued(planned.plan, *continued.changes, change)
-
-
 def _restore_warnings(
     committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]
 ) -> tuple[str, ...]:
@@ -321,32 +340,67 @@ def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
 
 
 def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
-    """The generation to run with, a new one if the state does not fit the program; and warnings."""
+    """The generation to run with, a new one if no state fits the program; and warnings."""
     pinned = situation.saved.pinned
     newest = max(situation.saved.generations, default=0)
     if pinned is None:
         return newest + 1, ()
-    if not continued.changes:
-        _check_meanings(situation.saved, continued, settings)
-        added = [query for query in continued.fingerprint.stateful if query.name in continued.added]
-        return pinned.generation, (
-            *(
-                f"{each}. It applies from here on; the state from before stays as it is."
-                for each in _new_meanings(continued)
-            ),
-            *(
-                f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of "
-                "this target, or of the group."
-                for query in added
-            ),
-        )
     change = "; ".join(str(each) for each in continued.changes)
-    if settings.state_on_change == "fail":
+    if change and settings.state_on_change == "fail":
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
-    warning = (
-        f"The program changed ({change}): it starts with empty state, each query at the last position of its targets."
+    _check_meanings(situation.saved, continued, settings)
+    lost = {query.targets for query in pinned.fingerprint.stateful if query.name in continued.dropped}
+    begun = {name: query for query in continued.fingerprint.stateful if (name := query.name) in continued.added}
+    warnings = (
+        *([f"The program changed ({change}): state that does not fit is replaced by new state."] if change else []),
+        *(
+            f"{each}. It applies from here on; the state from before stays as it is."
+            for each in _new_meanings(continued)
+        ),
+        *(
+            f"INSERT INTO {', '.join(query.targets)} returns to the state and the position that it had before it was "
+            "changed."
+            for query in continued.fingerprint.queries
+            if query.name in continued.returned
+        ),
+        *(
+            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of "
+            "this target, or of the group."
+            for query in begun.values()
+            if query.targets not in lost and not continued.in_new_generation
+        ),
     )
-    return max(newest, pinned.generation) + 1, (warning,)
+    return max(newest, pinned.generation) + 1 if continued.in_new_generation else pinned.generation, warnings
+
+
+def _new_states(situation: Situation, continued: Continuation, settings: Settings) -> dict[str, NewState]:
+    """By query whose state replaces another one: where it begins."""
+    since: Since = "now" if settings.state_on_change == "reset" else settings.rebuild_from
+    return {
+        query.name: new_state(query, had, since, situation.begins, situation.offsets_since)
+        for query, had in replacing(situation.saved, continued)
+    }
+
+
+def _goes_on(rebuild: Rebuild, start: Mapping[Partition, int], checkpoint: SavedCheckpoint | None) -> bool:
+    """Whether a query is still building the state that replaces another one."""
+    if checkpoint is None or not checkpoint.ended:
+        return True
+    positions = {**start, **checkpoint.ended}
+    if any(positions.get(place, 0) < end for place, end in rebuild.ends.items()):
+        return True
+    return positions == rebuild.ends and checkpoint.watermark_ms < rebuild.watermark_ms
+
+
+def _rebuild_warning(query: Query, new: NewState) -> str:
+    """What a query with new state reads again."""
+    insert = f"INSERT INTO {', '.join(write.name for write in query.writes)} starts with empty state"
+    if new.rebuild is None:
+        return f"{insert} at the last position of its targets."
+    number = sum(end - new.starts[place] for place, end in new.rebuild.ends.items())
+    since = "" if new.since_ms is None else datetime.fromtimestamp(new.since_ms / 1000, UTC).isoformat()
+    begin = since and f" since {since}, when its oldest open window began"
+    return f"{insert}, and reads {number} records again{begin}. Their results are not written again."
 
 
 def _check_meanings(saved: SavedState, continued: Continuation, settings: Settings) -> None:
@@ -361,10 +415,21 @@ def _new_meanings(continued: Continuation) -> list[str]:
 
 
 def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:
-    """By query: the checkpoint that it continues. Without program.json, nothing tells whose checkpoints they are."""
-    if saved.pinned is None:
+    """By query: the checkpoint that it continues. Without program.json, nothing tells whose checkpoints they are.
+
+    The shared query begins again if it takes over a target of a query with state, which may have been behind it.
+    """
+    pinned = saved.pinned
+    if pinned is None:
         return {}
-    names = [query.name for query in continued.plan.queries if query.name not in continued.added]
+    lost = (query for query in pinned.fingerprint.stateful if query.name in continued.dropped)
+    taken = {target for query in lost for target in query.targets}
+    names = [
+        query.name
+        for query in continued.plan.queries
+        if query.name not in continued.added
+        and (query.stateful or not any(each.name in taken for each in query.writes))
+    ]
     return {name: saved.checkpoints[generation, name] for name in names if (generation, name) in saved.checkpoints}
 
 
@@ -382,7 +447,9 @@ def _rebuilds(
     return settings.state_on_loss == "rebuild"
 
 
-def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, rebuilds: bool) -> dict[Partition, int]:
+def _first_offsets(
+    situation: Situation, query: Query, has_checkpoint: bool, rebuilds: bool, new: NewState | None
+) -> dict[Partition, int]:
     """The first offset of each source partition.
 
     A checkpoint without a batch begins where the start that began it has decided, also after a restart. An empty
@@ -394,7 +461,11 @@ def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, reb
     if has_checkpoint and saved.pinned is not None:
         known = saved.pinned.starts.get(query.name, {})
     elif not rebuilds:
-        known = {**situation.committed, **_positions_of_predecessors(saved, query)}
+        known = {
+            **situation.committed,
+            **_positions_of_predecessors(saved, query),
+            **({} if new is None else new.starts),
+        }
     offsets = {}
     for partition in partitions_of(query.sources):
         offset = known.get(partition, situation.resets.get(partition))
@@ -403,26 +474,9 @@ def _first_offsets(situation: Situation, query: Query, has_checkpoint: bool, reb
     return offsets
 
 
-def _positions_of_predecessors(saved: SavedState, query: Query) -> dict[Partition, int]:
-    """The positions of the queries that wrote the targets of a query before, the least if there are several.
-
-    The group has only the least positions of all queries: a query that begins there repeats records that were ahead.
-    Without the checkpoint of one of them, nothing is known.
-    """
-    if saved.pinned is None:
-        return {}
-    targets = {write.name for write in query.writes}
-    least: dict[Partition, int] = {}
-    for old in saved.pinned.fingerprint.queries:
-        # The query of dead letters has no INSERT.
-        if targets.isdisjoint(old.targets) if targets else old.name != query.name:
-            continue
-        checkpoint = saved.checkpoints.get((saved.pinned.generation, old.name))
-        if checkpoint is None:
-            return {}
-        for partition, offset in {**saved.pinned.starts.get(old.name, {}), **checkpoint.ended}.items():
-            least[partition] = min(offset, least.get(partition, offset))
-    return least
+def _positions_of_predecessors(saved: SavedState, query: Query) -> Mapping[Partition, int]:
+    had = reached(saved, query)
+    return {} if had is None else had.ended
 
 
 def partitions_of(sources: Iterable[TopicSchema]) -> list[Partition]:
@@ -443,23 +497,34 @@ def _runs(pinned: Pinned | None, begun: Iterable[str]) -> dict[str, int]:
     return {} if pinned is None else {name: pinned.generation for name in begun if name in SHARED_NAMES}
 
 
-def _state_changes(
-    continued: Continuation, *, begun: tuple[str, ...], runs_of: Mapping[str, int], pinned: Pinned
-) -> tuple[Action, ...]:
-    """The actions on the state directory: delete and begin checkpoints, save the program.
+def _starts_of(pinned: Pinned | None, kept: Fingerprint) -> dict[str, Mapping[Partition, int]]:
+    """By query whose state is kept: where its checkpoint began."""
+    return {} if pinned is None else {query.name: pinned.starts.get(query.name, {}) for query in kept.queries}
+
+
+def _state_changes(pinned: Pinned, begun: tuple[str, ...], runs_of: Mapping[str, int]) -> tuple[Action, ...]:
+    """The actions on the state directory: begin checkpoints, save the program.
+
+    The program is saved last. After a crash before that, the next start begins the checkpoints again.
+    """
+    begins = (BeginCheckpoints(pinned.generation, begun, runs_of),) if begun else ()
+    return (*begins, PinProgram(pinned))
+
+
+def _later(saved: SavedState, generation: int, names: Collection[str]) -> tuple[Action, ...]:
+    """Delete state that is not used: not before the queries have shown that they run on the new one.
 
     The checkpoint of a shared query stays while the program has no such INSERTs: when one comes back, it does not write
     again what it has written.
 
-    The program is saved last. After a crash before that, the next start begins the checkpoints again.
+    Args:
+        saved: the state before the start.
+        generation: the present one.
+        names: the queries whose checkpoints in it are used or kept.
     """
-    dropped = (query for query in continued.dropped if query not in (*begun, *SHARED_NAMES))
-    drops = (DropCheckpoint(pinned.generation, query) for query in dropped)
-    begins = (BeginCheckpoints(pinned.generation, begun, runs_of),) if begun else ()
-    return (*drops, *begins, PinProgram(pinned))
-
-
-def _later(saved: SavedState, generation: int) -> tuple[Action, ...]:
-    """Delete old generations: not before the queries have shown that they run on the new one."""
+    unused = sorted(name for number, name in saved.checkpoints if number == generation and name not in names)
     has_older = any(number < generation for number in saved.generations)
-    return (DropOldGenerations(generation),) if has_older else ()
+    return (
+        *(DropCheckpoint(generation, name) for name in unused),
+        *([DropOldGenerations(generation)] if has_older else []),
+    )

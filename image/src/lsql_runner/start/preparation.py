@@ -33,13 +33,14 @@ from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
+from lsql_runner.start.replaced_state import continuation, open_times
 from lsql_runner.start.request import StartRequest
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.start.targets import target_request
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.group_claims import GroupClaims, topic_id_of
-from lsql_runner.state.saved_state import Pinned, SavedState
+from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.state.topic_ids import deleted_topic, ids_of
 
 
@@ -56,6 +57,8 @@ class PreparedProgram:
     """By query and source partition: the next offset to read."""
     first_batches: frozenset[str]
     """The queries that have not ended a batch yet."""
+    rebuilds: Mapping[str, Rebuild]
+    """By query that builds the state that replaces another one: how."""
     later: tuple[Action, ...]
     """What is carried out when each of them has ended its first batch."""
     topic_ids: Mapping[str, str]
@@ -169,6 +172,12 @@ def find_situation(
         committed, group_ids, partitions = {}, {}, []
     ends = brokers.ends(partitions)
     from_end = planned.bound.settings.auto_offset_reset == "latest"
+    begins: Mapping[Partition, int] = {}
+    offsets_since: Mapping[int, Mapping[Partition, int]] = {}
+    if continuation(planned, saved, settings).changes:
+        sources = source_partitions(planned.plan)
+        begins = brokers.begins(sources)
+        offsets_since = {time_ms: brokers.since(sources, time_ms) for time_ms in open_times(planned.plan, saved)}
     return Situation(
         planned=planned,
         topics=topics,
@@ -178,6 +187,8 @@ def find_situation(
         group_ids=group_ids,
         ends=ends,
         resets=ends if from_end else brokers.begins(partitions),
+        begins=begins,
+        offsets_since=offsets_since,
         saved=saved,
         versions=versions(),
         new_state_partitions=state_partitions(planned, settings).number,
@@ -243,6 +254,7 @@ def _prepared_program(
         start_offsets=decision.start_offsets,
         positions=decision.positions,
         first_batches=decision.first_batches,
+        rebuilds=decision.rebuilds,
         later=decision.later,
         topic_ids=situation.topic_ids,
         limits={topic: limits.get(topic, TopicLimits()) for topic in targets},

@@ -44,6 +44,8 @@ class SavedCheckpoint:
     """By source partition: the next offset after the last batch that was planned; empty before the first."""
     ended: Mapping[Partition, int] = field(default_factory=dict)
     """By source partition: the next offset after the last batch that has ended; empty before its end."""
+    watermark_ms: int = 0
+    """The watermark with which that batch ran, in milliseconds since 1970 UTC; 0 before the first event time."""
 
 
 _IDENTITY = "metadata"
@@ -158,7 +160,11 @@ def saved_checkpoint(checkpoint: StateFolder) -> SavedCheckpoint:
     """The content of an existing checkpoint."""
     planned, ended = newest_batch(checkpoint), newest_committed(checkpoint)
     batch = None if ended is None else planned_batch(checkpoint, ended)
-    return SavedCheckpoint(planned={} if planned is None else planned.ends, ended={} if batch is None else batch.ends)
+    return SavedCheckpoint(
+        planned={} if planned is None else planned.ends,
+        ended={} if batch is None else batch.ends,
+        watermark_ms=0 if batch is None else batch.watermark_ms,
+    )
 
 
 def newest_batch(checkpoint: StateFolder) -> PlannedBatch | None:

@@ -5,17 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.formats.declared import as_declaration, declared_topics
-from lsql_runner.plan.fingerprint import Fingerprint, VersionMismatch
+from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, VersionMismatch
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import SavedCheckpoint, by_topic, exists, from_topics, saved_checkpoint
 
 PROGRAM = "program.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuild:
+    """How a query reads records again, to build the state that replaces another one."""
+
+    ends: Mapping[Partition, int]
+    """By source partition: where the state that was replaced ended. The query writes no results before: the targets
+    have those of that state."""
+    watermark_ms: int
+    """The watermark of that state, in milliseconds since 1970 UTC: its results that waited for it are in the targets. 0
+    without event time."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"ends": by_topic(self.ends), "watermark_ms": self.watermark_ms}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(ends=from_topics(value["ends"]), watermark_ms=int(value["watermark_ms"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +50,10 @@ class Pinned:
     versions: dict[str, str]
     starts: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)
     """By query: the first offset of each source partition in its checkpoint."""
+    kept: Fingerprint = NOTHING
+    """The queries whose state was replaced, and is kept for a return to their program; the newest first."""
+    rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
+    """By query whose state replaces another one: how it is built."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By source topic: the id of the topic that all saved positions belong to; empty or missing if it is not known."""
 
@@ -86,6 +109,8 @@ def program_document(pinned: Pinned) -> dict[str, Any]:
         "state_partitions": pinned.state_partitions,
         "versions": pinned.versions,
         "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
+        "kept": pinned.kept.as_json(),
+        "rebuilds": {query: each.as_json() for query, each in pinned.rebuilds.items()},
         "topic_ids": dict(pinned.topic_ids),
     }
 
@@ -103,6 +128,8 @@ def _read_pinned(folder: StateFolder) -> Pinned | None:
             state_partitions=int(document["state_partitions"]),
             versions=dict(document["versions"]),
             starts={query: from_topics(starts) for query, starts in document["starts"].items()},
+            kept=Fingerprint.from_json(document["kept"]) if "kept" in document else NOTHING,
+            rebuilds={query: Rebuild.from_json(each) for query, each in document.get("rebuilds", {}).items()},
             topic_ids=dict(document.get("topic_ids", {})),
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):

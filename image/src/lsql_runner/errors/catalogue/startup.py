@@ -80,8 +80,9 @@ STARTUP: dict[str, ErrorKind] = {
     ),
     "STATE_INCOMPATIBLE": ErrorKind(
         "The state in {path} does not fit the program: {change}.",
-        "Run the program that it belongs to, set another SQL_APP_ID, or discard the state with "
-        "LSQL_STATE_ON_CHANGE=reset. `lsql state repartition` changes the number of partitions.",
+        "Run the program that it belongs to, set another SQL_APP_ID, or begin new state for these INSERTs with "
+        "LSQL_STATE_ON_CHANGE=rebuild (upgrade.onIncompatible=newGeneration in the values of the chart). `lsql state "
+        "repartition` changes the number of partitions.",
     ),
     "STATE_MEANING_CHANGED": ErrorKind(
         "The program can continue the state in {path}, but computes its values in another way: {change}.",

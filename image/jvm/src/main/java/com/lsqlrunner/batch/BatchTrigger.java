@@ -1,8 +1,10 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.errors.Unchecked;
 import com.lsqlrunner.realtime.RealTime;
+import com.lsqlrunner.sink.MutedQueries;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,6 +39,7 @@ public final class BatchTrigger {
 
     private static final ConcurrentMap<String, BatchTrigger> TRIGGERS = new ConcurrentHashMap<>();
 
+    private final String query;
     private final Duration pace;
     private final Supplier<Consumer<byte[], byte[]>> newConsumer;
 
@@ -52,10 +55,16 @@ public final class BatchTrigger {
     private boolean stopping;
     private RealTime realTime;
 
+    /** Where batches end that write nothing; null if all results are written. */
+    private Map<TopicPartition, Long> rebuildEnds;
+
+    private boolean isRebuilt;
+
     /** The unread records of each stream after the planned batch. */
     private final Map<Object, Long> backlogs = new HashMap<>();
 
-    BatchTrigger(Duration pace, Supplier<Consumer<byte[], byte[]>> newConsumer) {
+    BatchTrigger(String query, Duration pace, Supplier<Consumer<byte[], byte[]>> newConsumer) {
+        this.query = query;
         this.pace = pace;
         this.newConsumer = newConsumer;
         this.lastBatchNanos = System.nanoTime() - pace.toNanos();
@@ -64,7 +73,7 @@ public final class BatchTrigger {
     /** Adds a stream to the trigger of its query. The first stream creates the trigger. */
     static BatchTrigger join(
             String query, Object stream, Duration pace, Supplier<Consumer<byte[], byte[]>> newConsumer) {
-        BatchTrigger trigger = TRIGGERS.computeIfAbsent(query, name -> new BatchTrigger(pace, newConsumer));
+        BatchTrigger trigger = TRIGGERS.computeIfAbsent(query, name -> new BatchTrigger(name, pace, newConsumer));
         trigger.add(stream);
         return trigger;
     }
@@ -72,6 +81,17 @@ public final class BatchTrigger {
     /** Lets the query process records as they arrive, while it waits. */
     void waitIn(RealTime ofQuery) {
         realTime = ofQuery;
+    }
+
+    /** Lets batches of the query end at positions, and write nothing before. */
+    synchronized void rebuild(Map<TopicPartition, Long> ends) {
+        rebuildEnds = ends;
+        MutedQueries.add(query);
+    }
+
+    /** Where the next batch ends, if it writes nothing; null for other batches. */
+    synchronized Map<TopicPartition, Long> rebuildEnds() {
+        return rebuildEnds;
     }
 
     /** Ends the current wait of a query and prevents further ones, so that the query can be stopped. */
@@ -127,6 +147,7 @@ public final class BatchTrigger {
         backlogs.remove(stream);
         if (positions.isEmpty()) {
             TRIGGERS.values().remove(this);
+            MutedQueries.remove(query);
             if (consumer != null) {
                 consumer.close(Duration.ZERO);
             }
@@ -142,7 +163,9 @@ public final class BatchTrigger {
     long await(Object stream, Map<TopicPartition, Long> start) {
         long began = System.nanoTime();
         boolean isFirst = isFirst(stream, start);
-        if (isFirst && realTime != null && realTime.hasResults()) {
+        if (isFirst && isRebuilding()) {
+            hasUnreadRecords = false; // a batch follows at once
+        } else if (isFirst && realTime != null && realTime.hasResults()) {
             hasUnreadRecords = false; // the batch may have no records
         } else if (isFirst && realTime != null && realTime.isPossible(backlog())) {
             process();
@@ -153,6 +176,21 @@ public final class BatchTrigger {
             waitForRecords();
         }
         return Duration.ofNanos(System.nanoTime() - began).toMillis();
+    }
+
+    /**
+     * Whether the next batch writes nothing. The positions of all streams are known after the first batch. When they
+     * are reached, a batch without records follows: it removes what the watermark has passed, and records are late by
+     * the watermark of the batch before.
+     */
+    private synchronized boolean isRebuilding() {
+        if (isRebuilt) {
+            rebuildEnds = null;
+            MutedQueries.remove(query);
+        } else if (rebuildEnds != null) {
+            isRebuilt = TransactionalOutput.areReached(rebuildEnds, allPositions());
+        }
+        return rebuildEnds != null;
     }
 
     private synchronized long backlog() {

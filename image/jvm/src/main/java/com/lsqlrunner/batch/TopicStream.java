@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.SparkEnv;
@@ -56,6 +57,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     /** The metric with the number of records that an open batch has processed. */
     static final String PROCESSED = "processedRecords";
 
+    /** The metric that is 1 for a batch whose results are not written. */
+    static final String MUTED = "muted";
+
     /** How long a broker waits for a record, while a batch is open. */
     private static final int MAX_FETCH_MS = 1_000;
 
@@ -75,6 +79,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     private Map<TopicPartition, Long> processed = Map.of();
     private long processedRecords;
     private final RealTime realTime;
+
+    /** How far a batch without results advances the event time of each input; empty if it is not limited. */
+    private final List<Long> rebuildLimitsMs;
 
     /**
      * Joins the batches of its query.
@@ -101,6 +108,14 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                 : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
         trigger.waitIn(realTime);
+        this.rebuildLimitsMs = options.getOrDefault("rebuild.limits.ms", "")
+                .transform(text -> text.isEmpty()
+                        ? List.of()
+                        : Stream.of(text.split(",")).map(Long::valueOf).toList());
+        if (options.containsKey("rebuild.ends")) {
+            trigger.rebuild(Positions.of(Positions.parse(options.get("rebuild.ends"))));
+            limitEventTimes();
+        }
         beginPlan();
     }
 
@@ -135,23 +150,52 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         }
         boolean isLimited =
                 limit instanceof ReadMaxRows && (marked.isPending() || !TopicOutput.wasOpen(options.get("query")));
-        Offset end = new Positions(isLimited ? limited(((ReadMaxRows) limit).maxRows(), positions) : ends);
+        Map<TopicPartition, Long> until = withinRebuild(positions);
+        Offset end = new Positions(isLimited ? limited(((ReadMaxRows) limit).maxRows(), positions, until) : until);
         if (!Positions.of(end).equals(ends)) {
             TopicOutput.planPartial(options.get("query"));
         }
         marked.planned(start, end);
         Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), ends);
         eventTimes.forEach(each -> each.planned(unread));
+        if (trigger.rebuildEnds() != null) {
+            limitEventTimes();
+        }
         chooseEvaluation(trigger.plannedRecords());
         return end;
     }
 
-    private Map<TopicPartition, Long> limited(long records, Map<TopicPartition, Long> positions) {
-        Set<TopicPartition> added = new HashSet<>(ends.keySet());
+    /**
+     * The ends of the partitions. A batch without results reads no record that the replaced state has not read, and no
+     * partition that it did not know.
+     */
+    private Map<TopicPartition, Long> withinRebuild(Map<TopicPartition, Long> from) {
+        Map<TopicPartition, Long> limits = trigger.rebuildEnds();
+        if (limits == null) {
+            return ends;
+        }
+        Map<TopicPartition, Long> until = new HashMap<>();
+        from.forEach((partition, position) -> {
+            long end = Math.min(ends.getOrDefault(partition, position), limits.getOrDefault(partition, position));
+            until.put(partition, Math.max(position, end));
+        });
+        return until;
+    }
+
+    /** Lets the next batch advance event time to that of the replaced state, whatever is unread. */
+    private void limitEventTimes() {
+        for (int index = 0; index < rebuildLimitsMs.size(); index++) {
+            eventTimes.get(index).limit(rebuildLimitsMs.get(index));
+        }
+    }
+
+    private Map<TopicPartition, Long> limited(
+            long records, Map<TopicPartition, Long> positions, Map<TopicPartition, Long> until) {
+        Set<TopicPartition> added = new HashSet<>(until.keySet());
         added.removeAll(positions.keySet());
         Map<TopicPartition, Long> from = new HashMap<>(topic.begins(added));
         from.putAll(positions);
-        return RecordLimit.ends(records, from, ends);
+        return RecordLimit.ends(records, from, until);
     }
 
     /**
@@ -172,6 +216,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     public Map<String, String> metrics(Optional<Offset> end) {
         Map<String, String> metrics = new HashMap<>();
         metrics.put(WAITED, Long.toString(waitedMs));
+        if (trigger.rebuildEnds() != null) {
+            metrics.put(MUTED, "1");
+        }
         if (processedRecords > 0) {
             metrics.put(PROCESSED, Long.toString(processedRecords));
         }

@@ -13,6 +13,7 @@ import com.lsqlrunner.operators.TaskBatch;
 import com.lsqlrunner.realtime.OpenOutput;
 import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.BatchGate;
+import com.lsqlrunner.sink.MutedQueries;
 import com.lsqlrunner.topic.Acknowledgements;
 import com.lsqlrunner.topic.BatchAcknowledgements;
 import com.lsqlrunner.topic.KafkaOptions;
@@ -26,6 +27,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.spark.TaskContext;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -33,6 +35,7 @@ import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
@@ -185,7 +188,8 @@ public final class TopicSink implements TableProvider {
             boolean isProcessed = realTime != null && realTime.isClosed();
             gate.begin(isProcessed);
             TaskBatch.repeatsOpening(transactions != null && transactions.repeatsOpening());
-            return write.factory(transactions == null ? null : transactions.begin(info.numPartitions()));
+            TaskTransactions tasks = transactions == null ? null : transactions.begin(info.numPartitions());
+            return MutedQueries.contains(write.output) ? new NoRecords() : write.factory(tasks);
         }
 
         @Override
@@ -212,6 +216,30 @@ public final class TopicSink implements TableProvider {
         public void abort(long batch, WriterCommitMessage[] messages) {
             gate.end();
         }
+    }
+
+    /** The writers of a batch whose results are not written. */
+    private record NoRecords() implements StreamingDataWriterFactory, DataWriter<InternalRow> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public DataWriter<InternalRow> createWriter(int partition, long task, long batch) {
+            return this;
+        }
+
+        @Override
+        public void write(InternalRow row) {}
+
+        @Override
+        public WriterCommitMessage commit() {
+            return null;
+        }
+
+        @Override
+        public void abort() {}
+
+        @Override
+        public void close() {}
     }
 
     private record TopicsBatchWrite(TopicsWrite write) implements BatchWrite {

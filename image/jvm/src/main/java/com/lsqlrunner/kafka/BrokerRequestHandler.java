@@ -217,7 +217,12 @@ final class BrokerRequestHandler {
 
     /** The end or the start offsets of partitions, as {@code [topic, partition, offset]}. */
     private List<Object> offsets(Map<String, Object> request) throws Exception {
-        OffsetSpec spec = "end".equals(request.get("at")) ? OffsetSpec.latest() : OffsetSpec.earliest();
+        OffsetSpec spec;
+        if (request.get("at") instanceof Number since) {
+            spec = OffsetSpec.forTimestamp(since.longValue());
+        } else {
+            spec = "end".equals(request.get("at")) ? OffsetSpec.latest() : OffsetSpec.earliest();
+        }
         Map<TopicPartition, OffsetSpec> requested = new HashMap<>();
         list(request.get("partitions")).forEach(partition -> requested.put(toPartition(partition), spec));
         Map<TopicPartition, ListOffsetsResultInfo> offsets =

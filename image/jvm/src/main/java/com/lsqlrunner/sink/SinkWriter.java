@@ -78,6 +78,10 @@ public final class SinkWriter extends StoppableWriter {
 
     @Override
     protected void write(Dataset<Row> rows, long batchId) {
+        if (MutedQueries.contains(writer)) {
+            rows.foreachPartition((ForeachPartitionFunction<Row>) each -> each.forEachRemaining(row -> {}));
+            return;
+        }
         String run = rows.sparkSession().sparkContext().getLocalProperty(QUERY_ID);
         rows.foreachPartition(new PartitionWriter(writer, run, batchId, kind, jars, settings, table));
     }

@@ -88,6 +88,11 @@ public final class EventTimes implements Serializable {
                 .orElse(Long.MAX_VALUE);
     }
 
+    /** Sets the limit for the next batch. */
+    public void limit(long timeMs) {
+        limitMs = timeMs;
+    }
+
     /** The limit for the next batch. */
     public long limitMs() {
         return limitMs;

@@ -2,8 +2,10 @@ package com.lsqlrunner.batch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lsqlrunner.sink.MutedQueries;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -39,7 +41,7 @@ class BatchTriggerTest {
 
     private BatchTrigger trigger(Duration pace, Object... streams) {
         BatchTrigger trigger = new BatchTrigger(
-                pace, () -> consumer.closed() ? new MockConsumer<>(OffsetResetStrategy.NONE) : consumer);
+                "query", pace, () -> consumer.closed() ? new MockConsumer<>(OffsetResetStrategy.NONE) : consumer);
         for (Object stream : streams) {
             trigger.add(stream);
         }
@@ -230,6 +232,36 @@ class BatchTriggerTest {
         trigger.await("a", Map.of(A0, 0L));
         assertEquals(1, polls);
         assertFalse(consumer.closed());
+    }
+
+    @Test
+    void aQueryIsMutedUntilABatchWithoutRecordsHasFollowedTheLastOneOfARebuild() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        trigger.rebuild(Map.of(A0, 5L, B0, 7L));
+
+        trigger.await("a", Map.of(A0, 2L));
+        trigger.planned("a", Map.of(A0, 5L), Map.of(A0, 9L));
+        trigger.planned("b", Map.of(B0, 6L), Map.of(B0, 9L));
+        assertEquals(Map.of(A0, 5L, B0, 7L), trigger.rebuildEnds());
+        trigger.await("a", Map.of(A0, 5L));
+        trigger.planned("b", Map.of(B0, 7L), Map.of(B0, 9L));
+        trigger.await("a", Map.of(A0, 5L));
+        assertTrue(MutedQueries.contains("query"), "all are read, and a batch without records follows");
+
+        trigger.await("a", Map.of(A0, 5L));
+
+        assertFalse(MutedQueries.contains("query"));
+        assertNull(trigger.rebuildEnds());
+    }
+
+    @Test
+    void aQueryThatEndsIsNotMuted() {
+        BatchTrigger trigger = trigger(NO_PACE, "a");
+        trigger.rebuild(Map.of(A0, 5L));
+
+        trigger.leave("a");
+
+        assertFalse(MutedQueries.contains("query"));
     }
 
     @Test

@@ -1,0 +1,154 @@
+"""State that a changed program cannot continue is built again from the records, on a real broker.
+
+Fakes have no state that a rebuild could miss, and no batches that end at a position.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.in_process import InProcess, in_process
+from devkit.records import Record
+from lsql_runner.engine.processor import SparkEngine
+from tests.conftest import TopicFactory
+
+MINUTE = 60_000
+T0 = 1_700_000_040_000
+"""The beginning of a minute, and of five."""
+
+
+class Program:
+    """One processor whose program changes; its source has the numbers 1, 2, 3, ..."""
+
+    def __init__(self, broker: Broker, engine: SparkEngine, topic: TopicFactory, folder: Path) -> None:
+        self._broker, self._engine, self._folder = broker, engine, folder
+        self.source, self.target = topic("numbers", config={"retention.ms": "-1"}), topic("sums")
+        self.number = 0
+        value = {"format": "JSON", "schema": {"g": "string", "n": "long"}}
+        self.declared: dict[str, object] = {self.source: {"value": value}}
+
+    def add(self, times: Iterable[int]) -> None:
+        """Write a record for each time."""
+        records = []
+        for time_ms in times:
+            self.number += 1
+            value = json.dumps({"g": "a", "n": self.number}).encode()
+            records.append(Record(b"k", value, timestamp_ms=time_ms))
+        self._broker.produce(self.source, records)
+
+    def run(self, select: str, **settings: str) -> AbstractContextManager[InProcess]:
+        settings_of_program, _, query = select.rpartition("; ")
+        sql = f"{settings_of_program}; INSERT INTO {self.target} {query.format(source=self.source)}".lstrip("; ")
+        return in_process(
+            self._engine,
+            self._broker.bootstrap,
+            sql,
+            f"app-{self.source}",
+            self._folder,
+            LSQL_TOPICS=json.dumps(self.declared),
+            **settings,
+        )
+
+    def read_all(self, select: str, **settings: str) -> tuple[str, ...]:
+        """Run until all records are read; returns the warnings."""
+        with self.run(select, **settings) as running:
+            running.read_to(self.number + len(self.declared) - 1)  # the other topics have one record each
+            return running.status.warnings
+
+    def results(self) -> list[dict[str, object]]:
+        return [json.loads(record.value or b"") for record in self._broker.consume_all(self.target)]
+
+
+@pytest.fixture
+def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> Program:
+    return Program(broker, engine, topic, tmp_path)
+
+
+COUNT = "SELECT STREAM COUNT(*) AS c FROM {source} GROUP BY g"
+SUM = "SELECT STREAM COUNT(*) AS c, SUM(n) AS s FROM {source} GROUP BY g"
+WINDOW = "SELECT STREAM COUNT(*) AS c FROM {source} WINDOW BY TUMBLE 1m GRACE BY 1s GROUP BY g"
+WINDOW_SUM = "SELECT STREAM COUNT(*) AS c, SUM(n) AS s FROM {source} WINDOW BY TUMBLE 1m GRACE BY 1s GROUP BY g"
+FINAL = "SET emit=final; "
+REBUILD = {"LSQL_STATE_ON_CHANGE": "rebuild"}
+
+
+def test_a_rebuilt_state_has_all_records_and_writes_only_new_results(program: Program) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    before = program.results()
+    program.add([T0])
+
+    [change, rebuild] = program.read_all(SUM, **REBUILD, LSQL_MAX_RECORDS_PER_BATCH="1")
+
+    assert before[-1] == {"c": 3}
+    assert program.results()[len(before) :] == [{"c": 4, "s": 10}]
+    assert "different aggregates" in change
+    assert "reads 3 records again" in rebuild
+
+
+def test_a_program_that_is_changed_back_continues_the_state_of_before(program: Program) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    program.read_all(SUM, **REBUILD)
+    program.add([T0] * 2)
+
+    [returns] = program.read_all(COUNT)
+
+    assert program.results()[-1] == {"c": 5}
+    assert "returns to the state" in returns
+    assert program.read_all(SUM) != ()
+    assert program.results()[-1] == {"c": 5, "s": 15}
+
+
+def test_only_the_records_of_open_windows_are_read_again(program: Program) -> None:
+    program.add([T0, T0 + MINUTE, T0 + 2 * MINUTE + 1_000, T0 + 2 * MINUTE + 2_000])
+    program.read_all(WINDOW)
+    program.add([T0 + 2 * MINUTE])  # the event time moves after a batch
+    program.read_all(WINDOW)
+    before = len(program.results())
+    program.add([T0, T0 + 2 * MINUTE])
+
+    [_, rebuild] = program.read_all(WINDOW_SUM, **REBUILD)
+
+    assert program.results()[before:] == [{"c": 4, "s": 3 + 4 + 5 + 7}]
+    assert "reads 3 records again since 2023-11-14T22:16:00+00:00" in rebuild
+
+
+def test_each_final_result_is_written_once(program: Program) -> None:
+    program.add([T0, T0 + MINUTE, T0 + 2 * MINUTE])
+    with program.run(FINAL + WINDOW) as running:
+        running.wait_for(lambda s: s.records_out == 2)
+    program.add([T0 + 2 * MINUTE, T0 + 3 * MINUTE, T0 + 4 * MINUTE])
+
+    with program.run(FINAL + WINDOW_SUM, **REBUILD) as running:
+        running.wait_for(lambda s: s.records_out == 2)
+    with program.run(FINAL + WINDOW_SUM) as running:
+        program.add([T0 + 5 * MINUTE])
+        running.wait_for(lambda s: s.records_out == 1)
+
+    changed = [{"c": 2, "s": 3 + 4}, {"c": 1, "s": 5}, {"c": 1, "s": 6}]
+    assert program.results() == [{"c": 1}, {"c": 1}, *changed]
+
+
+def test_a_table_is_read_again_although_its_stream_goes_on(
+    program: Program, broker: Broker, topic: TopicFactory
+) -> None:
+    names = topic("names", config={"retention.ms": "-1"})
+    broker.produce(names, [Record(b"k", b'{"name": "Ada"}', timestamp_ms=T0)])
+    program.declared[names] = {"value": {"format": "JSON", "schema": {"name": "string"}}}
+    joined = f"FROM {{source}} AS s INNER JOIN (SELECT TABLE * FROM {names}) AS t"
+    program.add([T0 + 1])
+    program.read_all(f"SELECT STREAM s.n AS n, t.name AS name {joined}")
+    program.add([T0 + 1])
+
+    program.read_all(
+        f"SELECT STREAM t.name AS name, COUNT(*) AS c {joined} GROUP BY t.name", LSQL_STATE_ON_CHANGE="reset"
+    )
+
+    assert program.results() == [{"n": 1, "name": "Ada"}, {"name": "Ada", "c": 1}]
