@@ -74,6 +74,28 @@ def test_without_the_validation_its_pod_fails_without_restarts_and_is_rolled_bac
     assert release.await_records().duplicates == 0
 
 
+def test_new_state_is_built_without_a_repeated_result_and_a_rollback_returns_to_the_old_one(
+    release: ReleaseWithTraffic,
+) -> None:
+    history = json.loads(release.helm.run("history", release.name, "--output=json"))
+    [deployed] = [int(each["revision"]) for each in history if each["status"] == "deployed"]
+    rebuilt = with_other_windows(release, upgrade={"onIncompatible": "newGeneration"})
+
+    with release.traffic:
+        release.helm.upgrade(release.name, rebuilt)
+    assert release.await_records().duplicates == 0
+    stream = release.processor.stream()
+    assert (stream["state"], release.processor.restarts()) == ("running", 0)
+    assert any("Their results are not written again" in warning for warning in stream["warnings"])
+    log = release.helm.kubectl.run("logs", f"job/{release.name}-validate")
+    assert "to build its state again" in log
+
+    with release.traffic:
+        release.helm.rollback(release.name, deployed)
+    release.await_records()
+    assert any("returns to the state" in warning for warning in release.processor.stream()["warnings"])
+
+
 def _has_failed(release: ReleaseWithTraffic, old: str) -> bool:
     pods = release.processor.pods()
     if len(pods) != 1 or pods[0]["metadata"]["uid"] == old:

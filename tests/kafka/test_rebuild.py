@@ -6,6 +6,7 @@ Fakes have no state that a rebuild could miss, and no batches that end at a posi
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from devkit.broker import Broker
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
+from devkit.runner import Runner
+from devkit.waiting import wait_until
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 
@@ -84,8 +87,12 @@ def test_a_rebuilt_state_has_all_records_and_writes_only_new_results(program: Pr
     before = program.results()
     program.add([T0])
 
-    [change, rebuild] = program.read_all(SUM, **REBUILD, LSQL_MAX_RECORDS_PER_BATCH="1")
+    with program.run(SUM, **REBUILD, LSQL_MAX_RECORDS_PER_BATCH="1") as running:
+        first = running.wait_for(lambda s: s.batches > 0)
+    change, rebuild = first.warnings
+    program.read_all(SUM)
 
+    assert list(first.records_to_rebuild.values()) == [2]
     assert before[-1] == {"c": 3}
     assert program.results()[len(before) :] == [{"c": 4, "s": 10}]
     assert "different aggregates" in change
@@ -152,3 +159,61 @@ def test_a_table_is_read_again_although_its_stream_goes_on(
     )
 
     assert program.results() == [{"n": 1, "name": "Ada"}, {"name": "Ada", "c": 1}]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("mode", ["auto", "batch"])
+def test_a_rebuild_that_is_killed_goes_on(broker: Broker, topic: TopicFactory, tmp_path: Path, mode: str) -> None:
+    """Each result after the change is written once, and none is of a record before it."""
+    source, target = topic(partitions=3), topic()
+    users = [f"u{number % 7}" for number in range(210)]
+    declared = json.dumps({source: {"value": {"format": "JSON", "schema": {"user": "string"}}}})
+
+    def produce(part: slice) -> None:
+        broker.produce(source, [Record(None, json.dumps({"user": user}).encode()) for user in users[part]])
+
+    def program(more: str, **settings: str) -> Runner:
+        sql = f"INSERT INTO {target} SELECT STREAM user, COUNT(*) AS n{more} FROM {source} GROUP BY user"
+        sql = f"SET processing.mode='{mode}'; {sql}"
+        return Runner(broker.bootstrap, sql, f"app-{source}", tmp_path, LSQL_TOPICS=declared, **settings)
+
+    produce(slice(140))
+    with program("") as runner:
+        runner.read_to(140)
+    before = len(broker.consume_all(target))
+    produce(slice(140, 175))
+    changed = program(", MAX(user) AS newest", **REBUILD, LSQL_MAX_RECORDS_PER_BATCH="10")
+    left = [140]
+    for _ in range(3):
+        with changed as runner:
+            wait_until(lambda runner=runner: _left(runner) < left[-1], "the rebuild has gone on", 60)  # type: ignore[misc]
+            left.append(_left(runner))
+            runner.crash()
+    with changed as runner:
+        runner.read_to(175)
+        produce(slice(175, 210))
+        runner.read_to(210)
+        wait_until(lambda: _counts(broker, target, before)[1] == Counter(users), "all results", 30)
+
+    assert left[1] > 0, left
+    written, _ = _counts(broker, target, before)
+    assert all(min(numbers) > 20 and numbers == sorted(set(numbers)) for numbers in written.values()), written
+
+
+def _left(runner: Runner) -> int:
+    """The records that a rebuild has still to read; many before it is planned."""
+    return sum(int(query["recordsToRebuild"]) for query in runner.stream()["queries"]) if _is_planned(runner) else 1_000
+
+
+def _is_planned(runner: Runner) -> bool:
+    return bool(runner.stream()["queries"]) and runner.stream()["batches"] > 0
+
+
+def _counts(broker: Broker, target: str, after: int) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """The counts of each user after so many results, and the last ones."""
+    written: dict[str, list[int]] = defaultdict(list)
+    for record in broker.consume_all(target)[after:]:
+        value = json.loads(record.value or b"")
+        assert "newest" in value
+        written[value["user"]].append(value["n"])
+    return written, {user: numbers[-1] for user, numbers in written.items()}

@@ -27,6 +27,7 @@ from lsql_runner.reports.stream import (
     Memory,
     Offsets,
     ProcessorRates,
+    QueryReport,
     ScalingReport,
     StandbyReport,
     StreamReport,
@@ -67,7 +68,7 @@ def stream(processor: Processor, access: ApiAccess, now_ms: int) -> StreamReport
             "continuous": status.continuous,
             "topics": status.topics,
             "sinks": status.sinks,
-            "queries": status.queries,
+            "queries": _queries(status),
             "offsets": _offsets(status),
             "lag": status.lag,
             "records_in": status.records_in,
@@ -159,6 +160,19 @@ def stores(processor: Processor) -> list[StateStore]:
             )
         )
     return stores
+
+
+def _queries(status: Status) -> list[QueryReport]:
+    left = status.records_to_rebuild
+    return [
+        QueryReport(
+            name=query.name,
+            mode=query.mode,
+            only_in_batches=query.only_in_batches,
+            records_to_rebuild=left.get(query.name, 0),
+        )
+        for query in status.queries
+    ]
 
 
 def topology(processor: Processor) -> Topology:

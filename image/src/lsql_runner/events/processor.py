@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -143,6 +143,8 @@ class QueryUse:
     mode: QueryMode
     only_in_batches: str | None = None
     """What its INSERT has that only batches process, if it keeps state."""
+    rebuild_ends: Mapping[Partition, int] = field(default_factory=dict)
+    """While it builds its state again: the positions from which on it writes results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

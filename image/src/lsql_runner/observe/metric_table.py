@@ -120,6 +120,13 @@ METRICS: tuple[MetricSpec, ...] = (
         labels=("query", "mode"),
     ),
     MetricSpec(
+        "lsql_rebuild_records",
+        "gauge",
+        "Records that a query has to read again to build new state, before it writes results. Only after a start with "
+        "new state.",
+        labels=("query",),
+    ),
+    MetricSpec(
         "lsql_event_time_delay_seconds",
         "gauge",
         "Time from the newest event time in a batch to the end of the batch: how fresh results are. Does not change "

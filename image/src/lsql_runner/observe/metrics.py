@@ -139,6 +139,7 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_end_offset": [((p.topic, str(p.partition)), offset) for p, offset in status.ends.items()],
         "lsql_watermark_delay_seconds": [((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()],
         "lsql_query_mode": [((q.name, mode), mode == q.mode) for q in status.queries for mode in get_args(QueryMode)],
+        "lsql_rebuild_records": [((query,), left) for query, left in status.records_to_rebuild.items()],
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],

@@ -105,6 +105,9 @@ class QueryReport(Model):
     only_in_batches: str | None = Field(
         description="What the INSERT has that is never in real time; null if it can be, or has no state."
     )
+    records_to_rebuild: Count = Field(
+        description="While it builds new state from records: those that are left to read. It writes no results before."
+    )
 
 
 class ProcessorRates(Model):

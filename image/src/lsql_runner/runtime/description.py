@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lsql_runner.config.settings import Settings
 from lsql_runner.events import processor as events
+from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import BYTES_FORMAT
 from lsql_runner.plan.explain import explain
 from lsql_runner.plan.number_types import computed
@@ -96,9 +99,15 @@ def planned_event(prepared: PreparedProgram, settings: Settings, now_ms: int) ->
         positions={query: dict(positions) for query, positions in prepared.positions.items()},
         sinks=_sink_uses(prepared.plan, settings),
         queries=tuple(
-            events.QueryUse(query.name, _mode(query), query.only_in_batches) for query in prepared.plan.queries
+            events.QueryUse(query.name, _mode(query), query.only_in_batches, _rebuild_ends(prepared, query))
+            for query in prepared.plan.queries
         ),
     )
+
+
+def _rebuild_ends(prepared: PreparedProgram, query: Query) -> Mapping[Partition, int]:
+    rebuild = prepared.rebuilds.get(query.name)
+    return {} if rebuild is None else rebuild.ends
 
 
 def _mode(query: Query) -> events.QueryMode:

@@ -132,6 +132,18 @@ class Status:
         return {p: max(0, self.ends[p] - offset) for p, offset in self.reached.items() if p in self.ends}
 
     @property
+    def records_to_rebuild(self) -> dict[str, int]:
+        """By query that has built its state again since the start, or does: the records that are left to read."""
+        return {
+            query.name: sum(
+                max(0, end - self.positions.get(query.name, {}).get(place, 0))
+                for place, end in query.rebuild_ends.items()
+            )
+            for query in self.queries
+            if query.rebuild_ends
+        }
+
+    @property
     def lag(self) -> int:
         return sum(self.lags.values())
 
