@@ -104,6 +104,23 @@ def test_a_start_ends_the_transactions_of_earlier_processes(broker: Broker, post
     assert sorted(row["n"] for row in postgres.rows(source.table)) == list(range(20))
 
 
+def test_a_rebuilt_state_writes_no_row_again(broker: Broker, postgres: Postgres, tmp_path: Path) -> None:
+    """The batches of a query with a sink are written in another way than those of topics."""
+    source = NumberedSource(broker)
+    app = f"rebuilt-{source.topic}"
+    select = f"SELECT STREAM SUM(n) AS v FROM {source.topic} GROUP BY _key"
+    sql = f"SET autocreate=true; INSERT INTO shop.{source.table} {select}"
+    source.produce(10)
+    with Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner:
+        runner.read_to(10, DEADLINE_S)
+    source.produce(5)
+    environment = variables(postgres) | {"LSQL_STATE_ON_CHANGE": "rebuild"}
+    with Runner(broker.bootstrap, sql.replace("SUM", "MAX"), app, tmp_path, **environment) as runner:
+        runner.read_to(15, DEADLINE_S)
+
+    assert sorted(row["v"] for row in postgres.rows(source.table)) == list(range(15))
+
+
 def test_a_process_killed_during_a_batch_writes_each_row_once(
     broker: Broker, postgres: Postgres, redis: Redis, tmp_path: Path
 ) -> None:
