@@ -171,3 +171,46 @@ def test_the_newest_earlier_states_of_an_insert_are_kept(number: int, kept: list
         f"delete the checkpoint of query {name} in generation 1" for name in deleted
     ]
     assert pinned_by(case).starts.keys() == {"stateful-1", *kept}
+
+
+def test_a_change_while_state_is_built_again_writes_from_where_the_first_one_would_have() -> None:
+    """The targets have the results up to there, and half a state is not kept."""
+    maximum = COUNT.replace("COUNT(*)", "MAX(a)")
+    case = replace(
+        RETURN,
+        sql=maximum,
+        on_change="rebuild",
+        checkpoints={**RETURN.checkpoints, (1, "stateful-0"): replace(READ, ended={P0: 2, P1: 2})},
+        rebuilds={"stateful-0": Rebuild(ends={P0: 4, P1: 3}, watermark_ms=WATERMARK)},
+    )
+
+    decision = decision_of(case)
+
+    assert decision.rebuilds == {"stateful-1": Rebuild(ends={P0: 4, P1: 3}, watermark_ms=WATERMARK)}
+    assert [query.name for query in pinned_by(case).kept.queries] == ["stateful-9"]
+
+
+REBUILDING = replace(
+    HAD_STATE,
+    checkpoints={(1, "stateful-0"): SavedCheckpoint(ended={P0: 2, P1: 2})},
+    rebuilds={"stateful-0": Rebuild(ends=READ_TO, watermark_ms=WATERMARK)},
+    env={"LSQL_ON_DATA_LOSS": "continue"},
+)
+
+
+def test_a_rebuild_does_not_wait_for_records_that_are_lost() -> None:
+    shorter = decision_of(replace(REBUILDING, ends={P0: 4, P1: 3}))
+    recreated = decision_of(
+        replace(REBUILDING, had_topic_id="a", topic_id="b", ends={P0: 1, P1: 1}, committed={P0: 2}, group_topic_id="a")
+    )
+
+    assert shorter.rebuilds["stateful-0"].ends == {P0: 4, P1: 3}
+    assert recreated.rebuilds["stateful-0"].ends == {P0: 0, P1: 0}
+
+
+def test_an_earlier_state_of_a_topic_that_was_created_again_is_not_kept() -> None:
+    case = replace(
+        RETURN, sql=SUM, had_topic_id="a", topic_id="b", group_topic_id="a", env={"LSQL_ON_DATA_LOSS": "continue"}
+    )
+
+    assert pinned_by(case).kept.queries == ()

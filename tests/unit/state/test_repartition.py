@@ -95,6 +95,16 @@ def test_the_next_generation_has_the_divided_state_and_the_new_number(tmp_path: 
     assert (path / NEW).read_text() == "divided"
 
 
+def test_state_that_was_replaced_is_not_kept(tmp_path: Path) -> None:
+    path = state_of(tmp_path)
+    with closing(StateDir(tmp_path, "app")) as state:
+        state.pin(replace(pinned(COUNT), kept=pinned(COUNT).fingerprint))
+
+    run(tmp_path)
+
+    assert saved_state(LocalFolder(path)).pinned == replace(pinned(COUNT), generation=2, state_partitions=4)
+
+
 def test_state_with_this_number_already_is_left_alone(tmp_path: Path) -> None:
     before = content(state_of(tmp_path))
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.offline import restore_snapshot as restore_in
 from lsql_runner.offline import snapshots as snapshots_in
+from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import newest_committed, planned_batch, run_id
+from lsql_runner.state.saved_state import saved_state
 from lsql_runner.state.snapshots import (
     Snapshot,
     clone_snapshot,
@@ -122,6 +125,24 @@ def test_a_restored_checkpoint_is_another_run_in_its_own_place(processor: Proces
     assert restored.read("target-offsets") is None
     assert restored.read("state/0/_metadata/v2/0") == f"stored in {restored}/state".encode()
     assert run_id(processor.folder / QUERY) == former
+
+
+def test_state_that_was_replaced_is_in_no_snapshot(processor: Processor) -> None:
+    processor.run(0)
+    with closing(StateDir(processor.root, processor.app)) as state:
+        saved = state.saved().pinned
+        assert saved is not None
+        kept = Fingerprint(tuple(replace(query, name="stateful-7") for query in saved.fingerprint.queries))
+        state.begin_checkpoint(1, "stateful-7")
+        state.pin(replace(saved, kept=kept))
+
+    taken = processor.take()
+    processor.restore()
+
+    assert taken.batches == {"stateful-0": 0}
+    restored = saved_state(processor.folder).pinned
+    assert restored is not None
+    assert restored.kept.queries == ()
 
 
 def test_a_snapshot_is_restored_again_and_again(processor: Processor) -> None:

@@ -31,6 +31,7 @@ from lsql_runner.start.replaced_state import (
     NewState,
     Since,
     continuation,
+    goes_on,
     kept_after,
     new_state,
     reached,
@@ -124,19 +125,21 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds, replaced.get(query.name))
         for query in continued.plan.queries
     }
-    kept = Fingerprint(kept_after(saved, continued, settings.keep_generations))
-    names = [*starts, *(query.name for query in kept.queries)]
+    begun = tuple(name for name in starts if name not in checkpoints)
+    built = {
+        **rebuilds_after(pinned, (name for name in starts if name not in begun)),
+        **{name: each.rebuild for name, each in replaced.items() if each.rebuild is not None},
+    }
     # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
     read = [offsets for each in checkpoints.values() for offsets in (each.ended, each.planned)]
+    read += [rebuild.ends for rebuild in built.values()]
     shorter = shorter_partitions([*read, *starts.values()], situation.ends)
     if shorter:
         checkpoints, starts = _within_ends(situation.ends, shorter, checkpoints, starts, settings)
+        built = {name: replace(each, ends=_at_most(each.ends, situation.ends)) for name, each in built.items()}
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
-    begun = tuple(name for name in starts if name not in checkpoints)
-    built = {
-        **rebuilds_after(pinned, (name for name in names if name not in begun)),
-        **{name: each.rebuild for name, each in replaced.items() if each.rebuild is not None},
-    }
+    changed_topics = {*recreated, *(place.topic for place in shorter)}
+    kept = Fingerprint(kept_after(saved, continued, settings.keep_generations, changed_topics))
     return StartDecision(
         plan=continued.plan,
         generation=generation,
@@ -145,9 +148,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
         first_batches=frozenset(name for name in starts if not ended.get(name)),
         rebuilds={
-            name: rebuild
-            for name, rebuild in built.items()
-            if name in starts and _goes_on(rebuild, starts[name], checkpoints.get(name))
+            name: rebuild for name, rebuild in built.items() if goes_on(rebuild, starts[name], checkpoints.get(name))
         },
         warnings=(
             *warnings,
@@ -180,7 +181,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                     versions=dict(situation.versions),
                     starts={**_starts_of(pinned, kept), **starts},
                     kept=kept,
-                    rebuilds=built,
+                    rebuilds={**rebuilds_after(pinned, (query.name for query in kept.queries)), **built},
                     topic_ids=situation.topic_ids,
                 ),
                 begun,
@@ -188,7 +189,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                 {} if recreated or shorter or rebuilds else _runs(pinned, begun),
             ),
         ),
-        later=_later(saved, generation, {*names, *SHARED_NAMES}),
+        later=_later(saved, generation, {*starts, *(query.name for query in kept.queries), *SHARED_NAMES}),
     )
 
 
@@ -219,9 +220,14 @@ def _without_old_positions(situation: Situation, recreated: tuple[str, ...], set
         committed=rewound(committed),
         saved=replace(
             saved,
-            pinned=pinned and replace(pinned, starts={q: rewound(starts) for q, starts in pinned.starts.items()}),
+            pinned=pinned
+            and replace(
+                pinned,
+                starts={q: rewound(starts) for q, starts in pinned.starts.items()},
+                rebuilds={q: replace(each, ends=rewound(each.ends)) for q, each in pinned.rebuilds.items()},
+            ),
             checkpoints={
-                place: SavedCheckpoint(planned=rewound(each.planned), ended=rewound(each.ended))
+                place: replace(each, planned=rewound(each.planned), ended=rewound(each.ended))
                 for place, each in saved.checkpoints.items()
             },
         ),
@@ -250,7 +256,7 @@ def _within_ends(
         lost = LOSSES("SHORTER", topic=place.topic, partition=place.partition, end=ends[place], position=position)
         raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=lost)
     return {
-        name: SavedCheckpoint(planned=_at_most(each.planned, ends), ended=_at_most(each.ended, ends))
+        name: replace(each, planned=_at_most(each.planned, ends), ended=_at_most(each.ended, ends))
         for name, each in checkpoints.items()
     }, {name: _at_most(first, ends) for name, first in starts.items()}
 
@@ -380,16 +386,6 @@ def _new_states(situation: Situation, continued: Continuation, settings: Setting
         query.name: new_state(query, had, since, situation.begins, situation.offsets_since)
         for query, had in replacing(situation.saved, continued)
     }
-
-
-def _goes_on(rebuild: Rebuild, start: Mapping[Partition, int], checkpoint: SavedCheckpoint | None) -> bool:
-    """Whether a query is still building the state that replaces another one."""
-    if checkpoint is None or not checkpoint.ended:
-        return True
-    positions = {**start, **checkpoint.ended}
-    if any(positions.get(place, 0) < end for place, end in rebuild.ends.items()):
-        return True
-    return positions == rebuild.ends and checkpoint.watermark_ms < rebuild.watermark_ms
 
 
 def _rebuild_warning(query: Query, new: NewState) -> str:

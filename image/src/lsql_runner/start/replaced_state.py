@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,10 +15,12 @@ from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.plan.rebuild import open_since_ms, table_topics
 from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.start.state_partitions import wanted_partitions
+from lsql_runner.state.offset_log import SavedCheckpoint
 from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 
 Since = Literal["now", "open_windows", "earliest"]
 """From which records on new state is built."""
+_NO_REBUILD = Rebuild(ends={}, watermark_ms=0)
 SINCE: tuple[Since, ...] = ("now", "open_windows", "earliest")
 
 
@@ -50,9 +52,10 @@ class Reached:
     starts: Mapping[Partition, int]
     """The offsets with which they began."""
     ended: Mapping[Partition, int]
-    """The offsets after their last batches."""
+    """The offsets up to which results are in the targets: those after their last batches. If one was still building its
+    state again, those at which it would have begun to write."""
     watermark_ms: int
-    """The watermark with which they ran, in milliseconds since 1970 UTC; 0 if one of them has none."""
+    """The watermark of these results, in milliseconds since 1970 UTC; 0 if one of the queries has none."""
     stateful: bool
     """Whether one of them keeps state."""
 
@@ -76,12 +79,18 @@ def reached(saved: SavedState, query: Query) -> Reached | None:
     if not olds or len(found) < len(olds):
         return None
     starts = [saved.pinned.starts.get(old.name, {}) for old in olds]
+    rebuilds = [saved.pinned.rebuilds.get(old.name, _NO_REBUILD) for old in olds]
+    parts = [(start, each, rebuild) for start, (_, each), rebuild in zip(starts, found, rebuilds, strict=True)]
     return Reached(
         starts=_least(starts),
-        ended=_least({**start, **each.ended} for start, (_, each) in zip(starts, found, strict=True)),
-        watermark_ms=min(each.watermark_ms for _, each in found),
+        ended=_least(_greatest({**start, **each.ended}, rebuild.ends) for start, each, rebuild in parts),
+        watermark_ms=min(max(each.watermark_ms, rebuild.watermark_ms) for _, each, rebuild in parts),
         stateful=any(old.state is not None for old in olds),
     )
+
+
+def _greatest(positions: Mapping[Partition, int], others: Mapping[Partition, int]) -> dict[Partition, int]:
+    return {place: max(offset, others.get(place, offset)) for place, offset in {**others, **positions}.items()}
 
 
 def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, Reached]]:
@@ -183,24 +192,48 @@ def rebuild_cost(
     )
 
 
-def kept_after(saved: SavedState, continued: Continuation, generations: int) -> tuple[QueryFingerprint, ...]:
+def kept_after(
+    saved: SavedState, continued: Continuation, generations: int, changed_topics: Set[str]
+) -> tuple[QueryFingerprint, ...]:
     """The queries whose state is kept after a start, because they were replaced now or before; the newest first.
 
     Args:
         saved: the state before the start.
         continued: how the program continues it.
         generations: how many are kept for the same targets.
+        changed_topics: whose offsets were given again: positions in them belong to other records.
     """
     pinned = saved.pinned
     if pinned is None or continued.in_new_generation:
         return ()
-    lost = [query for query in pinned.fingerprint.stateful if query.name in continued.dropped]
+    lost = [
+        query
+        for query in pinned.fingerprint.stateful
+        if query.name in continued.dropped and not _is_unfinished(saved, pinned, query.name)
+    ]
     kept: list[QueryFingerprint] = []
     for query in (*lost, *kept_states(saved).queries):
         number = sum(each.targets == query.targets for each in kept)
-        if query.name not in continued.returned and number < generations:
+        is_valid = query.name not in continued.returned and changed_topics.isdisjoint(query.sources)
+        if is_valid and number < generations:
             kept.append(query)
     return tuple(kept)
+
+
+def _is_unfinished(saved: SavedState, pinned: Pinned, name: str) -> bool:
+    """Whether the state of a query is still being built: it is no state to return to."""
+    checkpoint = saved.checkpoints.get((pinned.generation, name))
+    return name in pinned.rebuilds and goes_on(pinned.rebuilds[name], pinned.starts.get(name, {}), checkpoint)
+
+
+def goes_on(rebuild: Rebuild, start: Mapping[Partition, int], checkpoint: SavedCheckpoint | None) -> bool:
+    """Whether a query is still building the state that replaces another one."""
+    if checkpoint is None or not checkpoint.ended:
+        return True
+    positions = {**start, **checkpoint.ended}
+    if any(positions.get(place, 0) < end for place, end in rebuild.ends.items()):
+        return True
+    return positions == rebuild.ends and checkpoint.watermark_ms < rebuild.watermark_ms
 
 
 def rebuilds_after(pinned: Pinned | None, names: Iterable[str]) -> dict[str, Rebuild]:

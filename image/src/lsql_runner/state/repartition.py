@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from lsql_runner.errors import LsqlError
+from lsql_runner.plan.fingerprint import NOTHING
 from lsql_runner.plan.repartitioning import fixed_operator
 from lsql_runner.state.checkpoint_copy import copy_checkpoints
 from lsql_runner.state.directory import StateDir
@@ -59,7 +60,8 @@ def repartition_state(state: StateDir, partitions: int, repartition: Repartition
     except BaseException:
         _try_to_delete(copy)
         raise
-    state.pin(replace(pinned, generation=generation, state_partitions=partitions))
+    # Kept states are not divided, and cannot be continued beside others any more.
+    state.pin(replace(pinned, generation=generation, state_partitions=partitions, kept=NOTHING))
     state.drop_older(generation)
     return Repartitioned(was, partitions, generation)
 

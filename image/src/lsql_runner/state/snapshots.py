@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.plan.fingerprint import NOTHING
 from lsql_runner.state.checkpoint_copy import copy_checkpoints
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.folder import LocalFolder, StateFolder
@@ -95,7 +96,8 @@ def take_snapshot(folder: LocalFolder, name: str, at_ms: int, version: str) -> S
     source, copy = folder / str(pinned.generation), target / str(pinned.generation)
     try:
         target.delete_all()
-        queries = [query for query in source.folder_names() if exists(source / query)]
+        kept = {query.name for query in pinned.kept.queries}
+        queries = [query for query in source.folder_names() if query not in kept and exists(source / query)]
         batches = {query: _copy_checkpoint(source / query, copy / query) for query in queries}
         target.write(PROGRAM, folder.read(PROGRAM) or b"")
         target.sync_all()
@@ -209,7 +211,7 @@ def _begin(source: LocalFolder, name: str, state: StateDir, generation: int) -> 
         copy.sync_all()
     except OSError as error:
         raise LsqlError("STATE_DIR_UNWRITABLE", path=str(copy), reason=error.strerror or str(error)) from None
-    state.pin(replace(pinned, generation=generation))
+    state.pin(replace(pinned, generation=generation, kept=NOTHING))
     return taken
 
 
