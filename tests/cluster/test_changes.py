@@ -51,6 +51,7 @@ def test_a_program_that_does_not_fit_the_state_is_refused_before_anything_change
 
     log = release.helm.kubectl.run("logs", f"job/{release.name}-validate")
     assert f"INSERT INTO {release.target}: new generation" in log
+    assert "to build its state again" in log
     assert "STATE_INCOMPATIBLE" in log
     assert (release.processor.uid(), release.processor.restarts()) == (pod, restarts)
     assert release.await_records().duplicates == 0
@@ -87,8 +88,6 @@ def test_new_state_is_built_without_a_repeated_result_and_a_rollback_returns_to_
     stream = release.processor.stream()
     assert (stream["state"], release.processor.restarts()) == ("running", 0)
     assert any("Their results are not written again" in warning for warning in stream["warnings"])
-    log = release.helm.kubectl.run("logs", f"job/{release.name}-validate")
-    assert "to build its state again" in log
 
     with release.traffic:
         release.helm.rollback(release.name, deployed)
