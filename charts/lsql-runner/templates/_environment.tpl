@@ -47,6 +47,8 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STATE_ON_CHANGE" (eq $values.upgrade.onIncompatible "refuse" | ternary "fail" (eq $values.upgrade.rebuildFrom "now" | ternary "reset" "rebuild")))
   (list "LSQL_STATE_REBUILD_FROM" (eq $values.upgrade.rebuildFrom "earliest" | ternary "earliest" "open_windows"))
   (list "LSQL_STATE_KEEP_GENERATIONS" $values.state.keepGenerations)
+  (list "LSQL_SNAPSHOTS_EVERY_S" $values.state.snapshots.everySeconds)
+  (list "LSQL_SNAPSHOTS_KEEP" $values.state.snapshots.keep)
   (list "LSQL_STATE_ON_MEANING_CHANGE" $values.upgrade.onMeaningChange)
   (list "LSQL_ERRORS_INCLUDE_VALUES" $values.errors.includeValues)
   (list "SECURITY_PROTOCOL" $protocol)

@@ -168,6 +168,21 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         description="What to do if the program can continue the state, but computes its values in another way, for "
         "example with another filter: `accept` (values from before stay as they are), or `refuse`.",
     )
+    snapshots_every_s: int = Field(
+        0,
+        alias="LSQL_SNAPSHOTS_EVERY_S",
+        ge=0,
+        le=31_536_000,
+        description="Seconds between two snapshots of the state on its volume, which the running processor takes; 0 "
+        "for none. Not with LSQL_STATE_URI.",
+    )
+    snapshots_keep: int = Field(
+        3,
+        alias="LSQL_SNAPSHOTS_KEEP",
+        ge=1,
+        le=1000,
+        description="How many of these snapshots are kept. Snapshots with other names are left alone.",
+    )
     guarantee: Literal["exactly_once", "at_least_once"] = Field(
         "exactly_once",
         alias="LSQL_GUARANTEE",
@@ -215,9 +230,11 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
             to_run: whether this process runs the program, and so needs brokers and secrets.
 
         Raises:
-            LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE.
+            LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE, SNAPSHOTS_ON_VOLUMES.
         """
         self.check_workers()
+        if self.snapshots_every_s and self.state_uri:
+            raise LsqlError("SNAPSHOTS_ON_VOLUMES", uri=self.state_uri)
         names = ("connection", "actions_mode", "queries_mode", "workers", "autoscaling") if to_run else ()
         for name in (*names, "declared", "state_store", "lease"):
             getattr(self, name)

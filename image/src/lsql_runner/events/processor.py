@@ -174,6 +174,15 @@ class AuditRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotTaken:
+    """A snapshot of the state was taken on schedule."""
+
+    at_ms: int
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class WarningRaised:
     """The processor has noticed something that a person should know."""
 
@@ -199,6 +208,7 @@ Event = (
     | LeadershipChanged
     | WarningRaised
     | AuditRecorded
+    | SnapshotTaken
 )
 
 Listener = Callable[[Event], None]

@@ -23,6 +23,7 @@ from lsql_runner.events.processor import (
     ProgramPlanned,
     QueryDied,
     ScalingDecided,
+    SnapshotTaken,
     StateChanged,
     WarningRaised,
     WorkersChanged,
@@ -156,6 +157,10 @@ class EventLog:
     def _(self, event: AuditRecorded) -> None:
         level = logging.INFO if event.record.result == DONE else logging.WARNING
         structlog.stdlib.get_logger(AUDIT_LOGGER).log(level, "audit", **event.record.fields())
+
+    @_write.register
+    def _(self, event: SnapshotTaken) -> None:
+        self._log.info("snapshot taken", name=event.name, size_bytes=event.size_bytes)
 
     @_write.register
     def _(self, event: LateRecordsDropped) -> None:

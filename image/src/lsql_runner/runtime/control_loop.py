@@ -23,6 +23,7 @@ from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
+from lsql_runner.runtime.scheduled_snapshots import ScheduledSnapshots
 from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.volume_reporter import VolumeReporter
@@ -59,6 +60,7 @@ class ControlLoop:
         self._run: PlanRun | None = None
         self._memory = MemoryReporter(dependencies, self.machine)
         self._volume = VolumeReporter(dependencies, self.machine)
+        self._snapshots = ScheduledSnapshots(dependencies, self.machine)
         self._workers = WorkersReporter(dependencies, self.machine)
         self._scaling = _scaling_reporter(dependencies, self.machine)
         leadership = dependencies.leadership
@@ -134,6 +136,7 @@ class ControlLoop:
         if state is not State.STARTING:
             self._memory.report()
         if state is State.RUNNING:
+            self._snapshots.report()
             self._watch()
         elif state is State.STARTING:
             self._start()

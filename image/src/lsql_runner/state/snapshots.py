@@ -215,13 +215,30 @@ def _begin(source: LocalFolder, name: str, state: StateDir, generation: int) -> 
     return taken
 
 
-def prune_snapshots(folder: LocalFolder, keep: int) -> list[Snapshot]:
+def delete_unfinished(folder: LocalFolder, prefix: str) -> None:
+    """Delete what a process has left that was killed while it took a snapshot whose name has a prefix.
+
+    Raises:
+        OSError: files remain.
+    """
+    for name in (folder / _SNAPSHOTS).folder_names():
+        snapshot = folder / _SNAPSHOTS / name
+        if name.startswith(prefix) and snapshot.read(_DOCUMENT) is None:
+            snapshot.delete_all()
+
+
+def prune_snapshots(folder: LocalFolder, keep: int, prefix: str = "") -> list[Snapshot]:
     """Delete all snapshots but the newest ones, and return those that were deleted.
+
+    Args:
+        folder: the directory of the processor.
+        keep: how many of them stay.
+        prefix: of the names of snapshots that are deleted; the others are left alone.
 
     Raises:
         LsqlError: STATE_DIR_UNWRITABLE.
     """
-    deleted = snapshots(folder)[: -keep or None]
+    deleted = [each for each in snapshots(folder) if each.name.startswith(prefix)][: -keep or None]
     for each in deleted:
         snapshot = folder / _SNAPSHOTS / each.name
         try:

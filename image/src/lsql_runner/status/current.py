@@ -25,6 +25,7 @@ from lsql_runner.events.processor import (
     QueryUse,
     RecordsProcessed,
     ScalingDecided,
+    SnapshotTaken,
     StateChanged,
     VolumeMeasured,
     WarningRaised,
@@ -224,8 +225,9 @@ def _(event: LeadershipChanged, status: Status) -> Status:
     return replace(status, leadership=event.leadership)
 
 
-@status_after.register
-def _(_event: AuditRecorded, status: Status) -> Status:
+@status_after.register(AuditRecorded)
+@status_after.register(SnapshotTaken)
+def _(_event: AuditRecorded | SnapshotTaken, status: Status) -> Status:
     return status
 
 
