@@ -13,6 +13,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, fingerprint
 from lsql_runner.start.decision import Situation, StartDecision, decide
 from lsql_runner.start.registry_schemas import unregistered_schemas
+from lsql_runner.start.replaced_state import Offsets
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import SavedCheckpoint
@@ -73,6 +74,8 @@ class Case:
     group_topic_id: str = ""
     ends: Mapping[Partition, int] = field(default_factory=dict)
     begins: Mapping[Partition, int] = field(default_factory=lambda: {P0: 1, P1: 1, U0: 0})
+    now: Mapping[Partition, int] = field(default_factory=lambda: {P0: 20, P1: 20, U0: 9})
+    """The ends of the source partitions, if state is replaced."""
     since: Mapping[int, Mapping[Partition, int]] = field(default_factory=dict)
     """By time: the first offsets since then."""
     kept: str | None = None
@@ -123,8 +126,7 @@ def decision_of(case: Case) -> StartDecision:
         committed=case.committed,
         ends=case.ends,
         resets=RESETS,
-        begins=case.begins,
-        offsets_since=case.since,
+        offsets=Offsets(case.begins, case.now, case.since),
         new_state_partitions=state_partitions(planned, settings).number,
         saved=saved,
         versions={},

@@ -177,8 +177,8 @@ BOTH = Case(
         ),
         pytest.param(
             replace(BOTH, sql=f"{SUM}; {COPY}; {COPY.replace('copy', 'o')}"),
-            {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 5, P1: 3}},
-            id="a query that replaces two begins at the least position",
+            {"stateful-1": {P0: 5, P1: 3}, "stateless": {P0: 90, P1: 90}},
+            id="an added INSERT begins at the position of the shared query",
         ),
         pytest.param(
             replace(BOTH, checkpoints={(1, "stateful-0"): READ}),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.start.actions import BeginCheckpoints, PinProgram, describe
 from lsql_runner.state.offset_log import SavedCheckpoint
@@ -49,7 +50,8 @@ def pinned_by(case: Case) -> Pinned:
 def test_records_of_open_windows_are_read_again_if_these_are_known(
     sql: str, env: Mapping[str, str], starts: Mapping[Partition, int]
 ) -> None:
-    decision = decision_of(replace(REBUILD, sql=sql, env=env, since=SINCE))
+    old = WINDOWS.replace("COUNT(*)", "MIN(a)")
+    decision = decision_of(replace(REBUILD, old=old, sql=sql, env=env, since=SINCE))
 
     assert decision.start_offsets == {"stateful-1": starts}
     assert decision.rebuilds == {"stateful-1": Rebuild(ends=READ_TO, watermark_ms=WATERMARK)}
@@ -180,7 +182,10 @@ def test_a_change_while_state_is_built_again_writes_from_where_the_first_one_wou
         RETURN,
         sql=maximum,
         on_change="rebuild",
-        checkpoints={**RETURN.checkpoints, (1, "stateful-0"): replace(READ, ended={P0: 2, P1: 2})},
+        checkpoints={
+            **RETURN.checkpoints,
+            (1, "stateful-0"): SavedCheckpoint(planned={P0: 2, P1: 2}, ended={P0: 2, P1: 2}),
+        },
         rebuilds={"stateful-0": Rebuild(ends={P0: 4, P1: 3}, watermark_ms=WATERMARK)},
     )
 
@@ -190,6 +195,7 @@ def test_a_change_while_state_is_built_again_writes_from_where_the_first_one_wou
     assert [query.name for query in pinned_by(case).kept.queries] == ["stateful-9"]
 
 
+HALF = SavedCheckpoint(planned={P0: 2, P1: 2}, ended={P0: 2, P1: 2})
 REBUILDING = replace(
     HAD_STATE,
     checkpoints={(1, "stateful-0"): SavedCheckpoint(ended={P0: 2, P1: 2})},
@@ -214,3 +220,46 @@ def test_an_earlier_state_of_a_topic_that_was_created_again_is_not_kept() -> Non
     )
 
     assert pinned_by(case).kept.queries == ()
+
+
+def test_records_of_topics_that_the_new_query_does_not_read_are_not_waited_for() -> None:
+    read = replace(READ, ended={**READ.ended, U0: 6})
+    decision = decision_of(replace(REBUILD, old=LOOKUP, sql=SUM, checkpoints={(1, "stateful-0"): read}))
+
+    assert decision.rebuilds["stateful-1"].ends == READ_TO
+
+
+def test_a_table_that_was_not_read_before_is_read_to_its_end_first() -> None:
+    decision = decision_of(replace(REBUILD, old=SUM, sql=LOOKUP))
+
+    assert decision.rebuilds["stateful-1"].ends == {**READ_TO, U0: 9}
+    assert decision.start_offsets["stateful-1"] == {P0: 1, P1: 1, U0: 0}
+
+
+def test_with_a_longer_grace_windows_are_open_that_were_closed() -> None:
+    old, new = (WINDOWS.replace("1m GROUP", f"1m GRACE BY {grace} GROUP") for grace in ("1m", "3m"))
+    case = replace(REBUILD, old=old.replace("COUNT(*)", "MIN(a)"), sql=new, since={8 * MINUTE: {P0: 2, P1: 2}})
+
+    assert decision_of(case).start_offsets == {"stateful-1": {P0: 2, P1: 2}}
+
+
+def test_each_insert_of_a_target_replaces_its_own_state() -> None:
+    kept, changed = COUNT, "INSERT INTO o SELECT STREAM MAX(a) AS m FROM t GROUP BY g"
+    case = replace(
+        REBUILD,
+        old=f"{kept}; {changed}",
+        sql=f"{kept}; {changed.replace('MAX', 'MIN')}",
+        checkpoints={(1, "stateful-0"): SavedCheckpoint(ended={P0: 2, P1: 2}), (1, "stateful-1"): CLOSED},
+    )
+
+    assert decision_of(case).rebuilds["stateful-2"].ends == READ_TO
+
+
+def test_a_state_whose_next_records_are_deleted_does_not_return() -> None:
+    case = replace(RETURN, begins={P0: 3, P1: 0})
+
+    with pytest.raises(LsqlError) as refused:
+        decision_of(case)
+
+    assert refused.value.code == "OFFSETS_OUT_OF_RANGE"
+    assert decision_of(replace(case, env={"LSQL_ON_DATA_LOSS": "continue"})).positions["stateful-9"][P0] == 2

@@ -50,16 +50,21 @@ def batch_ended(progress: dict[str, Any], stores: tuple[str, ...]) -> BatchEnded
         duration_ms=max(0, duration - waited_ms),
         phases_ms=phases,
         positions=_positions(progress["sources"]),
-        stores=tuple(_store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)),
+        stores=tuple(
+            replace(store, late_rows_dropped=0) if muted else store
+            for store in (
+                _store(name, report) for name, report in zip(stores, progress["stateOperators"], strict=False)
+            )
+        ),
         watermark_ms=event_time_ms(times.get("watermark")),
         event_time_max_ms=event_time_ms(times.get("max")),
         input_times_ms=_input_times(metrics, "newest"),
         advanced_ms=_input_times(metrics, "advanced"),
         ticked_ms=_ticked_ms(progress["sources"]),
         behind=frozenset(_topics_behind(progress["sources"])),
-        late_records=_late(metrics),
+        late_records=0 if muted else _late(metrics),
         future_records=sum(_source_metric(source, "futureRecords") for source in progress["sources"]),
-        failed_records=tuple(_failed_records(metrics)),
+        failed_records=() if muted else tuple(_failed_records(metrics)),
     )
 
 

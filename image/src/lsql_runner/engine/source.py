@@ -13,8 +13,9 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.jvm.java_entries import TOPIC_SOURCE
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.plan.clocks import TimedInput, timed_inputs
+from lsql_runner.plan.clocks import TimedInput, clock_of, timed_inputs
 from lsql_runner.plan.queries import Query
+from lsql_runner.plan.rebuild import table_topics
 from lsql_runner.plan.stores import reads_state
 from lsql_runner.state.offset_log import by_topic
 from lsql_runner.state.saved_state import Rebuild
@@ -56,7 +57,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
             **_final(query),
-            **_rebuild(options.rebuilds.get(name), inputs),
+            **_rebuild(query, schema.topic, options.rebuilds.get(name), inputs),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
@@ -77,12 +78,22 @@ def _final(query: Query) -> dict[str, str]:
     return {"final.every.ms": str(window.advance_ms), "final.offset.ms": str(window.size_ms)}
 
 
-def _rebuild(rebuild: Rebuild | None, inputs: Sequence[TimedInput]) -> dict[str, str]:
-    """Where batches end that write nothing, and how far they advance the event time of each input."""
+def _rebuild(query: Query, topic: str, rebuild: Rebuild | None, inputs: Sequence[TimedInput]) -> dict[str, str]:
+    """Where batches end that write nothing; and how far they advance the event time of each input, and at last that of
+    the clock of the query."""
     if rebuild is None:
         return {}
-    limits = (rebuild.watermark_ms + each.delay_ms for each in inputs if rebuild.watermark_ms)
-    return {"rebuild.ends": json.dumps(by_topic(rebuild.ends)), "rebuild.limits.ms": ",".join(map(str, limits))}
+    settings = {
+        "rebuild.ends": json.dumps(by_topic(rebuild.ends)),
+        "rebuild.first": str(topic in table_topics(query)).lower(),
+    }
+    if rebuild.watermark_ms or query.waits_for_watermark:
+        limits = (rebuild.watermark_ms + each.delay_ms for each in inputs)
+        settings["rebuild.limits.ms"] = ",".join(map(str, limits))
+    clock = clock_of(query)
+    if clock is not None and rebuild.watermark_ms:
+        settings |= {"rebuild.clock": clock.name, "rebuild.time.ms": str(rebuild.watermark_ms + clock.delay_ms)}
+    return settings
 
 
 def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:

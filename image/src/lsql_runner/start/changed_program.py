@@ -60,7 +60,7 @@ def verdict_on(
         pinned = Fingerprint(()) if saved.pinned is None else saved.pinned.fingerprint
         inserts = verdicts(situation.planned.plan, pinned, kept_states(saved))
         rebuilds = tuple(
-            rebuild_cost(query, had, situation.begins, situation.offsets_since)
+            rebuild_cost(query, had, situation.offsets)
             for query, had in replacing(saved, continuation(situation.planned, saved, changed))
         )
         if saved.pinned is not None and pinned.stateful:

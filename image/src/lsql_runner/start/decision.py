@@ -28,13 +28,15 @@ from lsql_runner.start.actions import (
 from lsql_runner.start.memory_need import needed_worker_mib
 from lsql_runner.start.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.start.replaced_state import (
+    NO_OFFSETS,
     NewState,
+    Offsets,
     Since,
     continuation,
     goes_on,
     kept_after,
     new_state,
-    reached,
+    reached_by_targets,
     rebuilds_after,
     replacing,
 )
@@ -63,10 +65,8 @@ class Situation:
     """By source partition: the end of its records."""
     resets: Mapping[Partition, int]
     """By source partition: where `auto.offset.reset` begins."""
-    begins: Mapping[Partition, int] = field(default_factory=dict)
-    """By source partition: the first offset, if state is replaced."""
-    offsets_since: Mapping[int, Mapping[Partition, int]] = field(default_factory=dict)
-    """By each of `replaced_state.open_times`, if state is replaced: the first offsets since then."""
+    offsets: Offsets = NO_OFFSETS
+    """Of the source partitions, if state is replaced, or returns."""
     saved: SavedState
     """The content of the state directory."""
     new_state_partitions: int
@@ -118,6 +118,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.in_new_generation
     partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
     generation, warnings = _generation(situation, continued, settings)
+    _check_returned(situation, continued, settings)
     checkpoints = _checkpoints(saved, continued, generation)
     rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
     replaced = _new_states(situation, continued, settings)
@@ -182,7 +183,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                     starts={**_starts_of(pinned, kept), **starts},
                     kept=kept,
                     rebuilds={**rebuilds_after(pinned, (query.name for query in kept.queries)), **built},
-                    topic_ids=situation.topic_ids,
+                    topic_ids={**_topic_ids_of(pinned, kept), **situation.topic_ids},
                 ),
                 begun,
                 # Offsets that were given again, or are read again on purpose, identify other records.
@@ -379,11 +380,25 @@ def _generation(situation: Situation, continued: Continuation, settings: Setting
     return max(newest, pinned.generation) + 1 if continued.in_new_generation else pinned.generation, warnings
 
 
+def _check_returned(situation: Situation, continued: Continuation, settings: Settings) -> None:
+    """Raises LsqlError: OFFSETS_OUT_OF_RANGE, if records after the position of a state that returns are deleted."""
+    pinned = situation.saved.pinned
+    if pinned is None or settings.on_data_loss == "continue":
+        return
+    for name in continued.returned:
+        checkpoint = situation.saved.checkpoints[pinned.generation, name]
+        for place, position in {**pinned.starts.get(name, {}), **checkpoint.ended}.items():
+            begin = situation.offsets.begins.get(place, 0)
+            if position < begin:
+                lost = LOSSES("DELETED", topic=place.topic, partition=place.partition, position=position, begin=begin)
+                raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=lost)
+
+
 def _new_states(situation: Situation, continued: Continuation, settings: Settings) -> dict[str, NewState]:
     """By query whose state replaces another one: where it begins."""
     since: Since = "now" if settings.state_on_change == "reset" else settings.rebuild_from
     return {
-        query.name: new_state(query, had, since, situation.begins, situation.offsets_since)
+        query.name: new_state(query, had, since, situation.offsets)
         for query, had in replacing(situation.saved, continued)
     }
 
@@ -419,7 +434,12 @@ def _checkpoints(saved: SavedState, continued: Continuation, generation: int) ->
     if pinned is None:
         return {}
     lost = (query for query in pinned.fingerprint.stateful if query.name in continued.dropped)
-    taken = {target for query in lost for target in query.targets}
+    others = (query for query in pinned.fingerprint.queries if query.state is None)
+    new = (write.name for query in continued.plan.queries if query.stateful for write in query.writes)
+    taken = {target for query in lost for target in query.targets} - {
+        *new,
+        *(target for query in others for target in query.targets),
+    }
     names = [
         query.name
         for query in continued.plan.queries
@@ -471,7 +491,7 @@ def _first_offsets(
 
 
 def _positions_of_predecessors(saved: SavedState, query: Query) -> Mapping[Partition, int]:
-    had = reached(saved, query)
+    had = reached_by_targets(saved, query)
     return {} if had is None else had.ended
 
 
@@ -496,6 +516,12 @@ def _runs(pinned: Pinned | None, begun: Iterable[str]) -> dict[str, int]:
 def _starts_of(pinned: Pinned | None, kept: Fingerprint) -> dict[str, Mapping[Partition, int]]:
     """By query whose state is kept: where its checkpoint began."""
     return {} if pinned is None else {query.name: pinned.starts.get(query.name, {}) for query in kept.queries}
+
+
+def _topic_ids_of(pinned: Pinned | None, kept: Fingerprint) -> dict[str, str]:
+    """The ids of the source topics of queries whose state is kept."""
+    topics = {topic for query in kept.queries for topic in query.sources}
+    return {} if pinned is None else {topic: id for topic, id in pinned.topic_ids.items() if topic in topics}
 
 
 def _state_changes(pinned: Pinned, begun: tuple[str, ...], runs_of: Mapping[str, int]) -> tuple[Action, ...]:

@@ -33,7 +33,7 @@ from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
-from lsql_runner.start.replaced_state import continuation, open_times
+from lsql_runner.start.replaced_state import NO_OFFSETS, Offsets, continuation, open_times
 from lsql_runner.start.request import StartRequest
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.start.state_partitions import state_partitions
@@ -172,12 +172,12 @@ def find_situation(
         committed, group_ids, partitions = {}, {}, []
     ends = brokers.ends(partitions)
     from_end = planned.bound.settings.auto_offset_reset == "latest"
-    begins: Mapping[Partition, int] = {}
-    offsets_since: Mapping[int, Mapping[Partition, int]] = {}
-    if continuation(planned, saved, settings).changes:
+    offsets = NO_OFFSETS
+    continued = continuation(planned, saved, settings)
+    if continued.changes or continued.returned:
         sources = source_partitions(planned.plan)
-        begins = brokers.begins(sources)
-        offsets_since = {time_ms: brokers.since(sources, time_ms) for time_ms in open_times(planned.plan, saved)}
+        since = {time_ms: brokers.since(sources, time_ms) for time_ms in open_times(saved, continued)}
+        offsets = Offsets(brokers.begins(sources), brokers.ends(sources), since)
     return Situation(
         planned=planned,
         topics=topics,
@@ -187,8 +187,7 @@ def find_situation(
         group_ids=group_ids,
         ends=ends,
         resets=ends if from_end else brokers.begins(partitions),
-        begins=begins,
-        offsets_since=offsets_since,
+        offsets=offsets,
         saved=saved,
         versions=versions(),
         new_state_partitions=state_partitions(planned, settings).number,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +10,9 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.events.batches import Partition
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
-from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, fingerprint
-from lsql_runner.plan.queries import Plan, Query
-from lsql_runner.plan.rebuild import open_since_ms, table_topics
+from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, described_nodes, fingerprint
+from lsql_runner.plan.queries import Query
+from lsql_runner.plan.rebuild import open_since_ms, table_topics, windows_of
 from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.start.state_partitions import wanted_partitions
 from lsql_runner.state.offset_log import SavedCheckpoint
@@ -21,7 +21,6 @@ from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 Since = Literal["now", "open_windows", "earliest"]
 """From which records on new state is built."""
 _NO_REBUILD = Rebuild(ends={}, watermark_ms=0)
-SINCE: tuple[Since, ...] = ("now", "open_windows", "earliest")
 
 
 def kept_states(saved: SavedState) -> Fingerprint:
@@ -47,7 +46,7 @@ def continuation(planned: PlannedProgram, saved: SavedState, settings: Settings)
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the queries had reached that wrote the targets of a query before: the least if there are several."""
+    """What earlier queries had reached: the least if there are several."""
 
     starts: Mapping[Partition, int]
     """The offsets with which they began."""
@@ -56,12 +55,12 @@ class Reached:
     state again, those at which it would have begun to write."""
     watermark_ms: int
     """The watermark of these results, in milliseconds since 1970 UTC; 0 if one of the queries has none."""
-    stateful: bool
-    """Whether one of them keeps state."""
+    delay_ms: int = 0
+    """The delay of the watermark of windows behind the event time."""
 
 
-def reached(saved: SavedState, query: Query) -> Reached | None:
-    """What the earlier queries of the targets of a query had reached; None if a checkpoint does not exist.
+def reached_by_targets(saved: SavedState, query: Query) -> Reached | None:
+    """What the queries had reached that wrote the targets of a query; None if one of them has no checkpoint.
 
     The group has only the least positions of all queries: a query that begins there repeats records that were ahead.
     """
@@ -74,19 +73,28 @@ def reached(saved: SavedState, query: Query) -> Reached | None:
         for old in saved.pinned.fingerprint.queries
         if (not targets.isdisjoint(old.targets) if targets else old.name == query.name)
     ]
-    checkpoints = [saved.checkpoints.get((saved.pinned.generation, old.name)) for old in olds]
+    return _reached(saved, saved.pinned, olds)
+
+
+def _reached(saved: SavedState, pinned: Pinned, olds: Sequence[QueryFingerprint]) -> Reached | None:
+    checkpoints = [saved.checkpoints.get((pinned.generation, old.name)) for old in olds]
     found = [(old, checkpoint) for old, checkpoint in zip(olds, checkpoints, strict=True) if checkpoint is not None]
     if not olds or len(found) < len(olds):
         return None
-    starts = [saved.pinned.starts.get(old.name, {}) for old in olds]
-    rebuilds = [saved.pinned.rebuilds.get(old.name, _NO_REBUILD) for old in olds]
+    starts = [pinned.starts.get(old.name, {}) for old in olds]
+    rebuilds = [pinned.rebuilds.get(old.name, _NO_REBUILD) for old in olds]
     parts = [(start, each, rebuild) for start, (_, each), rebuild in zip(starts, found, rebuilds, strict=True)]
     return Reached(
         starts=_least(starts),
         ended=_least(_greatest({**start, **each.ended}, rebuild.ends) for start, each, rebuild in parts),
         watermark_ms=min(max(each.watermark_ms, rebuild.watermark_ms) for _, each, rebuild in parts),
-        stateful=any(old.state is not None for old in olds),
+        delay_ms=min(_grace_ms(old) for old in olds),
     )
+
+
+def _grace_ms(query: QueryFingerprint) -> int:
+    nodes = [] if query.state is None else described_nodes(query.state)
+    return max((int(node.get("grace_ms") or 0) for node in nodes), default=0)
 
 
 def _greatest(positions: Mapping[Partition, int], others: Mapping[Partition, int]) -> dict[Partition, int]:
@@ -94,10 +102,20 @@ def _greatest(positions: Mapping[Partition, int], others: Mapping[Partition, int
 
 
 def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, Reached]]:
-    """The queries whose state replaces another one, with what that one had reached."""
-    added = (query for query in continued.plan.queries if query.stateful and query.name in continued.added)
-    found = ((query, reached(saved, query)) for query in added if continued.changes)
-    return [(query, had) for query, had in found if had is not None and had.stateful]
+    """The queries whose state replaces that of a query with the same targets, with what that one had reached."""
+    pinned = saved.pinned
+    if pinned is None or not continued.changes:
+        return []
+    lost = [old for old in pinned.fingerprint.stateful if continued.in_new_generation or old.name in continued.dropped]
+    found = []
+    for query in continued.plan.queries:
+        targets = tuple(write.name for write in query.writes)
+        old = next((each for each in lost if each.targets == targets), None)
+        if old is not None and query.stateful and query.name in continued.added:
+            lost.remove(old)
+            if (had := _reached(saved, pinned, [old])) is not None:
+                found.append((query, had))
+    return found
 
 
 def _least(positions: Iterable[Mapping[Partition, int]]) -> dict[Partition, int]:
@@ -108,14 +126,18 @@ def _least(positions: Iterable[Mapping[Partition, int]]) -> dict[Partition, int]
     return least
 
 
-def open_times(plan: Plan, saved: SavedState) -> set[int]:
+def open_times(saved: SavedState, continued: Continuation) -> set[int]:
     """The timestamps since which windows of the program were open in the saved state."""
-    times = (_open_since(query, reached(saved, query)) for query in plan.queries)
+    times = (_open_since(query, had) for query, had in replacing(saved, continued))
     return {time_ms for time_ms in times if time_ms is not None}
 
 
-def _open_since(query: Query, had: Reached | None) -> int | None:
-    return None if had is None or had.watermark_ms <= 0 else open_since_ms(query, had.watermark_ms)
+def _open_since(query: Query, had: Reached) -> int | None:
+    """With a longer grace, windows are open that were closed."""
+    windows = windows_of(query)
+    if had.watermark_ms <= 0 or windows is None:
+        return None
+    return open_since_ms(query, had.watermark_ms - max(0, windows.grace_ms - had.delay_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,34 +152,48 @@ class NewState:
     """If it begins with the windows that were open: since when, in milliseconds since 1970 UTC."""
 
 
-def new_state(
-    query: Query,
-    had: Reached,
-    since: Since,
-    begins: Mapping[Partition, int],
-    offsets_since: Mapping[int, Mapping[Partition, int]],
-) -> NewState:
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Offsets of the source partitions."""
+
+    begins: Mapping[Partition, int]
+    """The first ones."""
+    ends: Mapping[Partition, int]
+    """The next ones."""
+    since: Mapping[int, Mapping[Partition, int]]
+    """By each of `open_times`: the first ones since then."""
+
+
+NO_OFFSETS = Offsets({}, {}, {})
+
+
+def new_state(query: Query, had: Reached, since: Since, offsets: Offsets) -> NewState:
     """Where a query begins whose state replaces another one.
 
-    A table is read from its first record in any case.
+    A table is read from its first record in any case, also one that the other query did not read.
 
     Args:
         query: the query.
-        had: what the queries with the other state had reached.
+        had: what the query with the other state had reached.
         since: from which records on.
-        begins: the first offsets of the source partitions.
-        offsets_since: by each of `open_times`: the first offsets of the source partitions since then.
+        offsets: of the source partitions.
     """
-    tables = table_topics(query)
-    open_ms = _open_since(query, had) if since == "open_windows" else None
-    first: Mapping[Partition, int] = had.ended if since == "now" else begins
-    if open_ms is not None:
-        first = offsets_since[open_ms]
-    starts = {
-        place: min(offset, (begins if place.topic in tables else first).get(place, offset))
-        for place, offset in had.ended.items()
+    topics, tables = {source.topic for source in query.sources}, table_topics(query)
+    ended = {place: offset for place, offset in had.ended.items() if place.topic in topics}
+    ended |= {
+        place: end
+        for place, end in offsets.ends.items()
+        if place.topic in tables and place not in ended and end > offsets.begins.get(place, end)
     }
-    rebuild = None if starts == had.ended else Rebuild(ends=had.ended, watermark_ms=had.watermark_ms)
+    open_ms = _open_since(query, had) if since == "open_windows" else None
+    first: Mapping[Partition, int] = had.ended if since == "now" else offsets.begins
+    if open_ms is not None:
+        first = offsets.since[open_ms]
+    starts = {
+        place: min(offset, (offsets.begins if place.topic in tables else first).get(place, offset))
+        for place, offset in ended.items()
+    }
+    rebuild = None if starts == ended else Rebuild(ends=ended, watermark_ms=had.watermark_ms)
     return NewState(starts, rebuild, open_ms)
 
 
@@ -174,21 +210,18 @@ class RebuildCost:
     """Records that the present state has read, and that the topics do not have any more."""
 
 
-def rebuild_cost(
-    query: Query,
-    had: Reached,
-    begins: Mapping[Partition, int],
-    offsets_since: Mapping[int, Mapping[Partition, int]],
-) -> RebuildCost:
+def rebuild_cost(query: Query, had: Reached, offsets: Offsets) -> RebuildCost:
     """What it takes to build the state of a query again. The arguments are those of `new_state`."""
-    first: dict[Since, Mapping[Partition, int]] = {
-        since: new_state(query, had, since, begins, offsets_since).starts for since in SINCE
-    }
+
+    def records(since: Since) -> int:
+        new = new_state(query, had, since, offsets)
+        return 0 if new.rebuild is None else sum(end - new.starts[place] for place, end in new.rebuild.ends.items())
+
     return RebuildCost(
         target=", ".join(write.name for write in query.writes),
-        open_windows=sum(end - first["open_windows"][place] for place, end in had.ended.items()),
-        earliest=sum(end - first["earliest"][place] for place, end in had.ended.items()),
-        deleted=sum(max(0, begins.get(place, 0) - start) for place, start in had.starts.items()),
+        open_windows=records("open_windows"),
+        earliest=records("earliest"),
+        deleted=sum(max(0, offsets.begins.get(place, 0) - start) for place, start in had.starts.items()),
     )
 
 
@@ -215,6 +248,7 @@ def kept_after(
     for query in (*lost, *kept_states(saved).queries):
         number = sum(each.targets == query.targets for each in kept)
         is_valid = query.name not in continued.returned and changed_topics.isdisjoint(query.sources)
+        is_valid = is_valid and (pinned.generation, query.name) in saved.checkpoints
         if is_valid and number < generations:
             kept.append(query)
     return tuple(kept)
@@ -231,9 +265,12 @@ def goes_on(rebuild: Rebuild, start: Mapping[Partition, int], checkpoint: SavedC
     if checkpoint is None or not checkpoint.ended:
         return True
     positions = {**start, **checkpoint.ended}
+    planned = {**positions, **checkpoint.planned}
+    if any(planned.get(place, 0) > end for place, end in rebuild.ends.items()):
+        return False  # its results are written, also if the batch is repeated
     if any(positions.get(place, 0) < end for place, end in rebuild.ends.items()):
         return True
-    return positions == rebuild.ends and checkpoint.watermark_ms < rebuild.watermark_ms
+    return checkpoint.watermark_ms < rebuild.watermark_ms
 
 
 def rebuilds_after(pinned: Pinned | None, names: Iterable[str]) -> dict[str, Rebuild]:

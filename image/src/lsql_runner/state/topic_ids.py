@@ -16,6 +16,7 @@ LOSSES = DetailTable(
     {
         "RECREATED": "the topic {topic} was deleted and created again",
         "SHORTER": "partition {partition} of the topic {topic} ends at {end}, before the saved position {position}",
+        "DELETED": "partition {partition} of the topic {topic} begins at {begin}, after the saved position {position}",
     }
 )
 """Why saved positions do not belong to a topic."""

@@ -1,7 +1,6 @@
 package com.lsqlrunner.batch;
 
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.delivery.TransactionalOutput;
 import com.lsqlrunner.errors.Unchecked;
 import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.MutedQueries;
@@ -55,10 +54,8 @@ public final class BatchTrigger {
     private boolean stopping;
     private RealTime realTime;
 
-    /** Where batches end that write nothing; null if all results are written. */
-    private Map<TopicPartition, Long> rebuildEnds;
-
-    private boolean isRebuilt;
+    /** How state is built again; null if all results are written. */
+    private Rebuild rebuild;
 
     /** The unread records of each stream after the planned batch. */
     private final Map<Object, Long> backlogs = new HashMap<>();
@@ -83,15 +80,36 @@ public final class BatchTrigger {
         realTime = ofQuery;
     }
 
-    /** Lets batches of the query end at positions, and write nothing before. */
-    synchronized void rebuild(Map<TopicPartition, Long> ends) {
-        rebuildEnds = ends;
+    /**
+     * Lets batches of a stream's query end at positions, and write nothing before.
+     *
+     * @param isFirst whether the stream is a table, which is read before the other streams
+     */
+    synchronized void rebuild(Object stream, Rebuild ofQuery, boolean isFirst) {
+        rebuild = rebuild == null ? ofQuery : rebuild;
+        rebuild.add(stream, isFirst);
         MutedQueries.add(query);
     }
 
-    /** Where the next batch ends, if it writes nothing; null for other batches. */
-    synchronized Map<TopicPartition, Long> rebuildEnds() {
-        return rebuildEnds;
+    /** Whether the next batch writes nothing. */
+    synchronized boolean isRebuilding() {
+        return rebuild != null;
+    }
+
+    /**
+     * The ends of a stream's partitions in the next batch.
+     *
+     * @param from the positions of the partitions
+     * @param ends of the records
+     */
+    synchronized Map<TopicPartition, Long> within(
+            Object stream, Map<TopicPartition, Long> from, Map<TopicPartition, Long> ends) {
+        return rebuild == null ? ends : rebuild.within(stream, from, ends, positions);
+    }
+
+    /** Whether a record at a position is to be read again before results are written. */
+    synchronized boolean isToBeRead(TopicPartition partition, long position) {
+        return rebuild != null && rebuild.isUnread(partition, position);
     }
 
     /** Ends the current wait of a query and prevents further ones, so that the query can be stopped. */
@@ -163,7 +181,7 @@ public final class BatchTrigger {
     long await(Object stream, Map<TopicPartition, Long> start) {
         long began = System.nanoTime();
         boolean isFirst = isFirst(stream, start);
-        if (isFirst && isRebuilding()) {
+        if (isFirst && goesOn()) {
             hasUnreadRecords = false; // a batch follows at once
         } else if (isFirst && realTime != null && realTime.hasResults()) {
             hasUnreadRecords = false; // the batch may have no records
@@ -178,19 +196,13 @@ public final class BatchTrigger {
         return Duration.ofNanos(System.nanoTime() - began).toMillis();
     }
 
-    /**
-     * Whether the next batch writes nothing. The positions of all streams are known after the first batch. When they
-     * are reached, a batch without records follows: it removes what the watermark has passed, and records are late by
-     * the watermark of the batch before.
-     */
-    private synchronized boolean isRebuilding() {
-        if (isRebuilt) {
-            rebuildEnds = null;
+    /** Begins to write results if all records are read again. */
+    private synchronized boolean goesOn() {
+        if (rebuild != null && !rebuild.goesOn(positions)) {
+            rebuild = null;
             MutedQueries.remove(query);
-        } else if (rebuildEnds != null) {
-            isRebuilt = TransactionalOutput.areReached(rebuildEnds, allPositions());
         }
-        return rebuildEnds != null;
+        return rebuild != null;
     }
 
     private synchronized long backlog() {

@@ -113,8 +113,8 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                         ? List.of()
                         : Stream.of(text.split(",")).map(Long::valueOf).toList());
         if (options.containsKey("rebuild.ends")) {
-            trigger.rebuild(Positions.of(Positions.parse(options.get("rebuild.ends"))));
-            limitEventTimes();
+            trigger.rebuild(this, new Rebuild(options), options.getBoolean("rebuild.first", false));
+            limitEventTimes(Set.of());
         }
         beginPlan();
     }
@@ -150,7 +150,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         }
         boolean isLimited =
                 limit instanceof ReadMaxRows && (marked.isPending() || !TopicOutput.wasOpen(options.get("query")));
-        Map<TopicPartition, Long> until = withinRebuild(positions);
+        Map<TopicPartition, Long> until = trigger.within(this, positions, ends);
         Offset end = new Positions(isLimited ? limited(((ReadMaxRows) limit).maxRows(), positions, until) : until);
         if (!Positions.of(end).equals(ends)) {
             TopicOutput.planPartial(options.get("query"));
@@ -158,34 +158,23 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
         marked.planned(start, end);
         Set<TopicPartition> unread = trigger.planned(this, Positions.of(end), ends);
         eventTimes.forEach(each -> each.planned(unread));
-        if (trigger.rebuildEnds() != null) {
-            limitEventTimes();
+        if (trigger.isRebuilding()) {
+            unread.removeIf(each -> !trigger.isToBeRead(each, Positions.of(end).getOrDefault(each, 0L)));
+            limitEventTimes(unread);
         }
         chooseEvaluation(trigger.plannedRecords());
         return end;
     }
 
     /**
-     * The ends of the partitions. A batch without results reads no record that the replaced state has not read, and no
-     * partition that it did not know.
+     * Limits how far the next batch advances event time: to that of the replaced state, and to that of partitions with
+     * records that are to be read again.
      */
-    private Map<TopicPartition, Long> withinRebuild(Map<TopicPartition, Long> from) {
-        Map<TopicPartition, Long> limits = trigger.rebuildEnds();
-        if (limits == null) {
-            return ends;
-        }
-        Map<TopicPartition, Long> until = new HashMap<>();
-        from.forEach((partition, position) -> {
-            long end = Math.min(ends.getOrDefault(partition, position), limits.getOrDefault(partition, position));
-            until.put(partition, Math.max(position, end));
-        });
-        return until;
-    }
-
-    /** Lets the next batch advance event time to that of the replaced state, whatever is unread. */
-    private void limitEventTimes() {
+    private void limitEventTimes(Set<TopicPartition> unread) {
         for (int index = 0; index < rebuildLimitsMs.size(); index++) {
-            eventTimes.get(index).limit(rebuildLimitsMs.get(index));
+            EventTimes times = eventTimes.get(index);
+            times.planned(unread);
+            times.limit(Math.min(times.limitMs(), rebuildLimitsMs.get(index)));
         }
     }
 
@@ -216,7 +205,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     public Map<String, String> metrics(Optional<Offset> end) {
         Map<String, String> metrics = new HashMap<>();
         metrics.put(WAITED, Long.toString(waitedMs));
-        if (trigger.rebuildEnds() != null) {
+        if (trigger.isRebuilding()) {
             metrics.put(MUTED, "1");
         }
         if (processedRecords > 0) {

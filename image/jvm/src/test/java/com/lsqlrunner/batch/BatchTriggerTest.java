@@ -2,11 +2,11 @@ package com.lsqlrunner.batch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.lsqlrunner.sink.MutedQueries;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetResetStrategy;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -234,30 +235,56 @@ class BatchTriggerTest {
         assertFalse(consumer.closed());
     }
 
+    private static Rebuild rebuild(String... more) {
+        Map<String, String> options = new HashMap<>(Map.of("rebuild.ends", "{\"a\": {\"0\": 5}, \"b\": {\"0\": 7}}"));
+        for (int index = 0; index < more.length; index += 2) {
+            options.put(more[index], more[index + 1]);
+        }
+        return new Rebuild(new CaseInsensitiveStringMap(options));
+    }
+
     @Test
-    void aQueryIsMutedUntilABatchWithoutRecordsHasFollowedTheLastOneOfARebuild() {
+    void aQueryIsMutedUntilTwoBatchesWithoutRecordsHaveFollowedThoseOfARebuild() {
         BatchTrigger trigger = trigger(NO_PACE, "a", "b");
-        trigger.rebuild(Map.of(A0, 5L, B0, 7L));
+        Rebuild rebuild = rebuild();
+        trigger.rebuild("a", rebuild, false);
+        trigger.rebuild("b", rebuild, false);
 
         trigger.await("a", Map.of(A0, 2L));
+        assertEquals(Map.of(A0, 5L), trigger.within("a", Map.of(A0, 2L), Map.of(A0, 9L)));
         trigger.planned("a", Map.of(A0, 5L), Map.of(A0, 9L));
         trigger.planned("b", Map.of(B0, 6L), Map.of(B0, 9L));
-        assertEquals(Map.of(A0, 5L, B0, 7L), trigger.rebuildEnds());
         trigger.await("a", Map.of(A0, 5L));
         trigger.planned("b", Map.of(B0, 7L), Map.of(B0, 9L));
-        trigger.await("a", Map.of(A0, 5L));
-        assertTrue(MutedQueries.contains("query"), "all are read, and a batch without records follows");
+        for (int batch = 0; batch < 2; batch++) {
+            trigger.await("a", Map.of(A0, 5L));
+            assertTrue(MutedQueries.contains("query"));
+            assertEquals(Map.of(A0, 5L), trigger.within("a", Map.of(A0, 5L), Map.of(A0, 9L)));
+        }
 
         trigger.await("a", Map.of(A0, 5L));
 
         assertFalse(MutedQueries.contains("query"));
-        assertNull(trigger.rebuildEnds());
+        assertEquals(Map.of(A0, 9L), trigger.within("a", Map.of(A0, 5L), Map.of(A0, 9L)));
+    }
+
+    @Test
+    void aTableIsReadAgainBeforeAStream() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        Rebuild rebuild = rebuild();
+        trigger.rebuild("a", rebuild, false);
+        trigger.rebuild("b", rebuild, true);
+
+        assertEquals(Map.of(A0, 2L), trigger.within("a", Map.of(A0, 2L), Map.of(A0, 9L)));
+        assertEquals(Map.of(B0, 7L), trigger.within("b", Map.of(B0, 0L), Map.of(B0, 9L)));
+        trigger.planned("b", Map.of(B0, 7L), Map.of(B0, 9L));
+        assertEquals(Map.of(A0, 5L), trigger.within("a", Map.of(A0, 2L), Map.of(A0, 9L)));
     }
 
     @Test
     void aQueryThatEndsIsNotMuted() {
         BatchTrigger trigger = trigger(NO_PACE, "a");
-        trigger.rebuild(Map.of(A0, 5L));
+        trigger.rebuild("a", rebuild(), false);
 
         trigger.leave("a");
 
