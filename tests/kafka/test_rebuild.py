@@ -143,6 +143,21 @@ def test_each_final_result_is_written_once(program: Program) -> None:
     assert program.results() == [{"c": 1}, {"c": 1}, *changed]
 
 
+def test_a_final_result_of_an_idle_topic_is_not_written_again(program: Program) -> None:
+    """The clock has closed the window, not a record: the event time of the records alone would open it again."""
+    hop = WINDOW.replace("TUMBLE 1m", "HOP 8s,4s")
+    program.add([T0])
+    with program.run(FINAL + hop) as running:
+        running.wait_for(lambda s: s.records_out == 2)
+
+    with program.run(FINAL + hop.replace("COUNT(*) AS c", "COUNT(*) AS c, SUM(n) AS s"), **REBUILD) as running:
+        running.wait_for(lambda s: s.batches > 0)
+        program.add([T0 + MINUTE, T0 + 2 * MINUTE])
+        running.wait_for(lambda s: s.records_out >= 2)
+
+    assert program.results() == [{"c": 1}, {"c": 1}, {"c": 1, "s": 2}, {"c": 1, "s": 2}]
+
+
 def test_a_table_is_read_again_although_its_stream_goes_on(
     program: Program, broker: Broker, topic: TopicFactory
 ) -> None:

@@ -263,3 +263,13 @@ def test_a_state_whose_next_records_are_deleted_does_not_return() -> None:
 
     assert refused.value.code == "OFFSETS_OUT_OF_RANGE"
     assert decision_of(replace(case, env={"LSQL_ON_DATA_LOSS": "continue"})).positions["stateful-9"][P0] == 2
+
+
+def test_final_windows_that_were_closed_stay_closed_without_a_record_to_read_again() -> None:
+    final = f"SET emit=final; {WINDOWS}"
+    old = final.replace("COUNT(*)", "MIN(a)")
+    decision = decision_of(replace(REBUILD, old=old, sql=final, since={10 * MINUTE: READ_TO}))
+
+    assert decision.start_offsets == {"stateful-1": READ_TO}
+    assert decision.rebuilds == {"stateful-1": AGAIN}
+    assert decision.warnings[1].endswith("at the last position of its targets.")

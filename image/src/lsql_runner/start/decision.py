@@ -406,9 +406,10 @@ def _new_states(situation: Situation, continued: Continuation, settings: Setting
 def _rebuild_warning(query: Query, new: NewState) -> str:
     """What a query with new state reads again."""
     insert = f"INSERT INTO {', '.join(write.name for write in query.writes)} starts with empty state"
-    if new.rebuild is None:
+    ends = {} if new.rebuild is None else new.rebuild.ends
+    number = sum(end - new.starts[place] for place, end in ends.items())
+    if not number:
         return f"{insert} at the last position of its targets."
-    number = sum(end - new.starts[place] for place, end in new.rebuild.ends.items())
     since = "" if new.since_ms is None else datetime.fromtimestamp(new.since_ms / 1000, UTC).isoformat()
     begin = since and f" since {since}, when its oldest open window began"
     return f"{insert}, and reads {number} records again{begin}. Their results are not written again."

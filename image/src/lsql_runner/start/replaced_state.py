@@ -147,7 +147,7 @@ class NewState:
     starts: Mapping[Partition, int]
     """The first offsets; other partitions have no earlier position."""
     rebuild: Rebuild | None
-    """None if it reads no records again."""
+    """None if it reads no records again, and no result waits for the watermark."""
     since_ms: int | None
     """If it begins with the windows that were open: since when, in milliseconds since 1970 UTC."""
 
@@ -193,7 +193,9 @@ def new_state(query: Query, had: Reached, since: Since, offsets: Offsets) -> New
         place: min(offset, (offsets.begins if place.topic in tables else first).get(place, offset))
         for place, offset in ended.items()
     }
-    rebuild = None if starts == ended else Rebuild(ends=ended, watermark_ms=had.watermark_ms)
+    # Without records to read again, windows that were closed stay closed all the same.
+    keeps_time = bool(ended) and query.waits_for_watermark and had.watermark_ms > 0
+    rebuild = Rebuild(ends=ended, watermark_ms=had.watermark_ms) if starts != ended or keeps_time else None
     return NewState(starts, rebuild, open_ms)
 
 
