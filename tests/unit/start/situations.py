@@ -13,7 +13,7 @@ from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, fingerprint
 from lsql_runner.start.decision import Situation, StartDecision, decide
 from lsql_runner.start.registry_schemas import unregistered_schemas
-from lsql_runner.start.replaced_state import Offsets
+from lsql_runner.start.replaced_state import SourceOffsets
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import SavedCheckpoint
@@ -126,7 +126,7 @@ def decision_of(case: Case) -> StartDecision:
         committed=case.committed,
         ends=case.ends,
         resets=RESETS,
-        offsets=Offsets(case.begins, case.now, case.since),
+        offsets=SourceOffsets(case.begins, case.now, case.since),
         new_state_partitions=state_partitions(planned, settings).number,
         saved=saved,
         versions={},

@@ -30,8 +30,8 @@ from lsql_runner.start.registry_schemas import TargetSchema, check_schemas
 from lsql_runner.start.replaced_state import (
     NO_OFFSETS,
     NewState,
-    Offsets,
     Since,
+    SourceOffsets,
     continuation,
     goes_on,
     kept_after,
@@ -65,7 +65,7 @@ class Situation:
     """By source partition: the end of its records."""
     resets: Mapping[Partition, int]
     """By source partition: where `auto.offset.reset` begins."""
-    offsets: Offsets = NO_OFFSETS
+    offsets: SourceOffsets = NO_OFFSETS
     """Of the source partitions, if state is replaced, or returns."""
     saved: SavedState
     """The content of the state directory."""
@@ -186,7 +186,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                     topic_ids={**_topic_ids_of(pinned, kept), **situation.topic_ids},
                 ),
                 begun,
-                # Offsets that were given again, or are read again on purpose, identify other records.
+                # SourceOffsets that were given again, or are read again on purpose, identify other records.
                 {} if recreated or shorter or rebuilds else _runs(pinned, begun),
             ),
         ),

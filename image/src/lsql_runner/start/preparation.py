@@ -33,7 +33,7 @@ from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
-from lsql_runner.start.replaced_state import NO_OFFSETS, Offsets, continuation, open_times
+from lsql_runner.start.replaced_state import NO_OFFSETS, SourceOffsets, continuation, open_times
 from lsql_runner.start.request import StartRequest
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
 from lsql_runner.start.state_partitions import state_partitions
@@ -177,7 +177,7 @@ def find_situation(
     if continued.changes or continued.returned:
         sources = source_partitions(planned.plan)
         since = {time_ms: brokers.since(sources, time_ms) for time_ms in open_times(saved, continued)}
-        offsets = Offsets(brokers.begins(sources), brokers.ends(sources), since)
+        offsets = SourceOffsets(brokers.begins(sources), brokers.ends(sources), since)
     return Situation(
         planned=planned,
         topics=topics,

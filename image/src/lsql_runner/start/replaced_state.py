@@ -153,8 +153,8 @@ class NewState:
 
 
 @dataclass(frozen=True, slots=True)
-class Offsets:
-    """Offsets of the source partitions."""
+class SourceOffsets:
+    """SourceOffsets of the source partitions."""
 
     begins: Mapping[Partition, int]
     """The first ones."""
@@ -164,10 +164,10 @@ class Offsets:
     """By each of `open_times`: the first ones since then."""
 
 
-NO_OFFSETS = Offsets({}, {}, {})
+NO_OFFSETS = SourceOffsets({}, {}, {})
 
 
-def new_state(query: Query, had: Reached, since: Since, offsets: Offsets) -> NewState:
+def new_state(query: Query, had: Reached, since: Since, offsets: SourceOffsets) -> NewState:
     """Where a query begins whose state replaces another one.
 
     A table is read from its first record in any case, also one that the other query did not read.
@@ -212,7 +212,7 @@ class RebuildCost:
     """Records that the present state has read, and that the topics do not have any more."""
 
 
-def rebuild_cost(query: Query, had: Reached, offsets: Offsets) -> RebuildCost:
+def rebuild_cost(query: Query, had: Reached, offsets: SourceOffsets) -> RebuildCost:
     """What it takes to build the state of a query again. The arguments are those of `new_state`."""
 
     def records(since: Since) -> int:
