@@ -34,6 +34,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "SQL_BOOTSTRAP_SERVERS" (include "lsql-runner.bootstrapServers" $root))
   (list "SQL_STATE_STORE_DIR" "/var/lib/lsql-runner")
   (list "SQL_PORT" "8083")
+  (list "LSQL_WORKLOAD" (printf "%s/%s/%s" $root.Release.Namespace $values.workload.kind (include "lsql-runner.fullname" $root)))
   (list "SQL_METRIC_FREQUENCY" $values.metricFrequencyMs)
   (list "ROOT_LOG_LEVEL" $values.logLevel)
   (list "LSQL_THREADS" $values.processing.threads)

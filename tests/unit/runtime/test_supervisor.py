@@ -164,6 +164,15 @@ def test_starts_and_stops_are_audited_with_user_and_states(running: RunningSuper
     ]
 
 
+def test_the_audit_log_has_the_owner_and_the_workload(runtime: FakeRuntime) -> None:
+    with closing(RunningSupervisor(runtime, LSQL_USER="ada", LSQL_WORKLOAD="fleet/StatefulSet/vehicles")) as running:
+        running.launch()
+        running.reach(State.RUNNING)
+
+    deploy = running.audited()[0]
+    assert (deploy.user, deploy.namespace, deploy.kind) == ("ada", "fleet", "StatefulSet")
+
+
 def test_a_refused_request_is_audited_with_its_error(running: RunningSupervisor) -> None:
     running.supervisor.close()
     with pytest.raises(LsqlError):

@@ -91,6 +91,13 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         description="Formats and schemas of topics, as JSON; see docs/reference/topics.md.",
     )
     user: str = Field("", alias="LSQL_USER", description="Owner of the processor; shown on /stream.")
+    workload: str = Field(
+        "",
+        alias="LSQL_WORKLOAD",
+        pattern=r"^([^/]+/[^/]+/[^/]+)?$",
+        description="The workload of Kubernetes that this process belongs to, as `namespace/kind/name`; shown in the "
+        "audit log. The chart sets it.",
+    )
     jars_dir: Path = Field(
         JARS_DIR,
         alias="LSQL_JARS_DIR",

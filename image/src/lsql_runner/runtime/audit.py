@@ -25,6 +25,8 @@ class AuditTrail:
         self._machine = machine
         # The process does not know who changed its environment, or who ends it.
         self._owner = dependencies.settings.user or UNKNOWN
+        self._namespace, _, rest = dependencies.settings.workload.partition("/")
+        self._kind = rest.partition("/")[0]
         self._queried_ms: dict[tuple[str, str], int] = {}
         self._lock = Lock()
 
@@ -98,5 +100,14 @@ class AuditTrail:
         after: Mapping[str, str] | None = None,
     ) -> None:
         app_id = self._dependencies.settings.app_id
-        record = Audited(action=action, processor=app_id, user=user, result=result, before=before, after=after)
+        record = Audited(
+            action=action,
+            processor=app_id,
+            user=user,
+            result=result,
+            before=before,
+            after=after,
+            namespace=self._namespace or None,
+            kind=self._kind or None,
+        )
         self._machine.emit(AuditRecorded(self._dependencies.now_ms(), record))
