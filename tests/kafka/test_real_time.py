@@ -21,7 +21,7 @@ from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 from tests.thorough import inputs
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 BEGIN_MS = 1_700_000_000_000
 

@@ -18,7 +18,7 @@ from tests.conftest import TopicFactory
 from tests.kafka.load_of_workers import with_workers
 from tests.thorough import inputs
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 Written = tuple[str, str, int, dict[str, Any] | None]
 """A record: the name of its topic, its key, milliseconds since `BEGIN_MS`, and its value."""

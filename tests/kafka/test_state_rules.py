@@ -96,7 +96,7 @@ def test_the_state_of_another_program_is_kept_until_it_is_reset(count: Count) ->
     count.feed(1)
 
     with count.run("SUM(speed) AS total", LSQL_STATE_ON_CHANGE="reset") as running:
-        assert running.read_to(4).generation == 2
+        assert "starts with empty state" in " ".join(running.read_to(4).warnings)
 
     assert count.written("total") == [None, None, 3]
 
