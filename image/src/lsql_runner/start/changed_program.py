@@ -8,7 +8,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.errors import ErrorReport, LsqlError, report
 from lsql_runner.kafka.ports import Brokers
 from lsql_runner.kafka.registry import SchemaRegistry
-from lsql_runner.plan.fingerprint import Fingerprint
+from lsql_runner.plan.fingerprint import NOTHING
 from lsql_runner.plan.verdict import InsertVerdict, verdicts
 from lsql_runner.start.decision import decide
 from lsql_runner.start.preparation import find_situation
@@ -57,7 +57,7 @@ def verdict_on(
     try:
         saved = state.saved()
         situation = find_situation(request_of(changed), brokers, registry, saved, with_positions=False)
-        pinned = Fingerprint(()) if saved.pinned is None else saved.pinned.fingerprint
+        pinned = NOTHING if saved.pinned is None else saved.pinned.fingerprint
         inserts = verdicts(situation.planned.plan, pinned, kept_states(saved))
         rebuilds = tuple(
             rebuild_cost(query, had, situation.offsets)

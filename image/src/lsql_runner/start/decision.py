@@ -37,7 +37,6 @@ from lsql_runner.start.replaced_state import (
     kept_after,
     new_state,
     reached_by_targets,
-    rebuilds_after,
     replacing,
 )
 from lsql_runner.start.targets import target_request
@@ -128,7 +127,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     }
     begun = tuple(name for name in starts if name not in checkpoints)
     built = {
-        **rebuilds_after(pinned, (name for name in starts if name not in begun)),
+        **{name: each for name, each in (pinned.rebuilds if pinned else {}).items() if name in checkpoints},
         **{name: each.rebuild for name, each in replaced.items() if each.rebuild is not None},
     }
     # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
@@ -182,11 +181,11 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                     versions=dict(situation.versions),
                     starts={**_starts_of(pinned, kept), **starts},
                     kept=kept,
-                    rebuilds={**rebuilds_after(pinned, (query.name for query in kept.queries)), **built},
+                    rebuilds=built,
                     topic_ids={**_topic_ids_of(pinned, kept), **situation.topic_ids},
                 ),
                 begun,
-                # SourceOffsets that were given again, or are read again on purpose, identify other records.
+                # Offsets that were given again, or are read again on purpose, identify other records.
                 {} if recreated or shorter or rebuilds else _runs(pinned, begun),
             ),
         ),

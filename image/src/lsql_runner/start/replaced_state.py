@@ -154,7 +154,7 @@ class NewState:
 
 @dataclass(frozen=True, slots=True)
 class SourceOffsets:
-    """SourceOffsets of the source partitions."""
+    """Offsets of the source partitions."""
 
     begins: Mapping[Partition, int]
     """The first ones."""
@@ -273,8 +273,3 @@ def goes_on(rebuild: Rebuild, start: Mapping[Partition, int], checkpoint: SavedC
     if any(positions.get(place, 0) < end for place, end in rebuild.ends.items()):
         return True
     return checkpoint.watermark_ms < rebuild.watermark_ms
-
-
-def rebuilds_after(pinned: Pinned | None, names: Iterable[str]) -> dict[str, Rebuild]:
-    """The saved rebuilds of queries."""
-    return {} if pinned is None else {name: pinned.rebuilds[name] for name in names if name in pinned.rebuilds}
