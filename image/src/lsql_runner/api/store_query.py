@@ -24,7 +24,10 @@ MOST_ROWS = 1_000
 MOST_WAIT_MS = 5_000
 """A standby waits longer for the answer of the process that leads."""
 
-_TIME: Json = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0}]}
+_MOST_MS = 10**15 - 1
+_TIME: Json = {
+    "anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0, "maximum": _MOST_MS}]
+}
 _RECORD = "[^:,]{1,249}:[0-9]{1,9}:[0-9]{1,18}"
 
 PARAMETERS: dict[str, Json] = {
@@ -148,7 +151,7 @@ def _time(given: Mapping[str, str], name: str) -> int | None:
     text = given.get(name)
     if text is None:
         return None
-    if re.fullmatch("[0-9]{1,15}", text):
+    if re.fullmatch("[0-9]{1,15}", text):  # at most _MOST_MS
         return int(text)
     try:
         time_of = datetime.fromisoformat(text.replace(" ", "+"))  # a plus in a URL is a blank
