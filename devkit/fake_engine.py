@@ -56,6 +56,7 @@ class FakeEngine:
         advanced: the calls of `advance`.
         stored: the result of `read_store` while a job runs.
         reads, saved: the calls of `read_store` and `save_soon`.
+        followed: by green query, where its blue one has ended.
     """
 
     def __init__(self, brokers: FakeBrokers) -> None:
@@ -78,6 +79,7 @@ class FakeEngine:
         self.stored: StoredRows | None = None
         self.reads: list[StoreRead] = []
         self.saved: list[str] = []
+        self.followed: dict[str, Mapping[Partition, int]] = {}
 
     # --- for tests ---
 
@@ -92,6 +94,9 @@ class FakeEngine:
         try:
             batch, position = self._position(job, query)
             ends = self._brokers.ends(position)
+            if query.name in job.source.blues:
+                limits = self.followed.get(query.name, job.source.rebuilds[query.name].ends)
+                ends = {place: min(end, limits.get(place, position[place])) for place, end in ends.items()}
         finally:
             self._brokers.outage = outage
         records = sum(ends[place] - position[place] for place in position)
@@ -157,7 +162,7 @@ class FakeEngine:
         for query in job.plan.queries:
             open_checkpoint(job.checkpoints / query.name)
         self.jobs.append(job)
-        self.running, self.error = job, None
+        self.running, self.error, self.followed = job, None, {}
         return self.warnings
 
     def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
@@ -178,6 +183,9 @@ class FakeEngine:
     def advance(self, clock: str, time_ms: int) -> None:
         self.advanced.append((clock, time_ms))
 
+    def follow(self, green: str, blue: BatchEnded) -> None:
+        self.followed[green] = blue.positions
+
     def read_store(self, read: StoreRead) -> StoredRows | None:
         self.reads.append(read)
         return None if self.running is None else self.stored
@@ -185,7 +193,7 @@ class FakeEngine:
     def save_soon(self, store: str) -> None:
         self.saved.append(store)
 
-    def stop(self) -> None:
+    def stop(self, *, drain: bool = False) -> None:
         self.running = None
 
     def close(self) -> None:

@@ -101,6 +101,9 @@ class FakeProcessor:
     def start(self, by: str) -> None:
         self._request("start", by, Cause.START)
 
+    def switch(self, by: str) -> None:
+        self._request("switch", by, Cause.SWITCH)
+
     def verdict(self, sql: str) -> ProgramVerdict:
         if not sql.startswith("INSERT"):
             return ProgramVerdict(error=report(LsqlError("SQL_EMPTY"), sql))

@@ -7,82 +7,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from devkit.broker import Broker
-from devkit.in_process import InProcess, in_process
 from devkit.records import Record
 from devkit.runner import Runner
 from devkit.waiting import wait_until
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
+from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram
 from tests.thorough import inputs
-
-MINUTE = 60_000
-T0 = 1_700_000_040_000
-"""The beginning of a minute, and of five."""
-
-
-class Program:
-    """One processor whose program changes; its source has the numbers 1, 2, 3, ..."""
-
-    def __init__(self, broker: Broker, engine: SparkEngine, topic: TopicFactory, folder: Path) -> None:
-        self._broker, self._engine, self._folder = broker, engine, folder
-        self.source, self.target = topic("numbers", config={"retention.ms": "-1"}), topic("sums")
-        self.number = 0
-        value = {"format": "JSON", "schema": {"g": "string", "n": "long"}}
-        self.declared: dict[str, object] = {self.source: {"value": value}}
-
-    def add(self, times: Iterable[int]) -> None:
-        """Write a record for each time."""
-        records = []
-        for time_ms in times:
-            self.number += 1
-            value = json.dumps({"g": "a", "n": self.number}).encode()
-            records.append(Record(b"k", value, timestamp_ms=time_ms))
-        self._broker.produce(self.source, records)
-
-    def run(self, select: str, **settings: str) -> AbstractContextManager[InProcess]:
-        settings_of_program, _, query = select.rpartition("; ")
-        sql = f"{settings_of_program}; INSERT INTO {self.target} {query.format(source=self.source)}".lstrip("; ")
-        return in_process(
-            self._engine,
-            self._broker.bootstrap,
-            sql,
-            f"app-{self.source}",
-            self._folder,
-            LSQL_TOPICS=json.dumps(self.declared),
-            **settings,
-        )
-
-    def read_all(self, select: str, **settings: str) -> tuple[str, ...]:
-        """Run until all records are read; returns the warnings."""
-        with self.run(select, **settings) as running:
-            running.read_to(self.number + len(self.declared) - 1)  # the other topics have one record each
-            return running.status.warnings
-
-    def results(self) -> list[dict[str, object]]:
-        return [json.loads(record.value or b"") for record in self._broker.consume_all(self.target)]
 
 
 @pytest.fixture
-def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> Program:
-    return Program(broker, engine, topic, tmp_path)
+def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
+    return ChangedProgram(broker, engine, topic, tmp_path)
 
 
-COUNT = "SELECT STREAM COUNT(*) AS c FROM {source} GROUP BY g"
-SUM = "SELECT STREAM COUNT(*) AS c, SUM(n) AS s FROM {source} GROUP BY g"
-WINDOW = "SELECT STREAM COUNT(*) AS c FROM {source} WINDOW BY TUMBLE 1m GRACE BY 1s GROUP BY g"
-WINDOW_SUM = "SELECT STREAM COUNT(*) AS c, SUM(n) AS s FROM {source} WINDOW BY TUMBLE 1m GRACE BY 1s GROUP BY g"
-FINAL = "SET emit=final; "
 REBUILD = {"LSQL_STATE_ON_CHANGE": "rebuild"}
 
 
-def test_a_rebuilt_state_has_all_records_and_writes_only_new_results(program: Program) -> None:
+def test_a_rebuilt_state_has_all_records_and_writes_only_new_results(program: ChangedProgram) -> None:
     program.add([T0] * 3)
     program.read_all(COUNT)
     before = program.results()
@@ -100,7 +47,7 @@ def test_a_rebuilt_state_has_all_records_and_writes_only_new_results(program: Pr
     assert "reads 3 records again" in rebuild
 
 
-def test_a_program_that_is_changed_back_continues_the_state_of_before(program: Program) -> None:
+def test_a_program_that_is_changed_back_continues_the_state_of_before(program: ChangedProgram) -> None:
     program.add([T0] * 3)
     program.read_all(COUNT)
     program.read_all(SUM, **REBUILD)
@@ -114,7 +61,7 @@ def test_a_program_that_is_changed_back_continues_the_state_of_before(program: P
     assert program.results()[-1] == {"c": 5, "s": 15}
 
 
-def test_only_the_records_of_open_windows_are_read_again(program: Program) -> None:
+def test_only_the_records_of_open_windows_are_read_again(program: ChangedProgram) -> None:
     program.add([T0, T0 + MINUTE, T0 + 2 * MINUTE + 1_000, T0 + 2 * MINUTE + 2_000])
     program.read_all(WINDOW)
     program.add([T0 + 2 * MINUTE])  # the event time moves after a batch
@@ -128,7 +75,7 @@ def test_only_the_records_of_open_windows_are_read_again(program: Program) -> No
     assert "reads 3 records again since 2023-11-14T22:16:00+00:00" in rebuild
 
 
-def test_each_final_result_is_written_once(program: Program) -> None:
+def test_each_final_result_is_written_once(program: ChangedProgram) -> None:
     program.add([T0, T0 + MINUTE, T0 + 2 * MINUTE])
     with program.run(FINAL + WINDOW) as running:
         running.wait_for(lambda s: s.records_out == 2)
@@ -144,7 +91,7 @@ def test_each_final_result_is_written_once(program: Program) -> None:
     assert program.results() == [{"c": 1}, {"c": 1}, *changed]
 
 
-def test_a_final_result_of_an_idle_topic_is_not_written_again(program: Program) -> None:
+def test_a_final_result_of_an_idle_topic_is_not_written_again(program: ChangedProgram) -> None:
     """The clock has closed the window, not a record: the event time of the records alone would open it again."""
     hop = WINDOW.replace("TUMBLE 1m", "HOP 8s,4s")
     program.add([T0])
@@ -160,7 +107,7 @@ def test_a_final_result_of_an_idle_topic_is_not_written_again(program: Program) 
 
 
 def test_a_table_is_read_again_although_its_stream_goes_on(
-    program: Program, broker: Broker, topic: TopicFactory
+    program: ChangedProgram, broker: Broker, topic: TopicFactory
 ) -> None:
     names = topic("names", config={"retention.ms": "-1"})
     broker.produce(names, [Record(b"k", b'{"name": "Ada"}', timestamp_ms=T0)])

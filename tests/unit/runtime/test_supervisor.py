@@ -328,9 +328,9 @@ def test_the_end_of_a_leader_is_announced_before_its_queries_stop_and_the_lease_
     runtime.leadership = leadership
     stop = runtime.engine.stop
 
-    def recorded_stop() -> None:
+    def recorded_stop(*, drain: bool) -> None:
         leadership.calls.append("stop")
-        stop()
+        stop(drain=drain)
 
     monkeypatch.setattr(runtime.engine, "stop", recorded_stop)
     with closing(RunningSupervisor(runtime).launch()) as running:

@@ -11,13 +11,16 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, fingerprint
-from lsql_runner.start.decision import Situation, StartDecision, decide
+from lsql_runner.plan.queries import Query
+from lsql_runner.start.blue_green import BlueQuery, Runs, blue_query, wanted_blues
+from lsql_runner.start.decision import StartDecision, decide
 from lsql_runner.start.registry_schemas import unregistered_schemas
-from lsql_runner.start.replaced_state import SourceOffsets
+from lsql_runner.start.replaced_state import SourceOffsets, continuation
+from lsql_runner.start.situation import Situation
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import SavedCheckpoint
-from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
+from lsql_runner.state.saved_state import Blue, Pinned, Rebuild, SavedState
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 KIND = Struct((Field("g", STRING), Field("a", LONG)))
@@ -81,6 +84,8 @@ class Case:
     kept: str | None = None
     """The program whose state was replaced, and kept as `stateful-9`."""
     rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
+    blues: Mapping[str, Blue] = field(default_factory=dict)
+    runs: Runs = "both"
 
 
 def pinned(case: Case) -> Pinned | None:
@@ -97,6 +102,7 @@ def pinned(case: Case) -> Pinned | None:
         topic_ids={"t": case.had_topic_id},
         kept=NOTHING if case.kept is None else _kept(case.kept),
         rebuilds=case.rebuilds,
+        blues=case.blues,
     )
 
 
@@ -117,8 +123,13 @@ def decision_of(case: Case) -> StartDecision:
         for schema in unregistered_schemas(planned.plan)
     )
     saved = SavedState(STATE, pinned(case), case.checkpoints, case.generations)
+    continued = continuation(planned, saved, settings)
+    blues = {} if case.runs == "green" else wanted_blues(saved, continued, settings)
     situation = Situation(
         planned=planned,
+        continued=continued,
+        runs=case.runs,
+        blues={green: BlueQuery(blue, _blue_query(blue, saved)) for green, blue in blues.items()},
         topics=frozenset(case.topics),
         topic_ids={"t": case.topic_id},
         group_ids=dict.fromkeys(case.committed, case.group_topic_id),
@@ -134,6 +145,13 @@ def decision_of(case: Case) -> StartDecision:
         memory_limit_mib=case.container_mib,
     )
     return decide(situation, settings)
+
+
+def _blue_query(blue: Blue, saved: SavedState) -> Query:
+    assert saved.pinned is not None
+    query = blue_query(blue, plan_text(blue.sql, CATALOG).plan, saved.pinned)
+    assert query is not None
+    return query
 
 
 BEGUN = SavedCheckpoint()

@@ -182,7 +182,7 @@ def test_a_checkpoint_has_the_positions_after_its_last_batches(tmp_path: Path) -
     checkpoint.delete("commits/1")
 
     assert state.saved().checkpoints[1, "query"] == SavedCheckpoint(
-        planned={Partition("t", 0): 6}, ended={Partition("t", 0): 5}
+        planned={Partition("t", 0): 6}, ended={Partition("t", 0): 5}, has_begun=True
     )
     state.close()
 

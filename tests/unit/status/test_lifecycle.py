@@ -38,6 +38,8 @@ def model(state: State, cause: Cause) -> State | None:
             return State.STOPPED
         case Cause.STAND_BY if state is State.STARTING:
             return State.STANDBY
+        case Cause.SWITCH if state is State.RUNNING:
+            return state
         case Cause.RUN if state is State.STARTING:
             return State.RUNNING
         case Cause.WAIT if state in (State.STARTING, State.WAITING):

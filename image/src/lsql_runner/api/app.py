@@ -101,7 +101,7 @@ def _views(
         except LsqlError as error:
             processor.audit_refusal(action, user, error)
             raise
-        (processor.stop if action == "stop" else processor.start)(user)
+        {"stop": processor.stop, "start": processor.start, "switch": processor.switch}[action](user)
         return _json(views.state(processor), 202)
 
     def verdict() -> Response:
@@ -125,6 +125,7 @@ def _views(
         "history": lambda: _json(views.history(processor, now_ms())),
         "stop": lambda: act("stop"),
         "start": lambda: act("start"),
+        "switch": lambda: act("switch"),
         "verdict": verdict,
         "topology": lambda: _json(views.topology(processor)),
         "openapi": lambda: Response(document, content_type=JSON),

@@ -147,6 +147,17 @@ ROUTES: tuple[ApiOperation, ...] = (
     ),
     ApiOperation(
         "POST",
+        "/switch",
+        name="switch",
+        tag="processor",
+        summary="Let a changed INSERT take over from the earlier one",
+        responses=ACTION_RESPONSES,
+        description="Of a change with LSQL_STATE_ON_CHANGE=blue_green and LSQL_STATE_SWITCH=manual, while "
+        "`blueGreen.phase` in /stream is `ready`.",
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "POST",
         "/verdict",
         name="verdict",
         tag="processor",

@@ -69,6 +69,7 @@ def stream(processor: Processor, access: ApiAccess, now_ms: int) -> StreamReport
             "topics": status.topics,
             "sinks": status.sinks,
             "queries": _queries(status),
+            "blue_green": status.blue_green,
             "offsets": _offsets(status),
             "lag": status.lag,
             "records_in": status.records_in,
@@ -170,6 +171,7 @@ def _queries(status: Status) -> list[QueryReport]:
             mode=query.mode,
             only_in_batches=query.only_in_batches,
             records_to_rebuild=left.get(query.name, 0),
+            blue=query.blue,
         )
         for query in status.queries
     ]

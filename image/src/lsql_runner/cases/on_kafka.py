@@ -35,7 +35,7 @@ from lsql_runner.plan.clocks import clock_of
 from lsql_runner.runtime.supervisor import Supervisor
 from lsql_runner.service import processor_without_api
 from lsql_runner.start.connections import brokers_of, registry_of
-from lsql_runner.start.preparation import source_partitions
+from lsql_runner.start.decision import partitions_of
 from lsql_runner.start.request import request_of
 
 _READY_S = 30.0
@@ -189,7 +189,7 @@ class KafkaCases:
             cleanup.groups.append(settings.app_id)
             if _starts_at_latest(prepared):
                 # The input exists before the processor starts. A committed position makes it read from the beginning.
-                self._brokers.commit(settings.app_id, dict.fromkeys(source_partitions(prepared.plan), 0))
+                self._brokers.commit(settings.app_id, dict.fromkeys(partitions_of(prepared.plan.sources), 0))
             jvm_gone = threading.Event()
             try:
                 running = StepwiseRun(case.path, self._launch(settings, jvm_gone, stack), jvm_gone)

@@ -148,12 +148,19 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         description="What to do if the consumer group has a position but the state is lost: `fail`, `reset` (start "
         "with empty state at the position), `rebuild` (read all records again).",
     )
-    state_on_change: Literal["fail", "reset", "rebuild"] = Field(
+    state_on_change: Literal["fail", "reset", "rebuild", "blue_green"] = Field(
         "fail",
         alias="LSQL_STATE_ON_CHANGE",
         description="What to do with an INSERT whose state does not fit the changed program: `fail`, `reset` (start "
-        "with empty state where the earlier one ended; tables are read again), or `rebuild` (read records again from "
-        "LSQL_STATE_REBUILD_FROM, and write results from where the earlier state ended).",
+        "with empty state where the earlier one ended; tables are read again), `rebuild` (read records again from "
+        "LSQL_STATE_REBUILD_FROM, and write results from where the earlier state ended), or `blue_green` (as "
+        "`rebuild`, while the earlier INSERT goes on writing results until the switch).",
+    )
+    state_switch: Literal["auto", "manual"] = Field(
+        "auto",
+        alias="LSQL_STATE_SWITCH",
+        description="When an INSERT that was changed with `blue_green` takes over from the earlier one: `auto` (as "
+        "soon as it is less than two seconds behind), or `manual` (then with POST /switch).",
     )
     rebuild_from: Literal["open_windows", "earliest"] = Field(
         "open_windows",

@@ -117,7 +117,7 @@ class ContinuousQuery:
     def transaction_limit_ms(self) -> int:
         return int(self._output.transactionLimitMs())
 
-    def request_stop(self) -> None:
+    def request_stop(self, *, drain: bool) -> None:
         self._java.stop()
 
     def wait_for_stop(self, deadline_s: float) -> None:

@@ -125,8 +125,9 @@ class MicroBatchQuery:
     def transaction_limit_ms(self) -> int:
         return 0 if self.sink_write is not None else int(self.output.transactionLimitMs())
 
-    def request_stop(self) -> None:
-        self.output.stop()
+    def request_stop(self, *, drain: bool) -> None:
+        if not drain:
+            self.output.stop()
         java_class(BATCH_TRIGGER).stop(self.name)
 
     def wait_for_stop(self, deadline_s: float) -> None:

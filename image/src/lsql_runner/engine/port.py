@@ -54,6 +54,8 @@ class SourceOptions:
     """By query and partition: the first offset for an empty checkpoint; other partitions begin at `reset`."""
     rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
     """By query that builds the state that replaces another one: how. Others are not in it, or not any more."""
+    blues: Mapping[str, str] = field(default_factory=dict)
+    """By green query: the blue one, which runs too. The green one reads up to where the blue one has ended a batch."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By topic: its id at the start; empty or missing if the brokers have none."""
     max_records_per_batch: int = 1_000_000
@@ -244,6 +246,9 @@ class Engine(Protocol):
             time_ms: the event time, in milliseconds since 1970 UTC. It never goes back.
         """
 
+    def follow(self, green: str, blue: BatchEnded) -> None:
+        """Let a green query of the running job read up to where a batch of its blue query has ended."""
+
     def read_store(self, read: StoreRead) -> StoredRows | None:
         """Rows of a state store of the running job, as the last batch has committed them. Any thread may call it.
 
@@ -256,8 +261,12 @@ class Engine(Protocol):
     def save_soon(self, store: str) -> None:
         """Let the query of a store end its batch now, if it is open."""
 
-    def stop(self) -> None:
+    def stop(self, *, drain: bool = False) -> None:
         """Let running batches end, then stop the job. Does nothing if there is no job.
 
         If stopping a query fails, the others are stopped, the job has ended, and the first error is raised.
+
+        Args:
+            drain: whether a batch that is not being written yet ends, too, in less than half a minute; else the next
+                start repeats it.
         """

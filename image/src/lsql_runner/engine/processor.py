@@ -60,7 +60,7 @@ from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.stores import query_stores, store_count
 from lsql_runner.plan.tree import keeps_state, nodes
-from lsql_runner.state.offset_log import newest_batch, planned_batch
+from lsql_runner.state.offset_log import by_topic, newest_batch, planned_batch
 from lsql_runner.state.owner import OwnerFile, OwnerNumber
 
 LOG = logging.getLogger("lsql_runner.engine")
@@ -259,6 +259,11 @@ class SparkEngine:
         clocks = {of_query.name: query.name for query in self._job.plan.queries if (of_query := clock_of(query))}
         java_class(BATCH_TRIGGER).wakeAll(qualified_name(self._options.app_id, clocks.get(clock, "")))
 
+    def follow(self, green: str, blue: BatchEnded) -> None:
+        name, ends = qualified_name(self._options.app_id, green), json.dumps(by_topic(blue.positions))
+        with suppress(Py4JError):  # the JVM may end during the call, which `jvm_death` reports
+            java_class(BATCH_TRIGGER).follow(name, ends, blue.watermark_ms or 0)
+
     def read_store(self, read: StoreRead) -> StoredRows | None:
         running = self._running
         try:
@@ -275,13 +280,13 @@ class SparkEngine:
                 with suppress(Py4JError):  # the JVM may end during the call
                     java_class(BATCH_TRIGGER).endOpen(qualified_name(self._options.app_id, query.name))
 
-    def stop(self) -> None:
+    def stop(self, *, drain: bool = False) -> None:
         """Let running batches end, then stop the plan. The session stays open."""
         running, self._running = self._running, None
         if running is None:
             return
         try:
-            running.stop()
+            running.stop(drain=drain)
         finally:
             del running
             # The JVM keeps each object that Python refers to. A py4j object refers to itself, so that only this

@@ -100,7 +100,7 @@ class RunningPlan:
         """After a producer was fenced: whether another process writes in place of this one."""
         return any(query.is_replaced() for query in self._queries)
 
-    def stop(self) -> None:
+    def stop(self, *, drain: bool) -> None:
         """Let the queries write the records that they have read, so that these are committed, then stop.
 
         An error does not keep the other queries from being stopped; the first one is raised at the end.
@@ -108,7 +108,7 @@ class RunningPlan:
         deadline = time.monotonic() + _STOP_DEADLINE_S
         run_all(
             [
-                *(query.request_stop for query in self._queries),
+                *(partial(query.request_stop, drain=drain) for query in self._queries),
                 *(partial(query.wait_for_stop, deadline) for query in self._queries),
                 self._stop_at_once,
             ]

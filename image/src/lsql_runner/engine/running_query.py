@@ -20,8 +20,12 @@ class RunningQuery(Protocol):
     def transaction_limit_ms(self) -> int:
         """How long the brokers allow a transaction to stay open; 0 if they allow the query's timeout."""
 
-    def request_stop(self) -> None:
-        """Let the query end when the records that it has read are written. Does not wait."""
+    def request_stop(self, *, drain: bool) -> None:
+        """Let the query end. Does not wait.
+
+        Args:
+            drain: whether a batch that is not being written yet ends, too; else the next start repeats it.
+        """
 
     def wait_for_stop(self, deadline_s: float) -> None:
         """Wait until the query does not process records, at most until a time of the monotonic clock."""

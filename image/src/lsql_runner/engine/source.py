@@ -18,7 +18,6 @@ from lsql_runner.plan.queries import Query
 from lsql_runner.plan.rebuild import table_topics
 from lsql_runner.plan.stores import reads_state
 from lsql_runner.state.offset_log import by_topic
-from lsql_runner.state.saved_state import Rebuild
 
 _TUNED = {
     "kafka.isolation.level": "read_committed",
@@ -57,7 +56,7 @@ def stream_reader(spark: SparkSession, options: SourceOptions, query: Query, nam
             "open.in.order": str(query.is_lookup).lower(),
             "open.first": str(schema.topic in query.table_topics).lower(),
             **_final(query),
-            **_rebuild(query, schema.topic, options.rebuilds.get(name), inputs),
+            **_rebuild(query, name, schema.topic, options, inputs),
             "pace.ms": str(options.pace_ms.get(name, 0)),
             "inputs": ",".join(each.name for each in inputs),
             **({} if options.max_future_ms is None else {"max.future.ms": str(options.max_future_ms)}),
@@ -78,22 +77,22 @@ def _final(query: Query) -> dict[str, str]:
     return {"final.every.ms": str(window.advance_ms), "final.offset.ms": str(window.size_ms)}
 
 
-def _rebuild(query: Query, topic: str, rebuild: Rebuild | None, inputs: Sequence[TimedInput]) -> dict[str, str]:
-    """Where batches end that write nothing; and how far they advance the event time of each input, and at last that of
-    the clock of the query."""
+def _rebuild(
+    query: Query, name: str, topic: str, options: SourceOptions, inputs: Sequence[TimedInput]
+) -> dict[str, str]:
+    """Where batches end that write nothing, and how far they advance the event time of each input and of the clock."""
+    rebuild, clock = options.rebuilds.get(name), clock_of(query)
     if rebuild is None:
         return {}
-    settings = {
+    return {
         "rebuild.ends": json.dumps(by_topic(rebuild.ends)),
+        "rebuild.watermark.ms": str(rebuild.watermark_ms),
+        "rebuild.waits": str(query.waits_for_watermark).lower(),
+        "rebuild.delays.ms": ",".join(str(each.delay_ms) for each in inputs),
         "rebuild.first": str(topic in table_topics(query)).lower(),
+        "rebuild.green": str(name in options.blues).lower(),
+        **({} if clock is None else {"rebuild.clock": clock.name, "rebuild.clock.delay.ms": str(clock.delay_ms)}),
     }
-    if rebuild.watermark_ms or query.waits_for_watermark:
-        limits = (rebuild.watermark_ms + each.delay_ms for each in inputs)
-        settings["rebuild.limits.ms"] = ",".join(map(str, limits))
-    clock = clock_of(query)
-    if clock is not None and rebuild.watermark_ms:
-        settings |= {"rebuild.clock": clock.name, "rebuild.time.ms": str(rebuild.watermark_ms + clock.delay_ms)}
-    return settings
 
 
 def continuous_settings(topic: str, options: SourceOptions, query: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from lsql_runner.errors import ErrorReport
@@ -143,8 +143,11 @@ class QueryUse:
     mode: QueryMode
     only_in_batches: str | None = None
     """What its INSERT has that only batches process, if it keeps state."""
+    _: KW_ONLY
     rebuild_ends: Mapping[Partition, int] = field(default_factory=dict)
     """While it builds its state again: the positions from which on it writes results."""
+    blue: str | None = None
+    """Of a green query: the blue one, which writes its results until the switch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +185,21 @@ class SnapshotTaken:
     size_bytes: int
 
 
+BlueGreenPhase = Literal["building", "ready", "failed"]
+"""`building`: green queries read records again. `ready`: they are less than two seconds behind the blue ones. `failed`:
+one has failed, and only the blue ones run."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlueGreenChanged:
+    """A blue-green change has come to another phase."""
+
+    at_ms: int
+    phase: BlueGreenPhase
+    error: ErrorReport | None = None
+    """Why it has failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class WarningRaised:
     """The processor has noticed something that a person should know."""
@@ -209,6 +227,7 @@ Event = (
     | WarningRaised
     | AuditRecorded
     | SnapshotTaken
+    | BlueGreenChanged
 )
 
 Listener = Callable[[Event], None]

@@ -15,6 +15,7 @@ from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.processor import (
     AuditRecorded,
     BatchEnded,
+    BlueGreenChanged,
     BrokerFound,
     BrokerLost,
     Event,
@@ -161,6 +162,13 @@ class EventLog:
     @_write.register
     def _(self, event: SnapshotTaken) -> None:
         self._log.info("snapshot taken", name=event.name, size_bytes=event.size_bytes)
+
+    @_write.register
+    def _(self, event: BlueGreenChanged) -> None:
+        if event.error is None:
+            self._log.info("blue-green change", phase=event.phase)
+        else:
+            self._log.error("blue-green change", phase=event.phase, **_error_fields(event.error))
 
     @_write.register
     def _(self, event: LateRecordsDropped) -> None:

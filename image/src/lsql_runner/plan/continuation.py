@@ -41,6 +41,10 @@ class Continuation:
     in_new_generation: bool = False
     """Whether no state can be continued, whatever the queries are."""
 
+    def continues(self, name: str) -> bool:
+        """Whether a query of the plan continues the checkpoint with this name."""
+        return name not in self.added and self.fingerprint.query(name) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Matches:

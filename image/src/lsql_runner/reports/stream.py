@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from lsql_runner.container.budget import PartName
-from lsql_runner.events.processor import QueryMode, SinkColumn
+from lsql_runner.events.processor import BlueGreenPhase, QueryMode, SinkColumn
 from lsql_runner.events.state import State
 from lsql_runner.reports.model import Count, Model
 
@@ -108,6 +108,20 @@ class QueryReport(Model):
     records_to_rebuild: Count = Field(
         description="While it builds new state from records: those that are left to read. It writes no results before."
     )
+    blue: str | None = Field(
+        None,
+        description="While it is built beside an earlier query: the one that writes the results until the switch.",
+    )
+
+
+class BlueGreenReport(Model):
+    """Changed INSERTs that are built beside the earlier ones."""
+
+    phase: BlueGreenPhase = Field(
+        description="building: records are read again. ready: less than two seconds behind the earlier INSERT. failed: "
+        "only the earlier INSERT runs."
+    )
+    error: Error | None = Field(None, description="Why the changed INSERT has failed.")
 
 
 class ProcessorRates(Model):
@@ -252,6 +266,7 @@ class StreamReport(StreamSummary):
     continuous: bool = Field(description="Whether queries without state process each record when it arrives.")
     sinks: list[Sink]
     queries: list[QueryReport]
+    blue_green: BlueGreenReport | None
     offsets: list[Offsets]
     records_in: Count = Field(description="Since the process began.")
     records_out: Count = Field(description="Since the process began.")

@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING
 
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
 from lsql_runner.events.batches import BatchEnded
-from lsql_runner.events.processor import BrokerFound, BrokerLost, Event, JvmGone, QueryDied, WarningRaised
+from lsql_runner.events.processor import (
+    BlueGreenChanged,
+    BlueGreenPhase,
+    BrokerFound,
+    BrokerLost,
+    Event,
+    JvmGone,
+    QueryDied,
+    WarningRaised,
+)
 from lsql_runner.events.state import State
 from lsql_runner.jvm.java import was_replaced
 from lsql_runner.plan.tasks import most_tasks
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
+from lsql_runner.runtime.green_queries import GreenQueries
 from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
@@ -28,6 +38,7 @@ from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
+from lsql_runner.start.blue_green import Runs
 from lsql_runner.start.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.state.group_claims import GroupClaims
 from lsql_runner.status.lifecycle import Cause
@@ -40,6 +51,10 @@ LOG = logging.getLogger("lsql_runner.supervisor")
 
 _OF_SAVED_STATE = frozenset({"STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"})
 """Errors of a valid program: it cannot continue what was saved. A restart of the process would change nothing."""
+
+
+_MOST_DEATHS = 3
+"""After so many temporary errors, a blue-green change has failed: restarts keep the blue queries from running, too."""
 
 
 class ControlLoop:
@@ -71,6 +86,10 @@ class ControlLoop:
         )
         self._backoff = Backoff()
         self._retry = Timer()
+        self._runs: Runs = "both"
+        self._greens = GreenQueries()
+        self._failed_green: ErrorReport | None = None
+        self._deaths_with_green = 0
 
     def open_state(self) -> None:
         """Open the state before the program is prepared. If its store is unreachable, the turns try again.
@@ -154,7 +173,10 @@ class ControlLoop:
             self.machine.move(Cause.STOP)
             if self.machine.state is State.STOPPING:
                 self._halt_and_move(Cause.HALTED)
+        elif command is Cause.SWITCH and state is State.RUNNING:
+            self._switch()
         elif command is Cause.START and state in (State.STOPPED, State.FAILED):
+            self._runs, self._failed_green, self._deaths_with_green = "both", None, 0
             self._backoff.reset()
             self._deaths.forget()
             self.machine.move(Cause.START)
@@ -163,7 +185,7 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims)
+        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims, runs=self._runs)
         self._brokers_found()
         self.description = description_of(prepared)
         return prepared
@@ -208,7 +230,9 @@ class ControlLoop:
         self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
         marking = self._deaths.begin(prepared.positions, self._warn)
         self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
-        self.machine.move(Cause.RUN)
+        self._greens = GreenQueries()
+        if self.machine.state is State.STARTING:
+            self.machine.move(Cause.RUN)
 
     def _start_failed(self, error: LsqlError) -> None:
         match error.kind.recovery:
@@ -229,23 +253,68 @@ class ControlLoop:
             self._run.advance_idle_topics()
             self._deaths.reached(self.machine.status.committed)
             carry_out(self._run.due(), d.brokers, d.registry, d.state)
+            self._watch_green()
             return
         self._deaths.failed(error)
+        self._deaths_with_green += bool(self._run.blues)
+        had_green = bool(self._run.blues)
         try:
             self._halt()
         except Exception as failed:  # the cause is reported, not what follows from it
             self._log(failed)
-        if recovery_of_query(error) is Recovery.FINAL:
+        if had_green and (recovery_of_query(error) is Recovery.FINAL or self._deaths_with_green >= _MOST_DEATHS):
+            self._go_on_with_blue(error)
+        elif recovery_of_query(error) is Recovery.FINAL:
             self.machine.emit(QueryDied(self._now_ms(), self._report(error), None))
             self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
         else:
             self._retry_after(error)
 
-    def _halt(self) -> None:
+    # --- a blue-green change ---
+
+    def _watch_green(self) -> None:
+        """Report how far a blue-green change has come; switch if that needs no request."""
+        assert self._run is not None
+        status = self.machine.status
+        if self._failed_green is not None:
+            self._report_phase("failed", self._failed_green)
+        elif self._run.blues:
+            are_close = self._greens.are_close(status, self._dependencies.monotonic_ms())
+            self._report_phase("ready" if are_close else "building")
+            # If a batch of a blue query did not end in time, the switch is made again.
+            if are_close and (self._dependencies.settings.state_switch == "auto" or self._runs == "green"):
+                self._switch()
+
+    def _report_phase(self, phase: BlueGreenPhase, error: ErrorReport | None = None) -> None:
+        before = self.machine.status.blue_green
+        if before is None or (before.phase, before.error) != (phase, error):
+            self.machine.emit(BlueGreenChanged(self._now_ms(), phase, error))
+
+    def _switch(self) -> None:
+        """End the blue queries after their batches. The green ones write results from there on."""
+        if self._run is None or not self._run.blues:
+            return
+        self._halt(drain=True)
+        self._runs = "green"
+        self._run_again()
+
+    def _go_on_with_blue(self, error: LsqlError) -> None:
+        """Run without the green queries, as one of them has failed. If it was another query, it fails again."""
+        self._runs, self._failed_green = "blue", self._report(error)
+        self._warn(f"A changed INSERT has failed before its switch: {error}. The earlier one goes on.")
+        self._run_again()
+
+    def _run_again(self) -> None:
+        try:
+            self._run_plan()
+        except LsqlError as error:
+            self._retry_after(error)
+
+    def _halt(self, *, drain: bool = False) -> None:
         """Stop the plan, if it runs, and commit its last position."""
         run, self._run, self._prepared = self._run, None, None
         if run is not None:
-            run.halt()
+            run.halt(drain=drain)
 
     def _halt_and_move(self, cause: Cause) -> None:
         try:

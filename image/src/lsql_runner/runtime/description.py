@@ -99,7 +99,13 @@ def planned_event(prepared: PreparedProgram, settings: Settings, now_ms: int) ->
         positions={query: dict(positions) for query, positions in prepared.positions.items()},
         sinks=_sink_uses(prepared.plan, settings),
         queries=tuple(
-            events.QueryUse(query.name, _mode(query), query.only_in_batches, _rebuild_ends(prepared, query))
+            events.QueryUse(
+                query.name,
+                _mode(query),
+                query.only_in_batches,
+                rebuild_ends=_rebuild_ends(prepared, query),
+                blue=prepared.blues.get(query.name),
+            )
             for query in prepared.plan.queries
         ),
     )

@@ -14,6 +14,7 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
 from lsql_runner.formats.json_diagnosis import diagnose_json
+from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.idle import IdleClocks
 from lsql_runner.runtime.position_reporter import PositionReporter
@@ -23,7 +24,7 @@ from lsql_runner.start.needed_acls import delivers_exactly_once
 from lsql_runner.start.preparation import PreparedProgram
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.group_claims import GroupClaims
-from lsql_runner.status.model import Status
+from lsql_runner.status.model import Status, lowest
 from lsql_runner.status.state_machine import StateMachine
 
 _LATE = (
@@ -60,6 +61,8 @@ class PlanRun:
         self._clocks: IdleClocks | None = None
         self._later = prepared.later
         self._first_batches = set(prepared.first_batches)
+        self.blues = prepared.blues
+        """By green query: the blue one."""
         self._ended: SimpleQueue[tuple[BatchEnded | RecordsProcessed, int]] = SimpleQueue()
         self._reporter = PositionReporter(
             dependencies.settings,
@@ -84,7 +87,9 @@ class PlanRun:
             )
             for text in self._engine.start(job):
                 machine.emit(WarningRaised(dependencies.now_ms(), text))
-            self._clocks = IdleClocks(prepared.plan, self._engine.newest_ms(), dependencies.monotonic_ms())
+            # The event time of green queries is that of the blue ones.
+            writing = Plan(tuple(query for query in prepared.plan.queries if query.name not in self.blues))
+            self._clocks = IdleClocks(writing, self._engine.newest_ms(), dependencies.monotonic_ms())
         except BaseException:
             self.halt()
             raise
@@ -124,7 +129,7 @@ class PlanRun:
         if self._reporter.conflict is not None:
             return self._reporter.conflict
         status = self._machine.status
-        error = self._engine.death(status.committed, lambda: self._ends_now(status))
+        error = self._engine.death(lowest(status.saved_positions), lambda: self._ends_now(status))
         if error is not None and self._reporter.deleted is None:
             with suppress(LsqlError):  # the query may have failed because of a topic that was deleted just now
                 self._reporter.check_topics()
@@ -136,11 +141,11 @@ class PlanRun:
             return self._dependencies.brokers.ends(status.committed)
         return status.ends
 
-    def halt(self) -> None:
-        """Let running batches end, stop, and commit the last position."""
+    def halt(self, *, drain: bool = False) -> None:
+        """Let running batches end, stop, and commit the last position: see `port.Engine.stop`."""
         try:
             if self._engine.jvm_death() is None:
-                self._engine.stop()
+                self._engine.stop(drain=drain)
         finally:
             self._reporting.close()
 
@@ -154,6 +159,9 @@ class PlanRun:
         self._reporting.batch_ended()
         self._ended.put((event, self._dependencies.monotonic_ms()))
         self._first_batches.discard(event.query)
+        for green, blue in self.blues.items():
+            if event.query == blue:
+                self._engine.follow(green, event)
         late = event.late_records
         if any(store.late_rows_dropped for store in event.stores):
             late += self._engine.count_late(event)
@@ -197,6 +205,7 @@ def job_of(
         reset=prepared.reset,
         start_offsets=prepared.start_offsets,
         rebuilds=prepared.rebuilds,
+        blues=prepared.blues,
         topic_ids=prepared.topic_ids,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",

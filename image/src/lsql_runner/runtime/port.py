@@ -13,7 +13,7 @@ from lsql_runner.status.health import Health
 from lsql_runner.status.last_hour import Sample
 from lsql_runner.status.model import Status
 
-Action = Literal["stop", "start"]
+Action = Literal["stop", "start", "switch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,13 @@ class Processor(Protocol):
 
         Raises:
             LsqlError: TRANSITION_REFUSED.
+        """
+
+    def switch(self, by: str) -> None:
+        """Request that the green queries of a blue-green change take over. Does not wait for it.
+
+        Raises:
+            LsqlError: SWITCH_REFUSED, TRANSITION_REFUSED.
         """
 
     def verdict(self, sql: str) -> ProgramVerdict:

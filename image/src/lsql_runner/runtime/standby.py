@@ -18,7 +18,7 @@ from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.start.decision import partitions_of
 from lsql_runner.start.memory_need import buffers_of
-from lsql_runner.start.preparation import PreparedProgram, prepare_without_changes, source_partitions
+from lsql_runner.start.preparation import PreparedProgram, prepare_without_changes
 from lsql_runner.status.state_machine import StateMachine
 
 LOG = logging.getLogger("lsql_runner.standby")
@@ -94,7 +94,7 @@ class Standby:
         self._is_warm = True
         d = self._dependencies
         with suppress(LsqlError):  # the start reports it
-            partitions = source_partitions(prepared.plan)
+            partitions = partitions_of(prepared.plan.sources)
             begins, ends = d.brokers.begins(partitions), d.brokers.ends(partitions)
             newest = {place: max(begins[place], ends[place] - _RECORDS) for place in partitions}
             starts = {

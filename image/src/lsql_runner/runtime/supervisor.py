@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Literal
 
 from lsql_runner.engine.port import StoredRows, StoreRead
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.events.processor import Listener
 from lsql_runner.events.state import State
 from lsql_runner.runtime.audit import AuditTrail
@@ -22,6 +22,13 @@ from lsql_runner.status.lifecycle import Cause
 from lsql_runner.status.model import Status
 
 _TURN_S = 0.1
+_REASONS = DetailTable(
+    {
+        "NONE": "no changed INSERT is built beside an earlier one",
+        "BEHIND": "the changed INSERT is more than two seconds behind the earlier one",
+        "FAILED": "the changed INSERT has failed",
+    }
+)
 _END_S = 60.0
 
 
@@ -63,6 +70,18 @@ class Supervisor:
     def start(self, by: str) -> None:
         with self._audit.request("start", by, State.STARTING):
             self._command(Cause.START, by)
+
+    def switch(self, by: str) -> None:
+        with self._audit.request("switch", by, State.RUNNING):
+            self._check_leads()
+            self._loop.machine.check(Cause.SWITCH)
+            change = self.status().blue_green
+            if change is None:
+                raise LsqlError("SWITCH_REFUSED", reason=_REASONS("NONE"))
+            if change.phase != "ready":
+                reason = _REASONS("FAILED") if change.phase == "failed" else _REASONS("BEHIND")
+                raise LsqlError("SWITCH_REFUSED", reason=reason)
+            self._commands.put(Cause.SWITCH)
 
     def verdict(self, sql: str) -> ProgramVerdict:
         d = self._dependencies
@@ -119,9 +138,12 @@ class Supervisor:
         if self._thread.is_alive():
             self._thread.join(_END_S)
 
-    def _command(self, cause: Cause, by: str) -> None:
-        if self._dependencies.leadership is not None and not self._leads:  # the leader has the file
+    def _check_leads(self) -> None:
+        if self._dependencies.leadership is not None and not self._leads:  # the leader has the files
             raise LsqlError("LEADER_UNKNOWN")
+
+    def _command(self, cause: Cause, by: str) -> None:
+        self._check_leads()
         self._loop.machine.check(cause)
         self._dependencies.state.set_stopped(cause is Cause.STOP, by, self._dependencies.now_ms())
         self._commands.put(cause)

@@ -12,7 +12,7 @@ from lsql_runner.plan.fingerprint import NOTHING
 from lsql_runner.plan.verdict import InsertVerdict, verdicts
 from lsql_runner.start.decision import decide
 from lsql_runner.start.preparation import find_situation
-from lsql_runner.start.replaced_state import RebuildCost, continuation, kept_states, rebuild_cost, replacing
+from lsql_runner.start.replaced_state import RebuildCost, kept_states, rebuild_cost, replacing
 from lsql_runner.start.request import request_of
 from lsql_runner.state.directory import StateDir
 
@@ -60,8 +60,7 @@ def verdict_on(
         pinned = NOTHING if saved.pinned is None else saved.pinned.fingerprint
         inserts = verdicts(situation.planned.plan, pinned, kept_states(saved))
         rebuilds = tuple(
-            rebuild_cost(query, had, situation.offsets)
-            for query, had in replacing(saved, continuation(situation.planned, saved, changed))
+            rebuild_cost(query, had, situation.offsets) for query, _, had in replacing(saved, situation.continued)
         )
         if saved.pinned is not None and pinned.stateful:
             partitions = saved.pinned.state_partitions

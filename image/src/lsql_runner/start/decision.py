@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
-from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation
 from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query
@@ -26,56 +25,22 @@ from lsql_runner.start.actions import (
     RewindCheckpoint,
 )
 from lsql_runner.start.memory_need import needed_worker_mib
-from lsql_runner.start.registry_schemas import TargetSchema, check_schemas
+from lsql_runner.start.registry_schemas import check_schemas
 from lsql_runner.start.replaced_state import (
-    NO_OFFSETS,
     NewState,
     Since,
-    SourceOffsets,
-    continuation,
+    followed,
     goes_on,
     kept_after,
     new_state,
     reached_by_targets,
     replacing,
 )
+from lsql_runner.start.situation import Situation
 from lsql_runner.start.targets import target_request
 from lsql_runner.state.offset_log import SavedCheckpoint
 from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.state.topic_ids import LOSSES, foreign_positions, recreated_topics, shorter_partitions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """The program, and everything outside it that determines how it starts."""
-
-    planned: PlannedProgram
-    topics: frozenset[str]
-    """The names of all topics on the brokers."""
-    topic_ids: Mapping[str, str] = field(default_factory=dict)
-    """By source topic: its id; empty if the brokers have none."""
-    schemas: tuple[TargetSchema, ...]
-    """The program's output schemas, with their ids in the registry."""
-    committed: Mapping[Partition, int]
-    """The consumer group's positions in the source topics."""
-    group_ids: Mapping[Partition, str] = field(default_factory=dict)
-    """By source partition: the id of the topic that the position of the group belongs to, if it is known."""
-    ends: Mapping[Partition, int] = field(default_factory=dict)
-    """By source partition: the end of its records."""
-    resets: Mapping[Partition, int]
-    """By source partition: where `auto.offset.reset` begins."""
-    offsets: SourceOffsets = NO_OFFSETS
-    """Of the source partitions, if state is replaced, or returns."""
-    saved: SavedState
-    """The content of the state directory."""
-    new_state_partitions: int
-    """Into how many partitions new state is divided: see `start.state_partitions`."""
-    versions: Mapping[str, str]
-    """Versions of the software, by package."""
-    needed_mib: int
-    """The memory that the program needs (`start.memory_need`)."""
-    memory_limit_mib: int | None = None
-    """The memory limit of this container; None if it has none, or if the program is only validated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +60,8 @@ class StartDecision:
     """The queries that have not ended a batch yet."""
     rebuilds: Mapping[str, Rebuild]
     """By query that builds the state that replaces another one: how."""
+    blues: Mapping[str, str]
+    """By green query: the blue one, which writes the results."""
     warnings: tuple[str, ...]
     actions: tuple[Action, ...]
     """The changes before the program runs, in this order."""
@@ -113,21 +80,21 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
     situation = _without_old_positions(situation, recreated, settings)
     saved, pinned = situation.saved, situation.saved.pinned
-    continued = continuation(situation.planned, saved, settings)
+    continued, plan, blues = situation.continued, situation.plan, situation.blues
     keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.in_new_generation
     partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
     generation, warnings = _generation(situation, continued, settings)
     _check_returned(situation, continued, settings)
-    checkpoints = _checkpoints(saved, continued, generation)
-    rebuilds = _rebuilds(situation, continued, generation, checkpoints, settings)
-    replaced = _new_states(situation, continued, settings)
+    checkpoints = _checkpoints(situation, generation)
+    rebuilds = _rebuilds(situation, generation, checkpoints, settings)
+    replaced = _new_states(situation, settings)
     starts = {
         query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds, replaced.get(query.name))
-        for query in continued.plan.queries
+        for query in plan.queries
     }
     begun = tuple(name for name in starts if name not in checkpoints)
     built = {
-        **{name: each for name, each in (pinned.rebuilds if pinned else {}).items() if name in checkpoints},
+        **{name: followed(saved, name) or each for name, each in _rebuilds_of(pinned).items() if name in checkpoints},
         **{name: each.rebuild for name, each in replaced.items() if each.rebuild is not None},
     }
     # Spark plans a batch to the end of a shorter topic, and then fails: the batch before it ended after that.
@@ -139,17 +106,23 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         built = {name: replace(each, ends=_at_most(each.ends, situation.ends)) for name, each in built.items()}
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
     changed_topics = {*recreated, *(place.topic for place in shorter)}
-    kept = Fingerprint(kept_after(saved, continued, settings.keep_generations, changed_topics))
+    beside = {blue.saved.query for blue in blues.values()}
+    kept = Fingerprint(kept_after(saved, continued, settings.keep_generations, changed_topics, beside))
+    running = Plan(tuple(each for each in plan.queries if situation.runs != "blue" or each.name not in blues))
+    names = {query.name for query in running.queries}
     return StartDecision(
-        plan=continued.plan,
+        plan=running,
         generation=generation,
         state_partitions=partitions,
         start_offsets=starts,
-        positions={name: {**first, **ended.get(name, {})} for name, first in starts.items()},
-        first_batches=frozenset(name for name in starts if not ended.get(name)),
+        positions={name: {**first, **ended.get(name, {})} for name, first in starts.items() if name in names},
+        first_batches=frozenset(name for name in names if not ended.get(name)),
         rebuilds={
-            name: rebuild for name, rebuild in built.items() if goes_on(rebuild, starts[name], checkpoints.get(name))
+            name: rebuild
+            for name, rebuild in built.items()
+            if name in blues or goes_on(rebuild, starts[name], checkpoints.get(name))
         },
+        blues={green: blue.saved.query for green, blue in blues.items() if green in names},
         warnings=(
             *warnings,
             *(
@@ -157,6 +130,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                 for query in continued.plan.queries
                 if query.name in replaced
             ),
+            *_blue_warnings(situation),
             *_recreated_warnings(recreated),
             *_shorter_warnings(shorter, situation.ends),
             *_restore_warnings(
@@ -164,24 +138,26 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
                 {name: each for name, each in checkpoints.items() if name not in continued.returned},
             ),
             *_memory_warnings(situation),
-            *_worker_memory_warnings(continued.plan, settings, partitions),
+            *_worker_memory_warnings(running, settings, partitions),
             *_mode_warnings(situation, settings),
         ),
         actions=(
             *_missing_resources(situation),
-            *_rewinds(continued.plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
+            *_rewinds(plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
             *(ChangeMeaning(generation, query) for query in continued.new_meanings if query in checkpoints),
             *_state_changes(
                 Pinned(
                     sql=settings.sql,
                     fingerprint=continued.fingerprint,
-                    schemas={source.topic: source for source in continued.plan.sources},
+                    # The last one of a topic holds: the blue queries do not choose its schema.
+                    schemas={source.topic: source for source in (*plan.sources, *continued.plan.sources)},
                     generation=generation,
                     state_partitions=partitions,
                     versions=dict(situation.versions),
                     starts={**_starts_of(pinned, kept), **starts},
                     kept=kept,
                     rebuilds=built,
+                    blues={green: blue.saved for green, blue in blues.items()},
                     topic_ids={**_topic_ids_of(pinned, kept), **situation.topic_ids},
                 ),
                 begun,
@@ -235,7 +211,7 @@ def _without_old_positions(situation: Situation, recreated: tuple[str, ...], set
 
 
 def _first_positions(situation: Situation, topics: Collection[str]) -> dict[Partition, int]:
-    sources = [source for source in situation.planned.plan.sources if source.topic in topics]
+    sources = [source for source in situation.plan.sources if source.topic in topics]
     return dict.fromkeys(partitions_of(sources), 0)
 
 
@@ -393,13 +369,27 @@ def _check_returned(situation: Situation, continued: Continuation, settings: Set
                 raise LsqlError("OFFSETS_OUT_OF_RANGE", reason=lost)
 
 
-def _new_states(situation: Situation, continued: Continuation, settings: Settings) -> dict[str, NewState]:
-    """By query whose state replaces another one: where it begins."""
+def _new_states(situation: Situation, settings: Settings) -> dict[str, NewState]:
+    """By query whose state replaces another one: where it begins. A green one is rebuilt in any case."""
     since: Since = "now" if settings.state_on_change == "reset" else settings.rebuild_from
-    return {
-        query.name: new_state(query, had, since, situation.offsets)
-        for query, had in replacing(situation.saved, continued)
-    }
+    found = {}
+    for query, _, had in replacing(situation.saved, situation.continued):
+        new = new_state(query, had, since, situation.offsets)
+        if query.name in situation.blues and new.rebuild is None:
+            new = replace(new, rebuild=Rebuild(ends=new.starts, watermark_ms=had.watermark_ms))
+        found[query.name] = new
+    return found
+
+
+def _rebuilds_of(pinned: Pinned | None) -> Mapping[str, Rebuild]:
+    return {} if pinned is None else pinned.rebuilds
+
+
+def _blue_warnings(situation: Situation) -> Iterator[str]:
+    for query in situation.continued.plan.queries:
+        if (reason := situation.ended_blues.get(query.name)) is not None:
+            insert = f"INSERT INTO {', '.join(write.name for write in query.writes)}"
+            yield f"{insert}: the query that it replaces cannot run any more ({reason}), and has ended."
 
 
 def _rebuild_warning(query: Query, new: NewState) -> str:
@@ -425,12 +415,12 @@ def _new_meanings(continued: Continuation) -> list[str]:
     return [str(each) for changes in continued.new_meanings.values() for each in changes]
 
 
-def _checkpoints(saved: SavedState, continued: Continuation, generation: int) -> dict[str, SavedCheckpoint]:
+def _checkpoints(situation: Situation, generation: int) -> dict[str, SavedCheckpoint]:
     """By query: the checkpoint that it continues. Without program.json, nothing tells whose checkpoints they are.
 
     The shared query begins again if it takes over a target of a query with state, which may have been behind it.
     """
-    pinned = saved.pinned
+    saved, continued, pinned = situation.saved, situation.continued, situation.saved.pinned
     if pinned is None:
         return {}
     lost = (query for query in pinned.fingerprint.stateful if query.name in continued.dropped)
@@ -442,19 +432,17 @@ def _checkpoints(saved: SavedState, continued: Continuation, generation: int) ->
     }
     names = [
         query.name
-        for query in continued.plan.queries
+        for query in situation.plan.queries
         if query.name not in continued.added
         and (query.stateful or not any(each.name in taken for each in query.writes))
     ]
     return {name: saved.checkpoints[generation, name] for name in names if (generation, name) in saved.checkpoints}
 
 
-def _rebuilds(
-    situation: Situation, continued: Continuation, generation: int, checkpoints: Collection[str], settings: Settings
-) -> bool:
+def _rebuilds(situation: Situation, generation: int, checkpoints: Collection[str], settings: Settings) -> bool:
     """Whether queries without a checkpoint read all records again, because state is lost."""
-    saved = situation.saved
-    expected = [query.name for query in continued.plan.queries if query.stateful and query.name not in continued.added]
+    saved, added = situation.saved, situation.continued.added
+    expected = [query.name for query in situation.plan.queries if query.stateful and query.name not in added]
     if not situation.committed or all(name in checkpoints for name in expected):
         return False
     if settings.state_on_loss == "fail":

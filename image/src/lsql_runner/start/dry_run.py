@@ -13,13 +13,15 @@ from lsql_runner.kafka.rights import Acl
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.explain import explain
 from lsql_runner.start.connections import connections
-from lsql_runner.start.decision import Situation, StartDecision, decide
+from lsql_runner.start.decision import StartDecision, decide
 from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.preparation import find_situation, plan_on_brokers, versions
 from lsql_runner.start.registry_schemas import check_schemas, output_schemas, unregistered_schemas
+from lsql_runner.start.replaced_state import continuation
 from lsql_runner.start.request import StartRequest, request_of
+from lsql_runner.start.situation import Situation
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.state.directory import state_path
 from lsql_runner.state.folder import LocalFolder
@@ -151,13 +153,15 @@ def _empty_brokers(planned: PlannedProgram, settings: Settings) -> Situation:
     bound = planned.bound.settings
     partitions = state_partitions(planned, settings).number
     existing = frozenset(topic for topic in planned.plan.targets if not bound.topic(topic).autocreate)
+    saved = SavedState(LocalFolder(Path()))
     return Situation(
         planned=planned,
+        continued=continuation(planned, saved, settings),
         topics=existing,
         schemas=unregistered_schemas(planned.plan),
         committed={},
         resets={},
-        saved=SavedState(LocalFolder(Path())),
+        saved=saved,
         versions=versions(),
         new_state_partitions=partitions,
         needed_mib=needed_mib(planned.plan, settings, partitions),

@@ -11,11 +11,12 @@ from importlib.metadata import version
 
 from lsql_runner.bind.source_formats import source_topics
 from lsql_runner.container.limits import memory_limit_mib
-from lsql_runner.errors import LsqlError
+from lsql_runner.errors import LsqlError, Recovery
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReader
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
+from lsql_runner.plan.continuation import Continuation
 from lsql_runner.plan.queries import Plan
 from lsql_runner.start.actions import (
     Action,
@@ -28,14 +29,16 @@ from lsql_runner.start.actions import (
     RegisterSchema,
     RewindCheckpoint,
 )
-from lsql_runner.start.decision import Situation, StartDecision, decide, partitions_of
+from lsql_runner.start.blue_green import BlueQuery, Runs, blue_query, can_switch, wanted_blues, with_blues
+from lsql_runner.start.decision import StartDecision, decide, partitions_of
 from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
 from lsql_runner.start.policies import check_topic_policies
 from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, with_schema_ids
 from lsql_runner.start.replaced_state import NO_OFFSETS, SourceOffsets, continuation, open_times
-from lsql_runner.start.request import StartRequest
+from lsql_runner.start.request import StartRequest, request_of
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
+from lsql_runner.start.situation import Situation
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.start.targets import target_request
 from lsql_runner.state.directory import StateDir
@@ -59,6 +62,8 @@ class PreparedProgram:
     """The queries that have not ended a batch yet."""
     rebuilds: Mapping[str, Rebuild]
     """By query that builds the state that replaces another one: how."""
+    blues: Mapping[str, str]
+    """By green query: the blue one, which writes the results."""
     later: tuple[Action, ...]
     """What is carried out when each of them has ended its first batch."""
     topic_ids: Mapping[str, str]
@@ -78,16 +83,30 @@ class PreparedProgram:
 
 
 def prepare(
-    request: StartRequest, brokers: Brokers, registry: SchemaRegistry | None, state: StateDir, claims: GroupClaims
+    request: StartRequest,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    claims: GroupClaims,
+    *,
+    runs: Runs = "both",
 ) -> PreparedProgram:
     """Run all stages of a start.
+
+    Args:
+        request: the settings of the processor, and its program.
+        brokers: the brokers.
+        registry: the schema registry, if there is one.
+        state: the state of the processor.
+        claims: on the consumer group.
+        runs: which queries of a blue-green change are to run.
 
     Raises:
         LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
     """
-    situation = find_situation(request, brokers, registry, state.saved())
+    situation = find_situation(request, brokers, registry, state.saved(), runs=runs)
     situation = replace(situation, memory_limit_mib=memory_limit_mib())
-    claims.check_start(source_partitions(situation.planned.plan))
+    claims.check_start(partitions_of(situation.plan.sources))
     decision = decide(situation, request.settings)
     registered = carry_out(decision.actions, brokers, registry, state)
     return _prepared_program(situation, decision, registered, brokers)
@@ -137,6 +156,7 @@ def find_situation(
     saved: SavedState,
     *,
     with_positions: bool = True,
+    runs: Runs = "both",
 ) -> Situation:
     """Read everything that the decision needs from brokers and registry; changes nothing.
 
@@ -146,6 +166,7 @@ def find_situation(
         registry: the schema registry, if there is one.
         saved: the content of the state directory.
         with_positions: whether to use the positions of the consumer group.
+        runs: which queries of a blue-green change are to run.
 
     Raises:
         LsqlError: as `plan_on_brokers`; TOPIC_DELETED if saved positions are in a topic that does not exist;
@@ -156,32 +177,39 @@ def find_situation(
         raise LsqlError("TOPIC_DELETED", topic=deleted)
     settings = request.settings
     planned = plan_on_brokers(request, brokers, registry, saved.pinned)
-    schemas = output_schemas(planned.plan, registry)
+    continued = continuation(planned, saved, settings)
+    if runs == "green" and not can_switch(saved):
+        runs = "both"
+    blues, ended = ({}, {}) if runs == "green" else _find_blues(request, brokers, registry, saved, continued)
+    # The schemas of blue queries are registered, and come before their next versions.
+    schemas = output_schemas(Plan((*(each.query for each in blues.values()), *planned.plan.queries)), registry)
     topics = frozenset(brokers.topics())
     for topic in planned.plan.targets:
         if topic not in topics:
             brokers.check_create(target_request(planned, topic))
     check_acls(needed_acls(planned, settings, topics), brokers)
-    partitions = source_partitions(planned.plan)
-    committed = brokers.group_positions(settings.app_id, partitions)
-    group_ids = {
-        place: topic_id_of(text) for place, text in brokers.group_metadata(settings.app_id, partitions).items()
-    }
+    both = with_blues(planned.plan, blues)
+    sources = partitions_of(both.sources)
+    committed = brokers.group_positions(settings.app_id, sources)
+    group_ids = {place: topic_id_of(text) for place, text in brokers.group_metadata(settings.app_id, sources).items()}
     brokers.check_group(settings.app_id)
+    partitions = sources
     if not with_positions:
         committed, group_ids, partitions = {}, {}, []
     ends = brokers.ends(partitions)
     from_end = planned.bound.settings.auto_offset_reset == "latest"
     offsets = NO_OFFSETS
-    continued = continuation(planned, saved, settings)
     if continued.changes or continued.returned:
-        sources = source_partitions(planned.plan)
         since = {time_ms: brokers.since(sources, time_ms) for time_ms in open_times(saved, continued)}
         offsets = SourceOffsets(brokers.begins(sources), brokers.ends(sources), since)
     return Situation(
         planned=planned,
+        continued=continued,
+        runs=runs,
+        blues=blues,
+        ended_blues=ended,
         topics=topics,
-        topic_ids=ids_of([source.topic for source in planned.plan.sources], brokers),
+        topic_ids=ids_of([source.topic for source in both.sources], brokers),
         schemas=schemas,
         committed=committed,
         group_ids=group_ids,
@@ -191,8 +219,31 @@ def find_situation(
         saved=saved,
         versions=versions(),
         new_state_partitions=state_partitions(planned, settings).number,
-        needed_mib=needed_mib(planned.plan, settings, state_partitions(planned, settings, saved.pinned).number),
+        needed_mib=needed_mib(both, settings, state_partitions(planned, settings, saved.pinned).number),
     )
+
+
+def _find_blues(
+    request: StartRequest, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState, continued: Continuation
+) -> tuple[dict[str, BlueQuery], dict[str, str]]:
+    """By green query: the blue one, or why it cannot run any more."""
+    blues, ended = {}, {}
+    for green, blue in wanted_blues(saved, continued, request.settings).items():
+        assert saved.pinned is not None
+        try:
+            earlier = request_of(request.settings.model_copy(update={"sql": blue.sql}))
+            plan = plan_on_brokers(earlier, brokers, registry, saved.pinned).plan
+        except LsqlError as error:
+            if error.kind.recovery is not Recovery.FINAL:
+                raise
+            ended[green] = str(error)
+            continue
+        query = blue_query(blue, plan, saved.pinned)
+        if query is None:
+            ended[green] = "its topics or settings have changed"
+        else:
+            blues[green] = BlueQuery(blue, query)
+    return blues, ended
 
 
 def versions() -> dict[str, str]:
@@ -234,11 +285,6 @@ def carry_out(
     return tuple(registered)
 
 
-def source_partitions(plan: Plan) -> list[Partition]:
-    """All partitions of the program's source topics."""
-    return partitions_of(plan.sources)
-
-
 def _prepared_program(
     situation: Situation, decision: StartDecision, registered: tuple[TargetSchema, ...], brokers: TopicAdmin
 ) -> PreparedProgram:
@@ -254,6 +300,7 @@ def _prepared_program(
         positions=decision.positions,
         first_batches=decision.first_batches,
         rebuilds=decision.rebuilds,
+        blues=decision.blues,
         later=decision.later,
         topic_ids=situation.topic_ids,
         limits={topic: limits.get(topic, TopicLimits()) for topic in targets},

@@ -77,6 +77,7 @@ def reached_by_targets(saved: SavedState, query: Query) -> Reached | None:
 
 
 def _reached(saved: SavedState, pinned: Pinned, olds: Sequence[QueryFingerprint]) -> Reached | None:
+    olds = [_writer(pinned, old) for old in olds]
     checkpoints = [saved.checkpoints.get((pinned.generation, old.name)) for old in olds]
     found = [(old, checkpoint) for old, checkpoint in zip(olds, checkpoints, strict=True) if checkpoint is not None]
     if not olds or len(found) < len(olds):
@@ -92,6 +93,12 @@ def _reached(saved: SavedState, pinned: Pinned, olds: Sequence[QueryFingerprint]
     )
 
 
+def _writer(pinned: Pinned, query: QueryFingerprint) -> QueryFingerprint:
+    """The query that writes the results of a query: of a green one, the blue one."""
+    blue = pinned.blues.get(query.name)
+    return query if blue is None else pinned.kept.query(blue.query) or query
+
+
 def _grace_ms(query: QueryFingerprint) -> int:
     nodes = [] if query.state is None else described_nodes(query.state)
     return max((int(node.get("grace_ms") or 0) for node in nodes), default=0)
@@ -101,8 +108,9 @@ def _greatest(positions: Mapping[Partition, int], others: Mapping[Partition, int
     return {place: max(offset, others.get(place, offset)) for place, offset in {**others, **positions}.items()}
 
 
-def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, Reached]]:
-    """The queries whose state replaces that of a query with the same targets, with what that one had reached."""
+def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, QueryFingerprint, Reached]]:
+    """The queries whose state replaces that of a query with the same targets, with this query and what it had
+    reached."""
     pinned = saved.pinned
     if pinned is None or not continued.changes:
         return []
@@ -114,7 +122,7 @@ def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, R
         if old is not None and query.stateful and query.name in continued.added:
             lost.remove(old)
             if (had := _reached(saved, pinned, [old])) is not None:
-                found.append((query, had))
+                found.append((query, old, had))
     return found
 
 
@@ -128,7 +136,7 @@ def _least(positions: Iterable[Mapping[Partition, int]]) -> dict[Partition, int]
 
 def open_times(saved: SavedState, continued: Continuation) -> set[int]:
     """The timestamps since which windows of the program were open in the saved state."""
-    times = (_open_since(query, had) for query, had in replacing(saved, continued))
+    times = (_open_since(query, had) for query, _, had in replacing(saved, continued))
     return {time_ms for time_ms in times if time_ms is not None}
 
 
@@ -227,8 +235,23 @@ def rebuild_cost(query: Query, had: Reached, offsets: SourceOffsets) -> RebuildC
     )
 
 
+def followed(saved: SavedState, green: str) -> Rebuild | None:
+    """How a green query goes on with its rebuild, up to where its blue one has ended; None for other queries."""
+    pinned = saved.pinned
+    if pinned is None or green not in pinned.blues:
+        return None
+    query, before = pinned.fingerprint.query(green), pinned.rebuilds[green]
+    had = None if query is None else _reached(saved, pinned, [query])
+    if query is None or had is None:
+        return before
+    return Rebuild(
+        ends=_greatest(before.ends, {place: end for place, end in had.ended.items() if place.topic in query.sources}),
+        watermark_ms=max(before.watermark_ms, had.watermark_ms),
+    )
+
+
 def kept_after(
-    saved: SavedState, continued: Continuation, generations: int, changed_topics: Set[str]
+    saved: SavedState, continued: Continuation, generations: int, changed_topics: Set[str], blues: Set[str]
 ) -> tuple[QueryFingerprint, ...]:
     """The queries whose state is kept after a start, because they were replaced now or before; the newest first.
 
@@ -237,6 +260,7 @@ def kept_after(
         continued: how the program continues it.
         generations: how many are kept for the same targets.
         changed_topics: whose offsets were given again: positions in them belong to other records.
+        blues: queries that go on beside the program. They are kept in any case.
     """
     pinned = saved.pinned
     if pinned is None or continued.in_new_generation:
@@ -251,13 +275,15 @@ def kept_after(
         number = sum(each.targets == query.targets for each in kept)
         is_valid = query.name not in continued.returned and changed_topics.isdisjoint(query.sources)
         is_valid = is_valid and (pinned.generation, query.name) in saved.checkpoints
-        if is_valid and number < generations:
+        if query.name in blues or (is_valid and number < generations):
             kept.append(query)
     return tuple(kept)
 
 
 def _is_unfinished(saved: SavedState, pinned: Pinned, name: str) -> bool:
     """Whether the state of a query is still being built: it is no state to return to."""
+    if name in pinned.blues:
+        return True
     checkpoint = saved.checkpoints.get((pinned.generation, name))
     return name in pinned.rebuilds and goes_on(pinned.rebuilds[name], pinned.starts.get(name, {}), checkpoint)
 

@@ -46,6 +46,8 @@ class SavedCheckpoint:
     """By source partition: the next offset after the last batch that has ended; empty before its end."""
     watermark_ms: int = 0
     """The watermark with which that batch ran, in milliseconds since 1970 UTC; 0 before the first event time."""
+    has_begun: bool = False
+    """Whether the last batch that was planned has not ended: it may be written in part."""
 
 
 _IDENTITY = "metadata"
@@ -159,11 +161,13 @@ def delete_checkpoint(checkpoint: StateFolder) -> None:
 def saved_checkpoint(checkpoint: StateFolder) -> SavedCheckpoint:
     """The content of an existing checkpoint."""
     planned, ended = newest_batch(checkpoint), newest_committed(checkpoint)
+    has_begun = next_batch_id(checkpoint) > (0 if ended is None else ended + 1)
     batch = None if ended is None else planned_batch(checkpoint, ended)
     return SavedCheckpoint(
         planned={} if planned is None else planned.ends,
         ended={} if batch is None else batch.ends,
         watermark_ms=0 if batch is None else batch.watermark_ms,
+        has_begun=has_begun,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from lsql_runner.errors import LsqlError
@@ -38,6 +38,15 @@ class Rebuild:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Blue:
+    """The query whose results are to be replaced by those of a green one. It writes them until the switch."""
+
+    query: str
+    sql: str
+    """The program that it is a query of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
     """The content of program.json: the program that the checkpoints belong to."""
 
@@ -54,6 +63,8 @@ class Pinned:
     """The queries whose state was replaced, and is kept for a return to their program; the newest first."""
     rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
     """By query whose state replaces another one: how it is built."""
+    blues: Mapping[str, Blue] = field(default_factory=dict)
+    """By green query: the blue one, whose state is also in `kept`."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By source topic: the id of the topic that all saved positions belong to; empty or missing if it is not known."""
 
@@ -111,6 +122,7 @@ def program_document(pinned: Pinned) -> dict[str, Any]:
         "starts": {query: by_topic(starts) for query, starts in pinned.starts.items()},
         "kept": pinned.kept.as_json(),
         "rebuilds": {query: each.as_json() for query, each in pinned.rebuilds.items()},
+        "blues": {green: asdict(blue) for green, blue in pinned.blues.items()},
         "topic_ids": dict(pinned.topic_ids),
     }
 
@@ -130,6 +142,7 @@ def _read_pinned(folder: StateFolder) -> Pinned | None:
             starts={query: from_topics(starts) for query, starts in document["starts"].items()},
             kept=Fingerprint.from_json(document["kept"]) if "kept" in document else NOTHING,
             rebuilds={query: Rebuild.from_json(each) for query, each in document.get("rebuilds", {}).items()},
+            blues={green: Blue(**blue) for green, blue in document.get("blues", {}).items()},
             topic_ids=dict(document.get("topic_ids", {})),
         )
     except (VersionMismatch, KeyError, ValueError, TypeError, AttributeError):

@@ -11,6 +11,7 @@ from lsql_runner.events.leadership import LeadershipChanged
 from lsql_runner.events.processor import (
     AuditRecorded,
     BatchEnded,
+    BlueGreenChanged,
     BrokerFound,
     BrokerLost,
     Event,
@@ -177,6 +178,7 @@ def _(event: ProgramPlanned, status: Status) -> Status:
         topics=event.topics,
         sinks=event.sinks,
         queries=event.queries,
+        blue_green=status.blue_green if any(query.blue for query in event.queries) else None,
         generation=event.generation,
         stateful=event.stateful,
         continuous=event.continuous,
@@ -223,6 +225,11 @@ def _without_old_scaling(status: Status, at_ms: int) -> Status:
 @status_after.register
 def _(event: LeadershipChanged, status: Status) -> Status:
     return replace(status, leadership=event.leadership)
+
+
+@status_after.register
+def _(event: BlueGreenChanged, status: Status) -> Status:
+    return replace(status, blue_green=event)
 
 
 @status_after.register(AuditRecorded)

@@ -41,6 +41,8 @@ class Cause(Enum):
     """The queries have stopped."""
     START = "start"
     """A person requested a start."""
+    SWITCH = "switch"
+    """A person requested that the green queries of a blue-green change take over."""
     END = "end"
     """The process ends."""
 
@@ -72,6 +74,7 @@ TRANSITIONS: dict[tuple[State, Cause], State] = {
 IDEMPOTENT: frozenset[tuple[State, Cause]] = frozenset(
     {(state, Cause.START) for state in (State.STARTING, State.WAITING, State.RUNNING, State.RESTARTING)}
     | {(state, Cause.STOP) for state in (State.STOPPING, State.STOPPED)}
+    | {(State.RUNNING, Cause.SWITCH)}
 )
 """Requests for a state that the processor already has or is about to reach. They change nothing and are not refused."""
 

@@ -10,6 +10,7 @@ from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.processor import (
     BatchEnded,
+    BlueGreenChanged,
     MemoryMeasured,
     Partition,
     QueryUse,
@@ -82,6 +83,8 @@ class Status:
     """How many workers there should be; None if the processor does not compute it."""
     leadership: LeadershipView | None = None
     """Which process leads; None without a standby."""
+    blue_green: BlueGreenChanged | None = None
+    """The phase of a blue-green change; None without one."""
 
     @property
     def present_workers(self) -> int:
@@ -118,13 +121,17 @@ class Status:
 
     @property
     def reached(self) -> dict[Partition, int]:
-        """By partition: the lowest position of all queries."""
-        return _lowest(self.positions)
+        """By partition: the lowest position of all queries that write results."""
+        return lowest(self._of_writers(self.positions))
 
     @property
     def committed(self) -> dict[Partition, int]:
-        """By partition: the lowest position in the checkpoints of all queries, which is the one to commit."""
-        return _lowest(self.saved_positions)
+        """By partition: the lowest position in the checkpoints of these queries, which is the one to commit."""
+        return lowest(self._of_writers(self.saved_positions))
+
+    def _of_writers(self, positions: Mapping[str, dict[Partition, int]]) -> dict[str, dict[Partition, int]]:
+        greens = {query.name for query in self.queries if query.blue is not None}
+        return {query: of_query for query, of_query in positions.items() if query not in greens}
 
     @property
     def lags(self) -> dict[Partition, int]:
@@ -136,19 +143,26 @@ class Status:
         """By query that has built its state again since the start, or does: the records that are left to read."""
         return {
             query.name: sum(
-                max(0, end - self.positions.get(query.name, {}).get(place, 0))
-                for place, end in query.rebuild_ends.items()
+                max(0, end - self.positions.get(query.name, {}).get(place, end))
+                for place, end in self.rebuild_ends(query).items()
             )
             for query in self.queries
             if query.rebuild_ends
         }
+
+    def rebuild_ends(self, query: QueryUse) -> dict[Partition, int]:
+        """The positions from which on a query that builds its state again writes results; of a green one, if the switch
+        were now."""
+        blue = {} if query.blue is None else self.saved_positions.get(query.blue, {})
+        return {**query.rebuild_ends, **blue}
 
     @property
     def lag(self) -> int:
         return sum(self.lags.values())
 
 
-def _lowest(of_queries: Mapping[str, Mapping[Partition, int]]) -> dict[Partition, int]:
+def lowest(of_queries: Mapping[str, Mapping[Partition, int]]) -> dict[Partition, int]:
+    """By partition: the lowest position of some queries."""
     lowest: dict[Partition, int] = {}
     for positions in of_queries.values():
         for partition, offset in positions.items():

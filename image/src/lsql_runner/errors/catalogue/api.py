@@ -12,6 +12,11 @@ API: dict[str, ErrorKind] = {
         "Wait until the state changes. GET /stream shows it.",
         http_status=HTTPStatus.CONFLICT,
     ),
+    "SWITCH_REFUSED": ErrorKind(
+        "The processor cannot switch: {reason}.",
+        "See blueGreen in GET /stream, and switch while its phase is ready.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
     "ACTIONS_DISABLED": ErrorKind(
         "The processor does not accept requests to {action}.",
         "Set LSQL_API_TOKEN, or LSQL_API_ACTIONS to open (api.actions in the values of the chart).",

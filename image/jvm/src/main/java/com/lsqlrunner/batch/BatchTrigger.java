@@ -4,6 +4,7 @@ import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.errors.Unchecked;
 import com.lsqlrunner.realtime.RealTime;
 import com.lsqlrunner.sink.MutedQueries;
+import com.lsqlrunner.topic.Positions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.KafkaException;
@@ -91,6 +93,26 @@ public final class BatchTrigger {
         MutedQueries.add(query);
     }
 
+    /**
+     * Lets a green query read up to where the blue one has ended a batch. Others do not change.
+     *
+     * @param ends the JSON of the positions of the blue query after this batch
+     * @param watermarkMs the watermark with which the batch ran; 0 before the first event time
+     */
+    public static void follow(String query, String ends, long watermarkMs) {
+        BatchTrigger trigger = TRIGGERS.get(query);
+        if (trigger != null) {
+            trigger.follow(new Rebuild.Reached(Positions.of(Positions.parse(ends)), watermarkMs));
+        }
+    }
+
+    private synchronized void follow(Rebuild.Reached blue) {
+        if (rebuild != null && rebuild.isGreen()) {
+            rebuild.follow(blue);
+            notifyAll();
+        }
+    }
+
     /** Whether the next batch writes nothing. */
     synchronized boolean isRebuilding() {
         return rebuild != null;
@@ -110,6 +132,11 @@ public final class BatchTrigger {
     /** Whether a record at a position is to be read again before results are written. */
     synchronized boolean isToBeRead(TopicPartition partition, long position) {
         return rebuild != null && rebuild.isUnread(partition, position);
+    }
+
+    /** How far the next batch may advance the event time of an input, if it writes nothing. */
+    synchronized long limitMs(long delayMs) {
+        return rebuild == null ? Long.MAX_VALUE : rebuild.limitMs(delayMs);
     }
 
     /** Ends the current wait of a query and prevents further ones, so that the query can be stopped. */
@@ -198,6 +225,9 @@ public final class BatchTrigger {
 
     /** Begins to write results if all records are read again. */
     private synchronized boolean goesOn() {
+        if (rebuild != null && rebuild.isGreen()) {
+            waitUntil(() -> !rebuild.hasCaughtUp(positions), MAX_WAIT);
+        }
         if (rebuild != null && !rebuild.goesOn(positions)) {
             rebuild = null;
             MutedQueries.remove(query);
@@ -326,14 +356,21 @@ public final class BatchTrigger {
         return consumer;
     }
 
-    private synchronized boolean isStopping() {
+    synchronized boolean isStopping() {
         return stopping;
     }
 
     private synchronized void pause(Duration longest) {
+        waitUntil(() -> false, longest);
+    }
+
+    /** Waits until a condition holds, or the query is to stop. A notification has it checked again. */
+    private synchronized void waitUntil(BooleanSupplier condition, Duration longest) {
         long deadline = System.nanoTime() + longest.toNanos();
         try {
-            for (long left = longest.toMillis(); left > 0 && !stopping; left = millisUntil(deadline)) {
+            for (long left = longest.toMillis();
+                    left > 0 && !stopping && !condition.getAsBoolean();
+                    left = millisUntil(deadline)) {
                 wait(left);
             }
         } catch (InterruptedException interrupt) {

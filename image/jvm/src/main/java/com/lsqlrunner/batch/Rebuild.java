@@ -9,30 +9,70 @@ import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A query reads records again whose results are in its targets, to build the state that replaces another one. */
+/**
+ * A query reads records again whose results are in its targets, to build the state that replaces another one. A green
+ * query does so while a blue one writes these results: it reads up to where the blue one has ended a batch, without an
+ * end.
+ */
 final class Rebuild {
     /** One in which ticks advance the event time, and one that removes what the watermark has passed. */
     private static final int EMPTY_BATCHES = 2;
 
-    private final Map<TopicPartition, Long> ends;
+    /**
+     * What the other state contains.
+     *
+     * @param ends where it ends: nothing is written before
+     * @param watermarkMs the watermark of its results
+     */
+    record Reached(Map<TopicPartition, Long> ends, long watermarkMs) {}
+
+    private final boolean isGreen;
+    private final boolean waitsForWatermark;
     private final String clock;
-    private final long timeMs;
+    private final long clockDelayMs;
     private final Set<Object> tables = new HashSet<>();
     private final Set<Object> streams = new HashSet<>();
+    private Reached reached;
+
+    /** It holds from the next batch on: all topics of a batch are read up to the same batch of the blue query. */
+    private Reached next;
+
     private int emptyBatches = EMPTY_BATCHES;
 
     /**
-     * @param options {@code rebuild.ends} (the JSON of the positions before which nothing is written), and, for a query
-     *     with a clock, {@code rebuild.clock} and {@code rebuild.time.ms}, to which it is set at last
+     * @param options {@code rebuild.ends} (the JSON of the positions before which nothing is written);
+     *     {@code rebuild.watermark.ms}, and {@code rebuild.waits} if results wait for the watermark; for a query with a
+     *     clock {@code rebuild.clock} and {@code rebuild.clock.delay.ms}; {@code rebuild.green}
      */
     Rebuild(CaseInsensitiveStringMap options) {
-        ends = Positions.of(Positions.parse(options.get("rebuild.ends")));
+        next = new Reached(
+                Positions.of(Positions.parse(options.get("rebuild.ends"))), options.getLong("rebuild.watermark.ms", 0));
+        reached = next;
+        isGreen = options.getBoolean("rebuild.green", false);
+        waitsForWatermark = options.getBoolean("rebuild.waits", false);
         clock = options.get("rebuild.clock");
-        timeMs = options.getLong("rebuild.time.ms", 0);
+        clockDelayMs = options.getLong("rebuild.clock.delay.ms", 0);
     }
 
     void add(Object stream, boolean isTable) {
         (isTable ? tables : streams).add(stream);
+    }
+
+    boolean isGreen() {
+        return isGreen;
+    }
+
+    /** The blue query has ended a batch. Topics that it does not read are tables, whose ends do not change. */
+    void follow(Reached blue) {
+        Map<TopicPartition, Long> ends = new HashMap<>(next.ends);
+        ends.putAll(blue.ends);
+        next = new Reached(ends, blue.watermarkMs);
+    }
+
+    /** Whether all records are read up to the last known batch of the blue query. */
+    boolean hasCaughtUp(Map<Object, Map<TopicPartition, Long>> positions) {
+        reached = next;
+        return areRead(streams, positions) && areRead(tables, positions);
     }
 
     /**
@@ -43,11 +83,11 @@ final class Rebuild {
      * @param positions the next offsets to read, by stream; empty for a stream that has not planned a batch
      */
     boolean goesOn(Map<Object, Map<TopicPartition, Long>> positions) {
-        if (!areRead(streams, positions) || !areRead(tables, positions)) {
+        if (isGreen || !hasCaughtUp(positions)) {
             return true;
         }
-        if (clock != null) {
-            Ticks.advance(clock, timeMs);
+        if (clock != null && reached.watermarkMs > 0) {
+            Ticks.advance(clock, reached.watermarkMs + clockDelayMs);
         }
         return emptyBatches-- > 0;
     }
@@ -60,7 +100,7 @@ final class Rebuild {
     private boolean isRead(Map<TopicPartition, Long> positions) {
         return !positions.isEmpty()
                 && positions.entrySet().stream()
-                        .allMatch(each -> each.getValue() >= ends.getOrDefault(each.getKey(), 0L));
+                        .allMatch(each -> each.getValue() >= reached.ends.getOrDefault(each.getKey(), 0L));
     }
 
     /** The ends of a stream's partitions in the next batch. A partition that the other state did not know has none. */
@@ -72,7 +112,8 @@ final class Rebuild {
         boolean waits = !tables.contains(stream) && !areRead(tables, positions);
         Map<TopicPartition, Long> until = new HashMap<>(from);
         until.replaceAll((partition, position) -> {
-            long end = Math.min(latest.getOrDefault(partition, position), ends.getOrDefault(partition, position));
+            long end =
+                    Math.min(latest.getOrDefault(partition, position), reached.ends.getOrDefault(partition, position));
             return waits ? position : Math.max(position, end);
         });
         return until;
@@ -80,6 +121,15 @@ final class Rebuild {
 
     /** Whether a partition has records that are to be read again. */
     boolean isUnread(TopicPartition partition, long position) {
-        return position < ends.getOrDefault(partition, 0L);
+        return position < reached.ends.getOrDefault(partition, 0L);
+    }
+
+    /**
+     * How far the next batch may advance the event time of an input.
+     *
+     * @param delayMs the delay of the watermark of the input
+     */
+    long limitMs(long delayMs) {
+        return reached.watermarkMs > 0 || waitsForWatermark ? reached.watermarkMs + delayMs : Long.MAX_VALUE;
     }
 }

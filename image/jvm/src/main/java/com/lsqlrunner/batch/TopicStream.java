@@ -80,8 +80,8 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
     private long processedRecords;
     private final RealTime realTime;
 
-    /** How far a batch without results advances the event time of each input; empty if it is not limited. */
-    private final List<Long> rebuildLimitsMs;
+    /** The delay of the watermark of each input. A batch without results limits how far they advance. */
+    private final List<Long> delaysMs;
 
     /**
      * Joins the batches of its query.
@@ -108,7 +108,7 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
                 : null;
         this.trigger = BatchTrigger.join(options.get("query"), this, pace, () -> WaitingConsumer.open(sourceOptions));
         trigger.waitIn(realTime);
-        this.rebuildLimitsMs = options.getOrDefault("rebuild.limits.ms", "")
+        this.delaysMs = options.getOrDefault("rebuild.delays.ms", "")
                 .transform(text -> text.isEmpty()
                         ? List.of()
                         : Stream.of(text.split(",")).map(Long::valueOf).toList());
@@ -148,6 +148,9 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
             chooseEvaluation(0); // the batch has no records left
             return new Positions(processed);
         }
+        if (trigger.isStopping() && start != null) { // a batch that was planned and has not run would be left behind
+            return start;
+        }
         boolean isLimited =
                 limit instanceof ReadMaxRows && (marked.isPending() || !TopicOutput.wasOpen(options.get("query")));
         Map<TopicPartition, Long> until = trigger.within(this, positions, ends);
@@ -171,10 +174,10 @@ public final class TopicStream implements MicroBatchStream, SupportsAdmissionCon
      * records that are to be read again.
      */
     private void limitEventTimes(Set<TopicPartition> unread) {
-        for (int index = 0; index < rebuildLimitsMs.size(); index++) {
+        for (int index = 0; index < delaysMs.size(); index++) {
             EventTimes times = eventTimes.get(index);
             times.planned(unread);
-            times.limit(Math.min(times.limitMs(), rebuildLimitsMs.get(index)));
+            times.limit(Math.min(times.limitMs(), trigger.limitMs(delaysMs.get(index))));
         }
     }
 

@@ -282,6 +282,28 @@ class BatchTriggerTest {
     }
 
     @Test
+    void aGreenQueryReadsUpToTheNextBatchOfItsBlueQueryAndStaysMuted() throws Exception {
+        BatchTrigger trigger = BatchTrigger.join("query", "a", NO_PACE, () -> null);
+        trigger.rebuild("a", rebuild("rebuild.green", "true", "rebuild.waits", "true"), false);
+        trigger.planned("a", Map.of(A0, 5L), Map.of(A0, 9L));
+
+        Thread waiting = new Thread(() -> trigger.await("a", Map.of(A0, 5L)));
+        waiting.start();
+        waiting.join(100);
+        assertTrue(waiting.isAlive());
+        BatchTrigger.follow("query", "{\"a\": {\"0\": 8}}", 60);
+        waiting.join(10_000);
+
+        assertFalse(waiting.isAlive());
+        assertTrue(MutedQueries.contains("query"));
+        assertEquals(Map.of(A0, 8L), trigger.within("a", Map.of(A0, 5L), Map.of(A0, 9L)));
+        assertEquals(61, trigger.limitMs(1));
+        BatchTrigger.stop("query");
+        trigger.await("a", Map.of(A0, 8L));
+        trigger.leave("a");
+    }
+
+    @Test
     void aQueryThatEndsIsNotMuted() {
         BatchTrigger trigger = trigger(NO_PACE, "a");
         trigger.rebuild("a", rebuild(), false);

@@ -1,0 +1,233 @@
+"""A changed program takes over from the earlier one without a gap, on a real broker.
+
+Fakes have no state that is built beside another one, and no results that both could write.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from threading import Event
+
+import pytest
+
+from devkit.broker import Broker
+from devkit.cluster_traffic import LongestPause, Traffic
+from devkit.runner import Runner
+from devkit.waiting import wait_until
+from lsql_runner.engine.processor import SparkEngine
+from lsql_runner.errors import LsqlError
+from tests.conftest import TopicFactory
+from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram
+from tests.thorough import inputs
+
+KILLS = 5
+"""Of one test."""
+LONGEST_GAP_S = 2.0
+GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green"}
+MANUAL = {**GREEN, "LSQL_STATE_SWITCH": "manual"}
+
+
+@pytest.fixture
+def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
+    return ChangedProgram(broker, engine, topic, tmp_path)
+
+
+def test_the_earlier_insert_writes_until_the_changed_one_has_caught_up(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    before = program.results()
+    program.add([T0])
+
+    with program.run(SUM, **MANUAL) as running:
+        running.read_to(4)
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        program.add([T0])
+        running.read_to(5)
+        of_blue = program.results()[len(before) :]
+        running.supervisor.switch(by="test")
+        running.wait_for(lambda s: s.blue_green is None)
+        program.add([T0] * 2)
+        running.read_to(7)
+
+    assert of_blue == [{"c": 4}, {"c": 5}]
+    assert program.results()[len(before) + 2 :][-1] == {"c": 7, "s": 28}
+    assert all("s" in result for result in program.results()[len(before) + 2 :])
+
+
+def test_the_switch_needs_no_request(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+
+    with program.run(SUM, **GREEN) as running:
+        running.wait_for(lambda s: s.blue_green is not None)
+        running.wait_for(lambda s: s.blue_green is None)
+        program.add([T0])
+        running.read_to(4)
+
+    assert program.results()[-1] == {"c": 4, "s": 10}
+
+
+def test_each_final_result_is_written_once(program: ChangedProgram) -> None:
+    program.add([T0, T0 + MINUTE, T0 + 2 * MINUTE])
+    with program.run(FINAL + WINDOW) as running:
+        running.wait_for(lambda s: s.records_out == 2)
+
+    with program.run(FINAL + WINDOW_SUM, **MANUAL) as running:
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        program.add([T0 + 2 * MINUTE, T0 + 3 * MINUTE + 2_000])
+        running.wait_for(lambda s: s.records_out == 1)
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        running.supervisor.switch(by="test")
+        running.wait_for(lambda s: s.blue_green is None)
+        program.add([T0 + 4 * MINUTE + 2_000])
+        running.wait_for(lambda s: s.records_out == 2)
+
+    assert program.results() == [{"c": 1}, {"c": 1}, {"c": 2}, {"c": 1, "s": 5}]
+
+
+def test_a_return_before_the_switch_goes_on_with_the_earlier_state(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    with program.run(SUM, **MANUAL) as running:
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        program.add([T0])
+        running.read_to(4)
+    program.add([T0])
+
+    program.read_all(COUNT)
+
+    assert program.results() == [{"c": 3}, {"c": 4}, {"c": 5}]
+
+
+def test_a_restart_goes_on_with_both(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    with program.run(SUM, **MANUAL) as running:
+        running.wait_for(lambda s: s.batches > 0)
+    program.add([T0])
+
+    with program.run(SUM, **GREEN) as running:
+        running.wait_for(lambda s: s.blue_green is not None)
+        running.wait_for(lambda s: s.blue_green is None)
+        program.add([T0])
+        running.read_to(5)
+
+    assert program.results()[1:] == [{"c": 4}, {"c": 5, "s": 15}]
+
+
+def test_a_second_change_replaces_the_first_one(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    with program.run(SUM, **MANUAL) as running:
+        running.wait_for(lambda s: s.batches > 0)
+    program.add([T0])
+    largest = COUNT.replace("COUNT(*) AS c", "COUNT(*) AS c, MAX(n) AS m")
+
+    with program.run(largest, **GREEN) as running:
+        running.wait_for(lambda s: s.blue_green is not None)
+        running.wait_for(lambda s: s.blue_green is None)
+        program.add([T0])
+        running.read_to(5)
+
+    assert program.results()[1:] == [{"c": 4}, {"c": 5, "m": 5}]
+
+
+def test_a_changed_insert_that_fails_does_not_stop_the_earlier_one(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    failing = COUNT.replace("COUNT(*) AS c", "COUNT(*) AS c, SUM(CAST(g AS INT)) AS s")
+
+    with program.run(failing, **GREEN) as running:
+        failed = running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "failed")
+        program.add([T0])
+        running.read_to(4)
+        with pytest.raises(LsqlError) as refused:
+            running.supervisor.switch(by="test")
+
+    assert failed.blue_green is not None
+    assert failed.blue_green.error is not None
+    assert failed.blue_green.error.code == "RECORD_REFUSED", failed.blue_green
+    assert refused.value.code == "SWITCH_REFUSED"
+    assert program.results() == [{"c": 3}, {"c": 4}]
+
+
+def test_a_query_that_cannot_run_any_more_ends(program: ChangedProgram) -> None:
+    """The type of a field has changed in the settings: the earlier program does not read its state any more."""
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+    program.declared[program.source] = {"value": {"format": "JSON", "schema": {"g": "int", "n": "long"}}}
+    program.add([T0])
+
+    with program.run(COUNT.replace("GROUP BY g", "GROUP BY n"), **GREEN) as running:
+        running.read_to(4)
+        warnings = running.status.warnings
+
+    assert json.dumps(program.results()[1:]) == json.dumps([{"c": 1}])
+    assert any("cannot run any more" in warning for warning in warnings), warnings
+
+
+class CountingIds:
+    """A processor whose records each have a result of their own. Each version of its program needs new state."""
+
+    def __init__(self, broker: Broker, topic: TopicFactory, folder: Path, **settings: str) -> None:
+        self._broker, self._folder, self._settings = broker, folder, settings
+        self.source, self.target = topic("ids", partitions=3), topic("counts", partitions=3)
+        self.traffic = Traffic(broker, self.source, per_second=200)
+
+    def version(self, number: int, **settings: str) -> Runner:
+        more = "".join(f", MAX(COALESCE(id, 0) + {each}) AS m{each}" for each in range(number))
+        select = f"SELECT STREAM id, COUNT(*) AS n{more} FROM {self.source} GROUP BY id"
+        declared = json.dumps({self.source: {"value": {"format": "JSON", "schema": {"id": "long"}}}})
+        return Runner(
+            self._broker.bootstrap,
+            f"{self._settings.get('set', '')}INSERT INTO {self.target} {select}",
+            f"app-{self.source}",
+            self._folder,
+            **{"LSQL_TOPICS": declared, **settings},
+        )
+
+    def check(self) -> None:
+        """Each record that was written has one result."""
+        wait_until(lambda: self.traffic.compare_if_complete(self._broker, self.target) is not None, "all results", 90)
+        report = self.traffic.compare(self._broker, self.target)
+        assert (report.missing, report.unexpected, report.duplicates) == ((), (), 0), report
+
+
+@pytest.mark.timeout(300)
+def test_a_switch_under_load_has_no_gap(broker: Broker, topic: TopicFactory, tmp_path: Path) -> None:
+    ids = CountingIds(broker, topic, tmp_path)
+    with ids.traffic, ids.version(0) as runner:
+        runner.read_to(1_000)
+    with ids.version(1, **MANUAL) as runner:
+        with ids.traffic:
+            runner.wait_for(lambda s: (s["blueGreen"] or {}).get("phase") == "ready", condition="ready")
+            with LongestPause(broker, ids.target) as pause:
+                assert runner.post("/switch").status == 202
+                switched = runner.wait_for(lambda s: s["blueGreen"] is None, condition="the switch")
+                runner.read_to(sum(place["position"] for place in switched["offsets"]) + 400)
+        assert runner.post("/switch").body["code"] == "SWITCH_REFUSED"
+        ids.check()
+
+    assert pause.seconds <= LONGEST_GAP_S
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mode", ["", "SET processing.mode='batch'; "], ids=["real time", "batches"])
+@pytest.mark.parametrize("seed", inputs(range(10), lambda seed: seed == 0))
+def test_kills_before_and_after_a_switch_lose_and_repeat_nothing(
+    broker: Broker, topic: TopicFactory, tmp_path: Path, mode: str, seed: int
+) -> None:
+    ids, random, never = CountingIds(broker, topic, tmp_path, set=mode), Random(seed), Event()
+    with ids.traffic:
+        with ids.version(0) as runner:
+            runner.read_to(1_000)
+        for number in range(KILLS):
+            with ids.version(1 + number // 2, **GREEN) as runner:
+                runner.wait_for(lambda s: bool(s["queries"]), condition="a plan")
+                never.wait(random.uniform(0, 5))  # before, in and after the switch
+                runner.crash()
+    with ids.version(1 + KILLS // 2, **GREEN) as runner:
+        runner.wait_for(lambda s: bool(s["queries"]) and s["blueGreen"] is None, condition="the last switch")
+        ids.check()
