@@ -16,6 +16,7 @@ from devkit.broker import Broker
 from devkit.cluster_traffic import LongestPause, Traffic
 from devkit.runner import Runner
 from devkit.waiting import wait_until
+from lsql_runner.api.views import comparison
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from tests.conftest import TopicFactory
@@ -54,6 +55,23 @@ def test_the_earlier_insert_writes_until_the_changed_one_has_caught_up(program: 
     assert of_blue == [{"c": 4}, {"c": 5}]
     assert program.results()[len(before) + 2 :][-1] == {"c": 7, "s": 28}
     assert all("s" in result for result in program.results()[len(before) + 2 :])
+
+
+def test_the_state_of_both_is_compared_before_the_switch(program: ChangedProgram) -> None:
+    program.add([T0] * 3)
+    program.read_all(SUM)
+    doubled = SUM.replace("SUM(n)", "SUM(COALESCE(n, 0) * 2)").replace("COUNT(*) AS c", "COUNT(*) AS c, MAX(n) AS m")
+
+    with program.run(doubled, **MANUAL, LSQL_API_QUERIES="open") as running:
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        program.add([T0])  # a batch of blue: it has no state in memory before the first
+        running.read_to(4)
+        running.wait_for(lambda s: set(s.records_to_rebuild.values()) == {0})
+        [compared] = comparison(running.supervisor)
+
+    assert (compared.equal, compared.different, compared.unclear) == (0, 1, 0)
+    [difference] = compared.differences
+    assert (difference.key, difference.blue, difference.green) == ("a", {"c": 4, "s": 10}, {"c": 4, "s": 20})
 
 
 def test_the_switch_needs_no_request(program: ChangedProgram) -> None:

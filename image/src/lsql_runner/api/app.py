@@ -79,7 +79,8 @@ def _views(
 
     rate = RateLimit(access.queries_per_second)
 
-    def store_rows(name: str) -> Response:
+    def reader() -> str:
+        """The sender of the request, who may read the state."""
         rate.take()
         user = access.requester(request)
         try:
@@ -88,6 +89,17 @@ def _views(
             if access.queries != "none":  # else it is no attempt of a reader
                 processor.audit_refusal("query", user, error)
             raise
+        return user
+
+    def comparison() -> Response:
+        user = reader()
+        compared = views.comparison(processor)
+        for each in compared:
+            processor.audit_query(each.green, user)
+        return _json(compared)
+
+    def store_rows(name: str) -> Response:
+        user = reader()
         query = store_query(name, request.args.to_dict())
         if all(info.name != name for info in processor.description.stores):
             raise LsqlError("NOT_FOUND", path=f"/metadata/{name}")
@@ -121,6 +133,7 @@ def _views(
         "metrics": metrics,
         "stores": lambda: _json(views.stores(processor)),
         "store_rows": store_rows,
+        "comparison": comparison,
         "stream": lambda: _json(views.stream(processor, access, now_ms())),
         "history": lambda: _json(views.history(processor, now_ms())),
         "stop": lambda: act("stop"),

@@ -16,7 +16,9 @@ from lsql_runner.web.forwarded import forwarded_user, user_value
 
 LOG = logging.getLogger("lsql_runner.api")
 
-FORWARDED = frozenset({"stores", "store_rows", "stream", "history", "stop", "start", "switch", "topology", "verdict"})
+FORWARDED = frozenset(
+    {"stores", "comparison", "store_rows", "stream", "history", "stop", "start", "switch", "topology", "verdict"}
+)
 """The routes that describe or change the processor. Each process has its own health and metrics."""
 MARK = "Lsql-Forwarded"
 """A header that the leader gets with a forwarded request. It is not forwarded again: the leader may have changed."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from lsql_runner.api.store_query import PARAMETERS
 from lsql_runner.reports.responses import (
+    ComparisonReport,
     HistoryReport,
     ProgramRequest,
     StateReport,
@@ -106,6 +107,24 @@ ROUTES: tuple[ApiOperation, ...] = (
         description="The rows of a key, or a page of all rows, as the last batch has left them. The open batch of a "
         "query in real time is added when it ends: after 30 s at the latest, or as soon as a request waits for it.",
         query=PARAMETERS,
+        schemes=("read_token",),
+    ),
+    ApiOperation(
+        "GET",
+        "/comparison",
+        name="comparison",
+        tag="state",
+        summary="A changed INSERT beside the earlier one",
+        responses=(
+            ResponseSpec(200, "For each changed INSERT that is built beside an earlier one.", list[ComparisonReport]),
+            problem(401, "The request has no token, or another one."),
+            problem(403, "The processor does not show rows, or the host name in the URL is not allowed."),
+            problem(409, "No changed INSERT is built beside an earlier one."),
+            problem(429, "There are more requests than LSQL_API_QUERIES_PER_SECOND."),
+            problem(501, "Stores of this kind cannot be read."),
+            problem(503, "The state is not in memory."),
+        ),
+        description="The first 10,000 groups are compared after the same records, in the fields that both have.",
         schemes=("read_token",),
     ),
     ApiOperation(

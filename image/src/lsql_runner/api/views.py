@@ -6,10 +6,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from lsql_runner.api.access import ApiAccess
+from lsql_runner.errors import LsqlError
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.state import State
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.responses import (
+    ComparisonReport,
     HistoryReport,
     HistorySample,
     InsertReport,
@@ -32,6 +34,7 @@ from lsql_runner.reports.stream import (
     StandbyReport,
     StreamReport,
 )
+from lsql_runner.runtime.comparison import compare
 from lsql_runner.runtime.port import Identity, Processor
 from lsql_runner.status.health import Health, Reason
 from lsql_runner.status.last_hour import INTERVAL_MS
@@ -175,6 +178,23 @@ def _queries(status: Status) -> list[QueryReport]:
         )
         for query in status.queries
     ]
+
+
+def comparison(processor: Processor) -> list[ComparisonReport]:
+    """GET /comparison.
+
+    Raises:
+        LsqlError: NOTHING_TO_COMPARE, STORE_NOT_QUERYABLE, STORE_NOT_LOADED.
+    """
+    stores: dict[str, list[str]] = {}
+    for info in processor.description.stores:
+        stores.setdefault(info.query, []).append(info.name)
+    pairs = [(query.blue, query.name) for query in processor.status().queries if query.blue is not None]
+    if not pairs:
+        raise LsqlError("NOTHING_TO_COMPARE")
+    # The last store of a query is the one that the others are computed from.
+    found = [(blue, green, compare(stores[blue][-1], stores[green][-1], processor.read_store)) for blue, green in pairs]
+    return [ComparisonReport(blue=blue, green=green, **asdict(each)) for blue, green, each in found]
 
 
 def topology(processor: Processor) -> Topology:

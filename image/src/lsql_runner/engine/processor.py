@@ -257,10 +257,11 @@ class SparkEngine:
         assert self._job is not None
         advance(clock, time_ms)
         clocks = {of_query.name: query.name for query in self._job.plan.queries if (of_query := clock_of(query))}
-        java_class(BATCH_TRIGGER).wakeAll(qualified_name(self._options.app_id, clocks.get(clock, "")))
+        java_class(BATCH_TRIGGER).wakeAll(qualified_name(self._job.source.app_id, clocks.get(clock, "")))
 
     def follow(self, green: str, blue: BatchEnded) -> None:
-        name, ends = qualified_name(self._options.app_id, green), json.dumps(by_topic(blue.positions))
+        assert self._job is not None
+        name, ends = qualified_name(self._job.source.app_id, green), json.dumps(by_topic(blue.positions))
         with suppress(Py4JError):  # the JVM may end during the call, which `jvm_death` reports
             java_class(BATCH_TRIGGER).follow(name, ends, blue.watermark_ms or 0)
 
@@ -278,7 +279,7 @@ class SparkEngine:
         for query in () if job is None else job.plan.queries:
             if any(each.name == store for each in query_stores(query)):
                 with suppress(Py4JError):  # the JVM may end during the call
-                    java_class(BATCH_TRIGGER).endOpen(qualified_name(self._options.app_id, query.name))
+                    java_class(BATCH_TRIGGER).endOpen(qualified_name(job.source.app_id, query.name))
 
     def stop(self, *, drain: bool = False) -> None:
         """Let running batches end, then stop the plan. The session stays open."""

@@ -38,6 +38,30 @@ class StoredRow(Model):
     error: str | None = Field(description="The condition with which the value has failed, such as DIVIDE_BY_ZERO.")
 
 
+class GroupDifference(Model):
+    """A group whose values differ."""
+
+    key: JsonValue
+    window: StoredWindow | None
+    blue: JsonValue = Field(
+        description="The fields that both values have; null if the earlier INSERT has no such group."
+    )
+    green: JsonValue = Field(description="Null if the changed INSERT has no such group.")
+
+
+class ComparisonReport(Model):
+    """The groups of a changed INSERT and of the earlier one, after the same records."""
+
+    blue: str = Field(description="The query of the earlier INSERT.")
+    green: str = Field(description="The query of the changed one.")
+    equal: Count
+    different: Count
+    unclear: Count = Field(
+        description="Groups that differ, and could not be read after the same records, or are more than a hundred."
+    )
+    differences: list[GroupDifference] = Field(description="The first ten.")
+
+
 class StoreContent(Model):
     """What the state contains."""
 

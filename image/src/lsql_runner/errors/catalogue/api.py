@@ -17,6 +17,12 @@ API: dict[str, ErrorKind] = {
         "See blueGreen in GET /stream, and switch while its phase is ready.",
         http_status=HTTPStatus.CONFLICT,
     ),
+    "NOTHING_TO_COMPARE": ErrorKind(
+        "No changed INSERT is built beside an earlier one.",
+        "Change the program with LSQL_STATE_ON_CHANGE=blue_green (upgrade.onIncompatible=blueGreen), and compare "
+        "before the switch.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
     "ACTIONS_DISABLED": ErrorKind(
         "The processor does not accept requests to {action}.",
         "Set LSQL_API_TOKEN, or LSQL_API_ACTIONS to open (api.actions in the values of the chart).",
