@@ -29,6 +29,9 @@ else:
 """A Python program for a pod without a shell. Arguments: the beginning of a process name and the number of a signal. It
 sends the signal to the first process with such a name."""
 
+POST = "import sys, urllib.request as url; url.urlopen(url.Request(sys.argv[1], method='POST'))"
+"""A Python program for a pod. Argument: the URL of a POST request."""
+
 Values = Mapping[str, Any]
 Stream = dict[str, Any]
 
@@ -184,10 +187,17 @@ class InstalledProcessor:
 
     def stream(self) -> Stream:
         """GET /stream. Raises KubectlFailed while the processor does not respond."""
-        pod = self.pod()["metadata"]["name"]
-        path = f"/api/v1/namespaces/{self.kubectl.namespace}/pods/{pod}:8083/proxy/stream"
-        document: Stream = json.loads(self.kubectl.raw(path))
+        document: Stream = self.get("/stream")
         return document
+
+    def get(self, path: str) -> Any:
+        """The response to a GET request without a token. Raises KubectlFailed as `stream`."""
+        pod = self.pod()["metadata"]["name"]
+        return json.loads(self.kubectl.raw(f"/api/v1/namespaces/{self.kubectl.namespace}/pods/{pod}:8083/proxy{path}"))
+
+    def post(self, path: str) -> None:
+        """Send a POST request without a token from the container. Raises KubectlFailed if it is refused."""
+        self.kubectl.exec(self.pod()["metadata"]["name"], "python", "-c", POST, f"http://127.0.0.1:8083{path}")
 
     def signal(self, name: str, number: int = 9) -> None:
         """Send a signal to the first process in the container whose name begins with `name`."""

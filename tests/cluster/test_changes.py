@@ -12,6 +12,7 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.cluster_release import HelmFailed
+from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause
 from devkit.kubectl import Kubectl, KubectlFailed
 from devkit.release_with_traffic import ReleaseWithTraffic, counting, merged
 from tests.cluster.conftest import HelmFactory, fresh_namespace
@@ -93,6 +94,43 @@ def test_new_state_is_built_without_a_repeated_result_and_a_rollback_returns_to_
         release.helm.rollback(release.name, deployed)
     release.await_records()
     assert any("returns to the state" in warning for warning in release.processor.stream()["warnings"])
+
+
+def test_a_changed_program_takes_over_without_a_gap(release: ReleaseWithTraffic) -> None:
+    changed = release.values["sql"].replace("COUNT(*) AS n", "COUNT(*) AS n, MAX(id) AS newest")
+    release.upgrade(
+        sql=changed,
+        upgrade={"onIncompatible": "blueGreen", "switch": "manual"},
+        api={"actions": "open", "queries": "open"},
+    )
+
+    with release.traffic:
+        release.helm.kubectl.wait_until(lambda: _phase(release) == "ready", 120, "the changed INSERT is ready")
+        release.helm.kubectl.wait_until(lambda: _equal_groups(release) > 0, 60, "both INSERTs have state")
+        with LongestPause(release.broker, release.target) as pause:
+            release.processor.post("/switch")
+            release.helm.kubectl.wait_until(lambda: _phase(release) is None, 60, "the changed INSERT has taken over")
+            written = sum(release.broker.end_offsets(release.target).values())
+            release.helm.kubectl.wait_until(
+                lambda: sum(release.broker.end_offsets(release.target).values()) > written + 40, 60, "more results"
+            )
+
+    assert pause.seconds <= LONGEST_GAP_S
+    assert (release.await_records().duplicates, release.processor.restarts()) == (0, 0)
+
+
+def _phase(release: ReleaseWithTraffic) -> str | None:
+    change = release.processor.stream()["blueGreen"]
+    return None if change is None else str(change["phase"])
+
+
+def _equal_groups(release: ReleaseWithTraffic) -> int:
+    """The groups of both INSERTs; 0 before the first batch."""
+    with suppress(KubectlFailed):
+        [compared] = release.processor.get("/comparison")
+        assert compared["different"] == 0, compared
+        return int(compared["equal"])
+    return 0
 
 
 def _has_failed(release: ReleaseWithTraffic, old: str) -> bool:

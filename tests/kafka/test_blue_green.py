@@ -13,7 +13,7 @@ from threading import Event
 import pytest
 
 from devkit.broker import Broker
-from devkit.cluster_traffic import LongestPause, Traffic
+from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause, Traffic
 from devkit.runner import Runner
 from devkit.waiting import wait_until
 from lsql_runner.api.views import comparison
@@ -25,7 +25,6 @@ from tests.thorough import inputs
 
 KILLS = 5
 """Of one test."""
-LONGEST_GAP_S = 2.0
 GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green"}
 MANUAL = {**GREEN, "LSQL_STATE_SWITCH": "manual"}
 
