@@ -97,6 +97,7 @@ def test_new_state_is_built_without_a_repeated_result_and_a_rollback_returns_to_
 
 
 def test_a_changed_program_takes_over_without_a_gap(release: ReleaseWithTraffic) -> None:
+    before = release.await_records().duplicates  # a return writes results again
     changed = release.values["sql"].replace("COUNT(*) AS n", "COUNT(*) AS n, MAX(id) AS newest")
     release.upgrade(
         sql=changed,
@@ -116,7 +117,7 @@ def test_a_changed_program_takes_over_without_a_gap(release: ReleaseWithTraffic)
             )
 
     assert pause.seconds <= LONGEST_GAP_S
-    assert (release.await_records().duplicates, release.processor.restarts()) == (0, 0)
+    assert (release.await_records().duplicates, release.processor.restarts()) == (before, 0)
 
 
 def _phase(release: ReleaseWithTraffic) -> str | None:
