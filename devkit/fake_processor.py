@@ -18,6 +18,7 @@ from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 from lsql_runner.events.processor import (
     BatchEnded,
+    BlueGreenChanged,
     BrokerLost,
     Event,
     JvmGone,
@@ -103,6 +104,7 @@ class FakeProcessor:
 
     def switch(self, by: str) -> None:
         self._request("switch", by, Cause.SWITCH)
+        self.plan()
 
     def verdict(self, sql: str) -> ProgramVerdict:
         if not sql.startswith("INSERT"):
@@ -156,7 +158,7 @@ class FakeProcessor:
     def advance_s(self, seconds: float) -> None:
         self.now_ms += round(seconds * 1000)
 
-    def plan(self) -> None:
+    def plan(self, queries: tuple[QueryUse, ...] = (QueryUse(QUERY, "batches", "a join"),)) -> None:
         """Mark the program as planned: from now on topics, stores and topology are known."""
         self.description = DESCRIPTION
         stores = tuple(store.name for store in DESCRIPTION.stores)
@@ -168,7 +170,7 @@ class FakeProcessor:
                 generation=3,
                 stateful=True,
                 warnings=(WARNING,),
-                queries=(QueryUse(QUERY, "batches", "a join"),),
+                queries=queries,
             ),
         )
 
@@ -250,6 +252,18 @@ def running() -> FakeProcessor:
     return processor
 
 
+def changing() -> FakeProcessor:
+    """A changed INSERT can take over from the earlier one."""
+    processor = running()
+    queries = (
+        QueryUse("green", "batches", rebuild_ends={Partition(SOURCE, 0): 0}, blue=QUERY),
+        QueryUse(QUERY, "batches"),
+    )
+    processor.plan(queries)
+    processor.emit(BlueGreenChanged(processor.now_ms, "ready"))
+    return processor
+
+
 def waiting() -> FakeProcessor:
     """The source topic is empty and has no schema."""
     processor = FakeProcessor()
@@ -317,5 +331,5 @@ def standby() -> FakeProcessor:
 
 SCENARIOS: dict[str, Callable[[], FakeProcessor]] = {
     scenario.__name__.replace("_", "-"): scenario
-    for scenario in (starting, running, waiting, restarting, failed, stopped, broker_lost, jvm_gone, standby)
+    for scenario in (starting, running, changing, waiting, restarting, failed, stopped, broker_lost, jvm_gone, standby)
 }

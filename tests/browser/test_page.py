@@ -384,6 +384,19 @@ class TestStopAndStart:
         expect(seen.page.locator("#stop")).to_be_hidden()
         expect(seen.page.locator("#start")).to_be_hidden()
 
+    def test_a_changed_insert_takes_over(self, visit: Open) -> None:
+        processor = SCENARIOS["changing"]()
+        seen = visit(processor)
+        expect(seen.page.locator("#change")).to_contain_text("can take over")
+
+        seen.page.locator("#switch").click()
+        with seen.page.expect_response("**/switch"), seen.page.expect_response("**/metadata"):
+            seen.page.locator("#confirm-yes").click()
+
+        assert processor.requests == [("switch", "127.0.0.1")]
+        expect(seen.page.locator("#change")).to_be_hidden()
+        expect(seen.page.locator("#switch")).to_be_hidden()
+
     def test_focus_moves_to_the_button_that_appears(self, visit: Open) -> None:
         processor = running()
         seen = visit(processor)

@@ -1,4 +1,4 @@
-// Stop and start, each after a confirmation. If they require a token, the dialog asks for it; the page keeps it until it is
+// Stop, start and switch, each after a confirmation. If they require a token, the dialog asks for it; the page keeps it until it is
 // closed.
 
 import { post } from "./client.js";
@@ -15,11 +15,17 @@ const QUESTIONS = {
     text: "The processor continues at its position.",
     yes: "Start it",
   },
+  switch: {
+    title: (app) => `Switch ${app}?`,
+    text: "The changed INSERT takes over from the earlier one, at the next record. It can be undone only with the program of before.",
+    yes: "Switch",
+  },
 };
 
 const ALLOWED_IN = {
   stop: new Set(["starting", "waiting", "running", "restarting", "failed"]),
   start: new Set(["stopped", "failed"]),
+  switch: new Set(["running"]),
 };
 
 let app = "";
@@ -31,9 +37,10 @@ export function offer(stream) {
   app = stream.appId;
   needsToken = stream.actions === "token";
   const focused = document.activeElement;
-  for (const action of ["stop", "start"]) {
+  for (const action of ["stop", "start", "switch"]) {
     byId(action).hidden = stream.actions === "none" || !ALLOWED_IN[action].has(stream.state);
   }
+  if (stream.blueGreen?.phase !== "ready") byId("switch").hidden = true;
   if (focused?.hidden) ["start", "stop", "main"].map(byId).find((it) => !it.hidden).focus();
 }
 
@@ -48,7 +55,7 @@ export function wire(done) {
   const dialog = byId("confirm");
   const field = byId("confirm-token");
   let action;
-  for (const name of ["stop", "start"]) {
+  for (const name of ["stop", "start", "switch"]) {
     byId(name).addEventListener("click", () => {
       action = name;
       setText(byId("confirm-title"), QUESTIONS[name].title(app));

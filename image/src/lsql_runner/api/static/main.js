@@ -30,6 +30,7 @@ async function refresh() {
 async function show(stream) {
   panels.showHead(stream);
   panels.showReason(stream);
+  panels.showChange(stream);
   panels.showSql(stream);
   panels.showOffsets(stream);
   panels.showTopics(stream);

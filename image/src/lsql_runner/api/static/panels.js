@@ -38,6 +38,26 @@ export function showReason(s) {
   ]);
 }
 
+/** A changed INSERT that is built beside the earlier one. */
+export function showChange(s) {
+  const box = byId("change");
+  const left = s.queries.reduce((sum, query) => sum + query.recordsToRebuild, 0);
+  box.hidden = !s.blueGreen;
+  box.dataset.level = s.blueGreen?.phase === "failed" ? "bad" : "info";
+  renew(box, [s.blueGreen, left], () => {
+    switch (s.blueGreen?.phase) {
+      case "building":
+        return [el("p", {}, `A changed INSERT is built beside the earlier one: it reads ${count(left)} more records again.`)];
+      case "ready":
+        return [el("p", {}, "A changed INSERT has caught up with the earlier one, and can take over.")];
+      case "failed":
+        return [el("p", {}, "A changed INSERT has failed before it took over. The earlier one goes on."), errorText(s.blueGreen.error)];
+      default:
+        return [];
+    }
+  });
+}
+
 function errorText(error) {
   const place = error.position ? ` Line ${error.position.line}, column ${error.position.column}.` : "";
   return el(
