@@ -6,7 +6,7 @@ SparkEngine does on a real broker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from devkit.fake_brokers import FakeBrokers
 from lsql_runner.engine.port import Job, StoredRows, StoreRead
@@ -47,6 +47,7 @@ class FakeEngine:
         start_error: the next starts raise it.
         warnings: the result of the next starts.
         error: the error that ended the running job.
+        dead: the queries that ended with it.
         jvm: how the JVM ended; None while it runs.
         heap_mib: the size of the heap.
         jvm_memory: the result of `memory` while the JVM runs.
@@ -67,6 +68,7 @@ class FakeEngine:
         self.start_error: Exception | None = None
         self.warnings: tuple[str, ...] = ()
         self.error: LsqlError | None = None
+        self.dead: frozenset[str] = frozenset()
         self.jvm: str | None = None
         self.heap_mib = 304
         self.jvm_memory: JvmMemory | None = MEMORY
@@ -87,6 +89,12 @@ class FakeEngine:
         """Run a batch of each query that has something to read. Returns the number of records."""
         assert self.running is not None
         return sum(self._run_batch(self.running, query, at_ms) for query in self.running.plan.queries)
+
+    def run_batch(self, query: str, at_ms: int) -> int:
+        """Run a batch of one query, if it has something to read. Returns the number of records."""
+        assert self.running is not None
+        found = next(each for each in self.running.plan.queries if each.name == query)
+        return self._run_batch(self.running, found, at_ms)
 
     def _run_batch(self, job: Job, query: Query, at_ms: int) -> int:
         # Spark has clients of its own: the outage of the runtime's client does not stop a batch.
@@ -174,6 +182,9 @@ class FakeEngine:
     ) -> LsqlError | None:
         return None if self.running is None else self.error
 
+    def dead_queries(self) -> frozenset[str]:
+        return self.dead if self.error is not None else frozenset()
+
     def count_late(self, event: BatchEnded) -> int:
         return self.late
 
@@ -193,7 +204,7 @@ class FakeEngine:
     def save_soon(self, store: str) -> None:
         self.saved.append(store)
 
-    def stop(self, *, drain: bool = False) -> None:
+    def stop(self, *, drain: Set[str] = frozenset()) -> None:
         self.running = None
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Literal
 
@@ -260,6 +261,8 @@ def changing() -> FakeProcessor:
         QueryUse(QUERY, "batches"),
     )
     processor.plan(queries)
+    store = replace(DESCRIPTION.stores[-1], name="green-aggregate", query="green")
+    processor.description = replace(DESCRIPTION, stores=(*DESCRIPTION.stores, store))
     processor.emit(BlueGreenChanged(processor.now_ms, "ready"))
     return processor
 

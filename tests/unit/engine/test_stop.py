@@ -78,7 +78,7 @@ def test_every_query_is_stopped_if_one_step_fails(monkeypatch: pytest.MonkeyPatc
     plan = spark.plan(monkeypatch)
 
     with pytest.raises(ZeroDivisionError, match=failing):
-        plan.stop(drain=False)
+        plan.stop(drain=frozenset())
 
     ended = {f"stateful-{number}.{step}" for number in (0, 1) for step in STEPS} | {"reports.close"}
     assert ended <= set(spark.calls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devkit.fake_runtime import FakeProcess, FakeRuntime
+from lsql_runner.engine.port import Job
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
 from lsql_runner.status.lifecycle import Cause
@@ -61,17 +62,19 @@ def test_a_manual_switch_waits_for_a_request(changed: FakeRuntime) -> None:
     assert jobs(changed)[-1] == ["stateful-1"]
 
 
-def test_a_query_that_falls_behind_is_not_ready(changed: FakeRuntime) -> None:
+def test_a_query_that_falls_behind_by_time_and_batches_is_not_ready(changed: FakeRuntime) -> None:
     with changed.process(**MANUAL) as running:
         running.turn()
         changed.engine.run_batches()
         running.advance_s(1)
         running.advance_s(1)
-        changed.brokers.produce("t", RECORD)
-        changed.engine.run_batches()  # the blue query has read the record, and the green one has not
-        running.advance_s(1)
-        running.advance_s(3)
-        assert phase(running) == "building"
+        phases = []
+        for _ in range(5):
+            changed.brokers.produce("t", RECORD)
+            changed.engine.run_batch("stateful-0", 0)
+            running.advance_s(1)
+            phases.append(phase(running))
+        assert phases == ["ready"] * 3 + ["building"] * 2
         changed.engine.run_batches()
         running.advance_s(1)
         running.advance_s(1)
@@ -88,21 +91,36 @@ def test_the_changed_query_reads_up_to_where_the_earlier_one_has_ended(changed: 
         assert running.status.records_to_rebuild == {"stateful-1": 0}
 
 
+LOST = LsqlError("STATE_LOST", group="g", path="p")
+"""A restart would not help."""
+MEMORY = LsqlError("QUERY_FAILED", reason="memory")
+
+
+def fail(runtime: FakeRuntime, error: LsqlError, *queries: str) -> None:
+    """Let queries end with an error."""
+    runtime.engine.error, runtime.engine.dead = error, frozenset(queries)
+
+
 def test_a_changed_query_that_fails_leaves_the_earlier_one_running(changed: FakeRuntime) -> None:
     with changed.process(**GREEN) as running:
         running.turn()
-        changed.engine.error = LsqlError("STATE_LOST", group="g", path="p")
-        running.turn()
+        fail(changed, LOST, "stateful-1")
         running.turn()
         assert (running.state, phase(running)) == (State.RUNNING, "failed")
-        assert "The earlier one goes on." in running.status.warnings[-1]
-        changed.engine.error = LsqlError("STATE_LOST", group="g", path="p")
-        running.turn()
-        assert running.state is State.FAILED
+        assert running.status.last_error is not None
+        running.turn(Cause.STOP)
         running.turn(Cause.START)
         running.turn()
 
     assert jobs(changed)[1:] == [["stateful-1", "stateful-0"], ["stateful-0"], ["stateful-1", "stateful-0"]]
+
+
+def test_an_earlier_query_that_fails_is_not_taken_for_the_changed_one(changed: FakeRuntime) -> None:
+    with changed.process(**GREEN) as running:
+        running.turn()
+        fail(changed, LOST, "stateful-0", "stateful-1")
+        running.turn()
+        assert (running.state, running.reason) == (State.FAILED, "STATE_LOST")
 
 
 def test_a_changed_query_that_fails_again_and_again_does_not_restart_the_earlier_one_for_ever(
@@ -110,11 +128,68 @@ def test_a_changed_query_that_fails_again_and_again_does_not_restart_the_earlier
 ) -> None:
     with changed.process(**GREEN) as running:
         for _ in range(3):
-            running.until(lambda: running.state is State.RUNNING)
-            changed.engine.error = LsqlError("QUERY_FAILED", reason="memory")
+            running.until(lambda: running.state is State.RUNNING, 60)
+            fail(changed, MEMORY, "stateful-0")  # does not count
             running.turn()
+        for _ in range(3):
+            running.until(lambda: running.state is State.RUNNING, 60)
+            assert phase(running) != "failed"
+            fail(changed, MEMORY, "stateful-1")
+            running.turn()
+        running.until(lambda: running.state is State.RUNNING, 60)
+        running.turn()
+        assert phase(running) == "failed"
+
+
+def test_a_changed_query_that_ends_the_process_again_and_again_does_not_run(changed: FakeRuntime) -> None:
+    with changed.process(**GREEN) as running:
+        running.turn()
+        assert running.state_dir.green_failures() == 1
+    with changed.process(**GREEN) as running:
+        running.state_dir.set_green_failures(3)  # three processes were killed
+        running.turn()
         running.turn()
         assert (running.state, phase(running)) == (State.RUNNING, "failed")
+        assert running.status.blue_green is not None
+        assert running.status.blue_green.error is not None
+        assert running.status.blue_green.error.code == "CHANGE_FAILED"
+
+    assert jobs(changed)[-1] == ["stateful-0"]
+
+
+def test_a_changed_query_that_cannot_start_leaves_the_earlier_one_running(
+    changed: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = changed.engine.start
+
+    def refuse(job: Job) -> tuple[str, ...]:
+        if job.source.blues:
+            raise LOST
+        return start(job)
+
+    monkeypatch.setattr(changed.engine, "start", refuse)
+    with changed.process(**GREEN) as running:
+        running.turn()
+        assert (running.state, phase(running)) == (State.RUNNING, "failed")
+
+    assert jobs(changed)[-1] == ["stateful-0"]
+
+
+def test_a_switch_whose_batch_does_not_end_in_time_waits_for_the_next_one(changed: FakeRuntime) -> None:
+    with changed.process(**GREEN) as running:
+        running.turn()
+        changed.engine.run_batches()
+        changed.brokers.produce("t", RECORD)
+        planned = changed.engine.jobs[-1].checkpoints / "stateful-0" / "offsets"
+        planned.write("1", planned.read("0") or b"")  # it has begun
+        for _ in range(5):
+            running.advance_s(1)
+        assert jobs(changed)[1:] == [["stateful-1", "stateful-0"], ["stateful-1", "stateful-0"]]
+        changed.engine.run_batches()
+        changed.engine.run_batches()
+        running.until(lambda: phase(running) is None)
+
+    assert jobs(changed)[-1] == ["stateful-1"]
 
 
 def test_a_switch_that_finds_no_brokers_is_made_when_they_answer(changed: FakeRuntime) -> None:

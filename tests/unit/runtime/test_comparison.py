@@ -66,7 +66,8 @@ def test_a_group_that_differs_is_read_again_after_the_same_records() -> None:
     assert (found.different, found.unclear) == (1, 0)
 
 
-def test_a_group_without_states_after_the_same_records_is_unclear() -> None:
+def test_a_group_without_states_after_the_same_records_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "_DEADLINE_S", 0)
     found = compare("blue", "green", Stores({"a": {"n": 1}}, {"a": {"n": 2}}, behind=1_000).read)
 
     assert (found.different, found.unclear) == (0, 1)

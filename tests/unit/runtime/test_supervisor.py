@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -328,7 +328,7 @@ def test_the_end_of_a_leader_is_announced_before_its_queries_stop_and_the_lease_
     runtime.leadership = leadership
     stop = runtime.engine.stop
 
-    def recorded_stop(*, drain: bool) -> None:
+    def recorded_stop(*, drain: Set[str]) -> None:
         leadership.calls.append("stop")
         stop(drain=drain)
 

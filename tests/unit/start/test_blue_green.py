@@ -11,7 +11,7 @@ from lsql_runner.start.blue_green import can_switch
 from lsql_runner.start.decision import StartDecision
 from lsql_runner.state.offset_log import SavedCheckpoint
 from lsql_runner.state.saved_state import Blue, Pinned, Rebuild, SavedState
-from tests.unit.start.situations import COUNT, HAD_STATE, P0, P1, READ, STATE, SUM, Case, decision_of, pinned
+from tests.unit.start.situations import COUNT, HAD_STATE, P0, P1, READ, STATE, SUM, U0, Case, decision_of, pinned
 
 FIRST = replace(HAD_STATE, sql=SUM, on_change="blue_green")
 """The first start with a changed program."""
@@ -102,6 +102,31 @@ def test_a_return_to_the_earlier_program_ends_the_change() -> None:
     assert (names(decision), decision.blues, decision.rebuilds) == (["stateful-9"], {}, {})
     assert decision.positions == {"stateful-9": {P0: 9, P1: 3}}
     assert decision.later == (DropCheckpoint(1, "stateful-0"),)
+
+
+def test_a_query_that_is_still_built_itself_goes_on_as_the_earlier_one() -> None:
+    rebuilds = {"stateful-0": Rebuild(ends={P0: 9, P1: 3}, watermark_ms=0)}
+
+    decision = decision_of(replace(FIRST, rebuilds=rebuilds))
+
+    assert decision.blues == {"stateful-1": "stateful-0"}
+    assert [query.name for query in pinned_by(decision).kept.queries] == ["stateful-0"]
+
+
+def test_a_table_that_only_the_changed_query_reads_is_read_on_over_a_restart() -> None:
+    lookup = COUNT.replace("FROM t", "FROM t JOIN (SELECT TABLE * FROM u) AS v").replace("BY g", "BY v.g")
+    lookup = lookup.replace("COUNT(*)", "SUM(t.a)")
+    green = replace(BEHIND, planned={**BEHIND.ended, U0: 30}, ended={**BEHIND.ended, U0: 30})
+    rebuilds = {"stateful-0": Rebuild(ends={P0: 5, P1: 3, U0: 9}, watermark_ms=0)}
+    checkpoints = {**LATER.checkpoints, (1, "stateful-0"): green}
+
+    decision = decision_of(replace(LATER, sql=lookup, old=lookup, checkpoints=checkpoints, rebuilds=rebuilds))
+
+    assert decision.rebuilds["stateful-0"].ends == {P0: 9, P1: 3, U0: 30}
+
+
+def test_a_restart_is_not_taken_for_a_restored_volume() -> None:
+    assert decision_of(LATER).warnings == ()
 
 
 @pytest.mark.parametrize(("blue", "expected"), [(ON, True), (replace(ON, has_begun=True), False)])

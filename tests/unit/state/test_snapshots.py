@@ -20,7 +20,7 @@ from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.offset_log import newest_committed, planned_batch, run_id
-from lsql_runner.state.saved_state import saved_state
+from lsql_runner.state.saved_state import Blue, saved_state
 from lsql_runner.state.snapshots import (
     Snapshot,
     clone_snapshot,
@@ -143,6 +143,25 @@ def test_state_that_was_replaced_is_in_no_snapshot(processor: Processor) -> None
     restored = saved_state(processor.folder).pinned
     assert restored is not None
     assert restored.kept.queries == ()
+
+
+def test_a_blue_query_is_in_a_snapshot_and_goes_on_after_a_restore(processor: Processor) -> None:
+    """It writes the results of the changed INSERT, although its state is also kept for a return."""
+    with closing(StateDir(processor.root, processor.app)) as state:
+        state.begin_checkpoint(1, "stateful-7")
+        now = state.saved().pinned
+        assert now is not None
+        blue = replace(now.fingerprint.queries[0], name="stateful-7")
+        blues = {"stateful-0": Blue(query="stateful-7", sql=now.sql)}
+        state.pin(replace(now, kept=Fingerprint((blue,)), blues=blues))
+    processor.run(0)
+
+    assert list(processor.take().batches) == ["stateful-0", "stateful-7"]  # the green one is never ahead
+    processor.restore()
+
+    restored = saved_state(LocalFolder(processor.path)).pinned
+    assert restored is not None
+    assert ([query.name for query in restored.kept.queries], restored.blues) == (["stateful-7"], blues)
 
 
 def test_a_snapshot_is_restored_again_and_again(processor: Processor) -> None:

@@ -93,10 +93,11 @@ def _views(
 
     def comparison() -> Response:
         user = reader()
-        compared = views.comparison(processor)
-        for each in compared:
-            processor.audit_query(each.green, user)
-        return _json(compared)
+        greens = {query.name for query in processor.status().queries if query.blue is not None}
+        for info in processor.description.stores:
+            if info.query in greens:
+                processor.audit_query(info.name, user)
+        return _json(views.comparison(processor))
 
     def store_rows(name: str) -> Response:
         user = reader()

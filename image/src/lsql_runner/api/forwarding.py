@@ -45,7 +45,7 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
         if not seen.address or MARK in request.headers:
             raise LsqlError("LEADER_UNKNOWN")
         headers = {name: request.headers[name].encode() for name in _SENT if name in request.headers} | {MARK: b"1"}
-        if request.method == "POST" or request.endpoint == "store_rows":
+        if request.method == "POST" or request.endpoint in ("store_rows", "comparison"):
             user = access.requester(request)
             if request.method == "POST":
                 LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})

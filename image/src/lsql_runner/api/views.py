@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -34,7 +35,7 @@ from lsql_runner.reports.stream import (
     StandbyReport,
     StreamReport,
 )
-from lsql_runner.runtime.comparison import compare
+from lsql_runner.runtime.comparison import StateComparison, compare
 from lsql_runner.runtime.port import Identity, Processor
 from lsql_runner.status.health import Health, Reason
 from lsql_runner.status.last_hour import INTERVAL_MS
@@ -192,9 +193,26 @@ def comparison(processor: Processor) -> list[ComparisonReport]:
     pairs = [(query.blue, query.name) for query in processor.status().queries if query.blue is not None]
     if not pairs:
         raise LsqlError("NOTHING_TO_COMPARE")
-    # The last store of a query is the one that the others are computed from.
-    found = [(blue, green, compare(stores[blue][-1], stores[green][-1], processor.read_store)) for blue, green in pairs]
-    return [ComparisonReport(blue=blue, green=green, **asdict(each)) for blue, green, each in found]
+    return [
+        ComparisonReport(
+            blue=blue, green=green, **asdict(_compared(processor, zip(stores[blue], stores[green], strict=False)))
+        )
+        for blue, green in pairs
+    ]
+
+
+def _compared(processor: Processor, pairs: Iterable[tuple[str, str]]) -> StateComparison:
+    """The comparison of the first stores that can be read, from the targets down: that of HAVING cannot."""
+    refusal: LsqlError | None = None
+    for old, new in pairs:
+        try:
+            return compare(old, new, processor.read_store)
+        except LsqlError as error:
+            if error.code != "STORE_NOT_QUERYABLE":
+                raise
+            refusal = error
+    assert refusal is not None
+    raise refusal
 
 
 def topology(processor: Processor) -> Topology:

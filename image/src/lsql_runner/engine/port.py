@@ -6,7 +6,7 @@ One suite, in tests/contract, tests both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -54,8 +54,9 @@ class SourceOptions:
     """By query and partition: the first offset for an empty checkpoint; other partitions begin at `reset`."""
     rebuilds: Mapping[str, Rebuild] = field(default_factory=dict)
     """By query that builds the state that replaces another one: how. Others are not in it, or not any more."""
-    blues: Mapping[str, str] = field(default_factory=dict)
-    """By green query: the blue one, which runs too. The green one reads up to where the blue one has ended a batch."""
+    blues: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By green query: the topics of its blue query, which runs too. It reads their records up to the last batch of the
+    blue one (`Engine.follow`)."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """By topic: its id at the start; empty or missing if the brokers have none."""
     max_records_per_batch: int = 1_000_000
@@ -232,6 +233,9 @@ class Engine(Protocol):
             ends: returns the end on the brokers by source partition. It is called after a record has failed.
         """
 
+    def dead_queries(self) -> frozenset[str]:
+        """The queries of the job that have ended without a stop."""
+
     def count_late(self, event: BatchEnded) -> int:
         """How often a record of a batch was too late for a window or join: once for each window, after its grace."""
 
@@ -261,12 +265,12 @@ class Engine(Protocol):
     def save_soon(self, store: str) -> None:
         """Let the query of a store end its batch now, if it is open."""
 
-    def stop(self, *, drain: bool = False) -> None:
+    def stop(self, *, drain: Set[str] = frozenset()) -> None:
         """Let running batches end, then stop the job. Does nothing if there is no job.
 
         If stopping a query fails, the others are stopped, the job has ended, and the first error is raised.
 
         Args:
-            drain: whether a batch that is not being written yet ends, too, in less than half a minute; else the next
-                start repeats it.
+            drain: queries of which also a batch ends that is not being written yet, in less than half a minute; else
+                the next start repeats it.
         """

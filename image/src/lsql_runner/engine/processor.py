@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -207,6 +207,9 @@ class SparkEngine:
         error = record_error(self._job.plan, ranges, partial(range_reader, self.session, kafka), context)
         return error or LsqlError("QUERY_FAILED", reason=failure.reason)
 
+    def dead_queries(self) -> frozenset[str]:
+        return frozenset() if self._running is None else self._running.dead_queries()
+
     def _query_error(self, failure: Failure) -> LsqlError:
         store = self._options.store
         if failure.kind == "store" and store is not None:
@@ -275,13 +278,15 @@ class SparkEngine:
             return None  # it was stopped during the call, or the JVM has ended, which `jvm_death` reports
 
     def save_soon(self, store: str) -> None:
-        job = self._job if self._running is not None else None
-        for query in () if job is None else job.plan.queries:
+        job = self._job
+        if job is None or self._running is None:
+            return
+        for query in job.plan.queries:
             if any(each.name == store for each in query_stores(query)):
                 with suppress(Py4JError):  # the JVM may end during the call
                     java_class(BATCH_TRIGGER).endOpen(qualified_name(job.source.app_id, query.name))
 
-    def stop(self, *, drain: bool = False) -> None:
+    def stop(self, *, drain: Set[str] = frozenset()) -> None:
         """Let running batches end, then stop the plan. The session stays open."""
         running, self._running = self._running, None
         if running is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from contextlib import suppress
 from functools import partial
 
@@ -61,6 +62,7 @@ class RunningPlan:
         )
         """Warnings of the start for a person."""
         self._reports = BatchReports(spark, job)
+        self._plan = job.plan
         self._queries: list[RunningQuery] = []
         try:
             for query in job.plan.queries:
@@ -96,11 +98,19 @@ class RunningPlan:
         """Why a query ended without a stop; None if all queries run."""
         return next((death for query in self._queries if (death := query.death()) is not None), None)
 
+    def dead_queries(self) -> frozenset[str]:
+        """See `port.Engine.dead_queries`."""
+        return frozenset(name for name, query in self._by_name.items() if query.death() is not None)
+
+    @property
+    def _by_name(self) -> dict[str, RunningQuery]:
+        return {query.name: running for query, running in zip(self._plan.queries, self._queries, strict=True)}
+
     def is_replaced(self) -> bool:
         """After a producer was fenced: whether another process writes in place of this one."""
         return any(query.is_replaced() for query in self._queries)
 
-    def stop(self, *, drain: bool) -> None:
+    def stop(self, *, drain: Set[str]) -> None:
         """Let the queries write the records that they have read, so that these are committed, then stop.
 
         An error does not keep the other queries from being stopped; the first one is raised at the end.
@@ -108,7 +118,7 @@ class RunningPlan:
         deadline = time.monotonic() + _STOP_DEADLINE_S
         run_all(
             [
-                *(partial(query.request_stop, drain=drain) for query in self._queries),
+                *(partial(query.request_stop, drain=name in drain) for name, query in self._by_name.items()),
                 *(partial(query.wait_for_stop, deadline) for query in self._queries),
                 self._stop_at_once,
             ]

@@ -90,7 +90,7 @@ def _rebuild(
         "rebuild.waits": str(query.waits_for_watermark).lower(),
         "rebuild.delays.ms": ",".join(str(each.delay_ms) for each in inputs),
         "rebuild.first": str(topic in table_topics(query)).lower(),
-        "rebuild.green": str(name in options.blues).lower(),
+        **({"rebuild.blue.topics": ",".join(options.blues[name])} if name in options.blues else {}),
         **({} if clock is None else {"rebuild.clock": clock.name, "rebuild.clock.delay.ms": str(clock.delay_ms)}),
     }
 

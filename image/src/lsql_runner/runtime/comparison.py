@@ -11,14 +11,16 @@ from typing import Any
 
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
+from lsql_runner.events.batches import Partition
 
 MOST_ROWS = 10_000
 """Of each store."""
 MOST_SHOWN = 10
 _MOST_READ_AGAIN = 100
 _PAGE = 1_000
-_TRIES = 50
 _PAUSE_S = 0.02
+_DEADLINE_S = 5.0
+"""For all groups that are read again: the client waits."""
 
 Read = Callable[[StoreRead], StoredRows | None]
 Row = dict[str, Any]
@@ -65,8 +67,9 @@ def compare(blue: str, green: str, read: Read) -> StateComparison:
     places = [*olds, *(place for place in news if place not in olds)]
     unequal = [place for place in places if not _are_equal(olds.get(place), news.get(place))]
     equal, unclear, found = len(places) - len(unequal), max(0, len(unequal) - _MOST_READ_AGAIN), []
+    deadline = time.monotonic() + _DEADLINE_S
     for place in unequal[:_MOST_READ_AGAIN]:
-        pair = _read_both(blue, green, olds.get(place) or news[place], read)
+        pair = _read_both(blue, green, olds.get(place) or news[place], read, deadline)
         if pair is None:
             unclear += 1
         elif _are_equal(*pair):
@@ -96,15 +99,21 @@ def _read(wanted: StoreRead, read: Read) -> StoredRows:
     return rows
 
 
-def _read_both(blue: str, green: str, row: Row, read: Read) -> tuple[Row | None, Row | None] | None:
+def _read_both(blue: str, green: str, row: Row, read: Read, deadline: float) -> tuple[Row | None, Row | None] | None:
     """The rows of a group in states that contain the same records; None if there were no such states in time."""
-    for _ in range(_TRIES):
-        new, old = (_read(_one(store, row), read) for store in (green, blue))
-
-        if old.positions == new.positions:
+    while True:
+        # The green query follows the blue one: its state is read last.
+        old, new = (_read(_one(store, row), read) for store in (blue, green))
+        if _in_topics_of(old, new) == _in_topics_of(new, old):
             return next(_first(old), None), next(_first(new), None)
+        if time.monotonic() > deadline:
+            return None
         time.sleep(_PAUSE_S)
-    return None
+
+
+def _in_topics_of(rows: StoredRows, others: StoredRows) -> dict[Partition, int]:
+    topics = {place.topic for place in others.positions}
+    return {place: offset for place, offset in rows.positions.items() if place.topic in topics}
 
 
 def _first(rows: StoredRows) -> Iterator[Row]:

@@ -7,6 +7,7 @@ until a person starts it again.
 from __future__ import annotations
 
 import logging
+from collections.abc import Set
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,9 @@ from lsql_runner.events.processor import (
 from lsql_runner.events.state import State
 from lsql_runner.jvm.java import was_replaced
 from lsql_runner.plan.tasks import most_tasks
+from lsql_runner.runtime.blue_green import MOST_FAILURES, BlueGreenChange, GreenQueries
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import description_of, planned_event
-from lsql_runner.runtime.green_queries import GreenQueries
 from lsql_runner.runtime.memory_reporter import MemoryReporter
 from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
@@ -38,10 +39,10 @@ from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.timer import Timer
 from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
-from lsql_runner.start.blue_green import Runs
 from lsql_runner.start.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.state.group_claims import GroupClaims
 from lsql_runner.status.lifecycle import Cause
+from lsql_runner.status.model import lowest
 from lsql_runner.status.state_machine import StateMachine
 
 if TYPE_CHECKING:
@@ -51,10 +52,6 @@ LOG = logging.getLogger("lsql_runner.supervisor")
 
 _OF_SAVED_STATE = frozenset({"STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"})
 """Errors of a valid program: it cannot continue what was saved. A restart of the process would change nothing."""
-
-
-_MOST_DEATHS = 3
-"""After so many temporary errors, a blue-green change has failed: restarts keep the blue queries from running, too."""
 
 
 class ControlLoop:
@@ -86,10 +83,8 @@ class ControlLoop:
         )
         self._backoff = Backoff()
         self._retry = Timer()
-        self._runs: Runs = "both"
+        self._change = BlueGreenChange(dependencies.state)
         self._greens = GreenQueries()
-        self._failed_green: ErrorReport | None = None
-        self._deaths_with_green = 0
 
     def open_state(self) -> None:
         """Open the state before the program is prepared. If its store is unreachable, the turns try again.
@@ -176,7 +171,7 @@ class ControlLoop:
         elif command is Cause.SWITCH and state is State.RUNNING:
             self._switch()
         elif command is Cause.START and state in (State.STOPPED, State.FAILED):
-            self._runs, self._failed_green, self._deaths_with_green = "both", None, 0
+            self._change.begin_again()
             self._backoff.reset()
             self._deaths.forget()
             self.machine.move(Cause.START)
@@ -185,7 +180,7 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims, runs=self._runs)
+        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims, runs=self._change.runs)
         self._brokers_found()
         self.description = description_of(prepared)
         return prepared
@@ -225,11 +220,20 @@ class ControlLoop:
 
     def _run_plan(self) -> None:
         prepared, self._prepared = self._prepared or self._prepare(), None
+        if not self._change.begin(has_green=bool(prepared.blues)):
+            self._change.fail(self._report(LsqlError("CHANGE_FAILED", runs=MOST_FAILURES)))
+            prepared = self._prepare()
         d = self._dependencies
         self.machine.emit(planned_event(prepared, d.settings, self._now_ms()))
         self._workers.most_tasks = most_tasks(prepared.plan, prepared.state_partitions)
         marking = self._deaths.begin(prepared.positions, self._warn)
-        self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
+        try:
+            self._run = PlanRun(prepared, d, self.machine, self._claims, marking=marking)
+        except LsqlError as error:
+            if not prepared.blues or error.kind.recovery is not Recovery.FINAL:
+                raise
+            self._go_on_with_blue(error)
+            return
         self._greens = GreenQueries()
         if self.machine.state is State.STARTING:
             self.machine.move(Cause.RUN)
@@ -251,20 +255,20 @@ class ControlLoop:
         error = self._run.death()
         if error is None:
             self._run.advance_idle_topics()
-            self._deaths.reached(self.machine.status.committed)
+            self._deaths.reached(lowest(self.machine.status.saved_positions))
             carry_out(self._run.due(), d.brokers, d.registry, d.state)
             self._watch_green()
             return
         self._deaths.failed(error)
-        self._deaths_with_green += bool(self._run.blues)
-        had_green = bool(self._run.blues)
+        green_has_died = self._run.green_has_died
         try:
-            self._halt()
+            self._halt(failed=green_has_died)
         except Exception as failed:  # the cause is reported, not what follows from it
             self._log(failed)
-        if had_green and (recovery_of_query(error) is Recovery.FINAL or self._deaths_with_green >= _MOST_DEATHS):
+        is_final = recovery_of_query(error) is Recovery.FINAL
+        if green_has_died and is_final:
             self._go_on_with_blue(error)
-        elif recovery_of_query(error) is Recovery.FINAL:
+        elif is_final:
             self.machine.emit(QueryDied(self._now_ms(), self._report(error), None))
             self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
         else:
@@ -274,15 +278,16 @@ class ControlLoop:
 
     def _watch_green(self) -> None:
         """Report how far a blue-green change has come; switch if that needs no request."""
-        assert self._run is not None
-        status = self.machine.status
-        if self._failed_green is not None:
-            self._report_phase("failed", self._failed_green)
-        elif self._run.blues:
-            are_close = self._greens.are_close(status, self._dependencies.monotonic_ms())
+        run, change = self._run, self._change
+        assert run is not None
+        if change.error is not None:
+            self._report_phase("failed", change.error)
+        elif run.blues:
+            are_close = self._greens.are_close(self.machine.status, self._dependencies.monotonic_ms())
             self._report_phase("ready" if are_close else "building")
-            # If a batch of a blue query did not end in time, the switch is made again.
-            if are_close and (self._dependencies.settings.state_switch == "auto" or self._runs == "green"):
+            # A switch is made again if a batch of a blue query did not end in time: not before such a batch has ended.
+            is_wanted = self._dependencies.settings.state_switch == "auto" and change.runs == "both"
+            if are_close and (is_wanted or (change.runs == "green" and run.has_ended >= {*run.blues.values()})):
                 self._switch()
 
     def _report_phase(self, phase: BlueGreenPhase, error: ErrorReport | None = None) -> None:
@@ -294,27 +299,39 @@ class ControlLoop:
         """End the blue queries after their batches. The green ones write results from there on."""
         if self._run is None or not self._run.blues:
             return
-        self._halt(drain=True)
-        self._runs = "green"
+        self._halt(drain={*self._run.blues.values()})
+        self._change.switch()
         self._run_again()
 
     def _go_on_with_blue(self, error: LsqlError) -> None:
-        """Run without the green queries, as one of them has failed. If it was another query, it fails again."""
-        self._runs, self._failed_green = "blue", self._report(error)
-        self._warn(f"A changed INSERT has failed before its switch: {error}. The earlier one goes on.")
+        """Run without the green queries, of which one has failed."""
+        self._change.fail(self._report(error))
+        self.machine.emit(QueryDied(self._now_ms(), self._report(error), 0.0))
         self._run_again()
+        if self._change.error is not None and self._run is not None:
+            self._report_phase("failed", self._change.error)
 
     def _run_again(self) -> None:
         try:
             self._run_plan()
         except LsqlError as error:
-            self._retry_after(error)
+            if error.kind.recovery is Recovery.FINAL:
+                self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
+            else:
+                self._retry_after(error)
 
-    def _halt(self, *, drain: bool = False) -> None:
-        """Stop the plan, if it runs, and commit its last position."""
+    def _halt(self, *, drain: Set[str] = frozenset(), failed: bool = False) -> None:
+        """Stop the plan, if it runs, and commit its last position.
+
+        Args:
+            drain: as in `Engine.stop`.
+            failed: whether a green query has failed.
+        """
         run, self._run, self._prepared = self._run, None, None
         if run is not None:
             run.halt(drain=drain)
+            if run.blues and not failed:
+                self._change.end()
 
     def _halt_and_move(self, cause: Cause) -> None:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -24,7 +24,7 @@ from lsql_runner.start.needed_acls import delivers_exactly_once
 from lsql_runner.start.preparation import PreparedProgram
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.group_claims import GroupClaims
-from lsql_runner.status.model import Status, lowest
+from lsql_runner.status.model import lowest
 from lsql_runner.status.state_machine import StateMachine
 
 _LATE = (
@@ -63,6 +63,10 @@ class PlanRun:
         self._first_batches = set(prepared.first_batches)
         self.blues = prepared.blues
         """By green query: the blue one."""
+        self.green_has_died = False
+        """Whether only green queries have ended without a stop."""
+        self.has_ended: set[str] = set()
+        """The queries that have ended a batch."""
         self._ended: SimpleQueue[tuple[BatchEnded | RecordsProcessed, int]] = SimpleQueue()
         self._reporter = PositionReporter(
             dependencies.settings,
@@ -128,20 +132,22 @@ class PlanRun:
         """Why the plan ended without a stop, or has to end; None if it runs."""
         if self._reporter.conflict is not None:
             return self._reporter.conflict
-        status = self._machine.status
-        error = self._engine.death(lowest(status.saved_positions), lambda: self._ends_now(status))
+        status, dead = self._machine.status, self._engine.dead_queries()
+        self.green_has_died = bool(dead) and dead <= self.blues.keys()
+        positions = lowest({query: of for query, of in status.saved_positions.items() if not dead or query in dead})
+        error = self._engine.death(positions, lambda: self._ends_now(positions))
         if error is not None and self._reporter.deleted is None:
             with suppress(LsqlError):  # the query may have failed because of a topic that was deleted just now
                 self._reporter.check_topics()
         return self._reporter.deleted or (None if error is None else self._with_reason(error))
 
-    def _ends_now(self, status: Status) -> Mapping[Partition, int]:
+    def _ends_now(self, positions: Mapping[Partition, int]) -> Mapping[Partition, int]:
         """The ends on the brokers, after the record that has just failed; the last known ones if they do not answer."""
         with suppress(LsqlError):
-            return self._dependencies.brokers.ends(status.committed)
-        return status.ends
+            return self._dependencies.brokers.ends(positions)
+        return self._machine.status.ends
 
-    def halt(self, *, drain: bool = False) -> None:
+    def halt(self, *, drain: Set[str] = frozenset()) -> None:
         """Let running batches end, stop, and commit the last position: see `port.Engine.stop`."""
         try:
             if self._engine.jvm_death() is None:
@@ -159,6 +165,7 @@ class PlanRun:
         self._reporting.batch_ended()
         self._ended.put((event, self._dependencies.monotonic_ms()))
         self._first_batches.discard(event.query)
+        self.has_ended.add(event.query)
         for green, blue in self.blues.items():
             if event.query == blue:
                 self._engine.follow(green, event)
@@ -199,13 +206,14 @@ def job_of(
 ) -> Job:
     """The engine's job for a prepared plan."""
     bound = prepared.planned.bound.settings
+    topics = {query.name: tuple(each.topic for each in query.sources) for query in prepared.plan.queries}
     source = SourceOptions(
         kafka=settings.connection,
         app_id=settings.app_id,
         reset=prepared.reset,
         start_offsets=prepared.start_offsets,
         rebuilds=prepared.rebuilds,
-        blues=prepared.blues,
+        blues={green: topics[blue] for green, blue in prepared.blues.items()},
         topic_ids=prepared.topic_ids,
         max_records_per_batch=settings.max_records_per_batch,
         continue_on_data_loss=settings.on_data_loss == "continue",

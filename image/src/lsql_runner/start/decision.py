@@ -135,7 +135,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *_shorter_warnings(shorter, situation.ends),
             *_restore_warnings(
                 _at_most(situation.committed, situation.ends) if shorter else situation.committed,
-                {name: each for name, each in checkpoints.items() if name not in continued.returned},
+                {name: each for name, each in checkpoints.items() if name not in {*continued.returned, *built}},
             ),
             *_memory_warnings(situation),
             *_worker_memory_warnings(running, settings, partitions),

@@ -244,8 +244,12 @@ def followed(saved: SavedState, green: str) -> Rebuild | None:
     had = None if query is None else _reached(saved, pinned, [query])
     if query is None or had is None:
         return before
+    # Tables that only the green query reads are read on.
+    own = saved.checkpoints.get((pinned.generation, green), SavedCheckpoint()).ended
+    blue = _writer(pinned, query).sources
+    reached = {place: end for place, end in had.ended.items() if place.topic in query.sources}
     return Rebuild(
-        ends=_greatest(before.ends, {place: end for place, end in had.ended.items() if place.topic in query.sources}),
+        ends=_greatest(before.ends, reached | {place: end for place, end in own.items() if place.topic not in blue}),
         watermark_ms=max(before.watermark_ms, had.watermark_ms),
     )
 
@@ -268,7 +272,7 @@ def kept_after(
     lost = [
         query
         for query in pinned.fingerprint.stateful
-        if query.name in continued.dropped and not _is_unfinished(saved, pinned, query.name)
+        if query.name in continued.dropped and (query.name in blues or not _is_unfinished(saved, pinned, query.name))
     ]
     kept: list[QueryFingerprint] = []
     for query in (*lost, *kept_states(saved).queries):

@@ -313,6 +313,25 @@ class StateDir:
         """Save what runs, for the next start."""
         self._write("deployment.json", dict(deployment))
 
+    # --- a blue-green change ---
+
+    def green_failures(self) -> int:
+        """How many runs with green queries have failed, or have begun and not ended.
+
+        Raises:
+            LsqlError: as `stopped_by`.
+        """
+        return int((self._read("green.json") or {}).get("failures", 0))
+
+    def set_green_failures(self, failures: int) -> None:
+        """Remember this number.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE.
+        """
+        if failures or self._read("green.json") is not None:
+            self._write("green.json", {"failures": failures})
+
     # --- deaths of the JVM ---
 
     def out_of_memory(self) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
-from lsql_runner.plan.fingerprint import NOTHING
+from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.state.checkpoint_copy import copy_checkpoints
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.folder import LocalFolder, StateFolder
@@ -96,8 +96,11 @@ def take_snapshot(folder: LocalFolder, name: str, at_ms: int, version: str) -> S
     source, copy = folder / str(pinned.generation), target / str(pinned.generation)
     try:
         target.delete_all()
-        kept = {query.name for query in pinned.kept.queries}
+        blues = {blue.query for blue in pinned.blues.values()}
+        kept = {query.name for query in pinned.kept.queries} - blues
         queries = [query for query in source.folder_names() if query not in kept and exists(source / query)]
+        # A green query must not be ahead of its blue one.
+        queries.sort(key=blues.__contains__)
         batches = {query: _copy_checkpoint(source / query, copy / query) for query in queries}
         target.write(PROGRAM, folder.read(PROGRAM) or b"")
         target.sync_all()
@@ -211,7 +214,9 @@ def _begin(source: LocalFolder, name: str, state: StateDir, generation: int) -> 
         copy.sync_all()
     except OSError as error:
         raise LsqlError("STATE_DIR_UNWRITABLE", path=str(copy), reason=error.strerror or str(error)) from None
-    state.pin(replace(pinned, generation=generation, kept=NOTHING))
+    blues = {blue.query for blue in pinned.blues.values()}
+    kept = Fingerprint(tuple(query for query in pinned.kept.queries if query.name in blues))
+    state.pin(replace(pinned, generation=generation, kept=kept))
     return taken
 
 

@@ -87,9 +87,10 @@ def _(event: BatchEnded, status: Status) -> Status:
         queries=_with_mode(status, event.query, "real_time" if event.in_real_time else "batches")
         if event.records_in
         else status.queries,
-        progress_at_ms=event.at_ms,
     )
-    return replace(after, lag_at_progress=after.lag)
+    if any(query.name == event.query and query.blue is not None for query in status.queries):
+        return after  # the lag is that of the blue query
+    return replace(after, progress_at_ms=event.at_ms, lag_at_progress=after.lag)
 
 
 @status_after.register

@@ -142,13 +142,16 @@ class Status:
     def records_to_rebuild(self) -> dict[str, int]:
         """By query that has built its state again since the start, or does: the records that are left to read."""
         return {
-            query.name: sum(
-                max(0, end - self.positions.get(query.name, {}).get(place, end))
-                for place, end in self.rebuild_ends(query).items()
-            )
+            query.name: self.left_to_rebuild(query.name, self.rebuild_ends(query))
             for query in self.queries
             if query.rebuild_ends
         }
+
+    def left_to_rebuild(self, query: str, ends: Mapping[Partition, int]) -> int:
+        """The number of records that a query has not saved yet before some positions in topics that it reads."""
+        saved = self.saved_positions.get(query, {})
+        topics = {place.topic for place in saved}
+        return sum(max(0, end - saved.get(place, 0)) for place, end in ends.items() if place.topic in topics)
 
     def rebuild_ends(self, query: QueryUse) -> dict[Partition, int]:
         """The positions from which on a query that builds its state again writes results; of a green one, if the switch

@@ -89,6 +89,12 @@ STARTUP: dict[str, ErrorKind] = {
         "Run the program that it belongs to, or set LSQL_STATE_ON_MEANING_CHANGE=accept: values from before stay as "
         "they are.",
     ),
+    "CHANGE_FAILED": ErrorKind(
+        "{runs} runs with the changed INSERT have ended with an error, or with the process.",
+        "Look for the errors in the log, and give the processor more memory if it was killed. POST /stop and POST "
+        "/start try again; with the earlier program, the change ends.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "VERDICT_UNKNOWN": ErrorKind(
         "The processor at {url} cannot say whether its state fits the program: {reason}.",
         "Check it, or accept that the start after the upgrade may be refused: --on-unknown accept "

@@ -226,13 +226,19 @@ public final class BatchTrigger {
     /** Begins to write results if all records are read again. */
     private synchronized boolean goesOn() {
         if (rebuild != null && rebuild.isGreen()) {
-            waitUntil(() -> !rebuild.hasCaughtUp(positions), MAX_WAIT);
+            waitUntil(this::hasMore, MAX_WAIT);
         }
         if (rebuild != null && !rebuild.goesOn(positions)) {
             rebuild = null;
             MutedQueries.remove(query);
         }
         return rebuild != null;
+    }
+
+    /** Whether a green query has records to read up to the last known batch of its blue one. */
+    private synchronized boolean hasMore() {
+        rebuild.takeNext();
+        return !rebuild.hasCaughtUp(positions);
     }
 
     private synchronized long backlog() {

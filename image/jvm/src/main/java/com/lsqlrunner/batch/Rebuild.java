@@ -26,7 +26,9 @@ final class Rebuild {
      */
     record Reached(Map<TopicPartition, Long> ends, long watermarkMs) {}
 
-    private final boolean isGreen;
+    /** The topics of the blue query; empty if there is none. */
+    private final Set<String> blueTopics;
+
     private final boolean waitsForWatermark;
     private final String clock;
     private final long clockDelayMs;
@@ -42,13 +44,15 @@ final class Rebuild {
     /**
      * @param options {@code rebuild.ends} (the JSON of the positions before which nothing is written);
      *     {@code rebuild.watermark.ms}, and {@code rebuild.waits} if results wait for the watermark; for a query with a
-     *     clock {@code rebuild.clock} and {@code rebuild.clock.delay.ms}; {@code rebuild.green}
+     *     clock {@code rebuild.clock} and {@code rebuild.clock.delay.ms}; for a green query
+     *     {@code rebuild.blue.topics}, those that the blue one reads
      */
     Rebuild(CaseInsensitiveStringMap options) {
         next = new Reached(
                 Positions.of(Positions.parse(options.get("rebuild.ends"))), options.getLong("rebuild.watermark.ms", 0));
         reached = next;
-        isGreen = options.getBoolean("rebuild.green", false);
+        String topics = options.get("rebuild.blue.topics");
+        blueTopics = topics == null ? Set.of() : Set.of(topics.split(","));
         waitsForWatermark = options.getBoolean("rebuild.waits", false);
         clock = options.get("rebuild.clock");
         clockDelayMs = options.getLong("rebuild.clock.delay.ms", 0);
@@ -59,19 +63,23 @@ final class Rebuild {
     }
 
     boolean isGreen() {
-        return isGreen;
+        return !blueTopics.isEmpty();
     }
 
-    /** The blue query has ended a batch. Topics that it does not read are tables, whose ends do not change. */
+    /** The blue query has ended a batch. */
     void follow(Reached blue) {
         Map<TopicPartition, Long> ends = new HashMap<>(next.ends);
         ends.putAll(blue.ends);
         next = new Reached(ends, blue.watermarkMs);
     }
 
-    /** Whether all records are read up to the last known batch of the blue query. */
-    boolean hasCaughtUp(Map<Object, Map<TopicPartition, Long>> positions) {
+    /** The next batch is read up to the last known batch of the blue query. */
+    void takeNext() {
         reached = next;
+    }
+
+    /** Whether all records are read that are to be read again. */
+    boolean hasCaughtUp(Map<Object, Map<TopicPartition, Long>> positions) {
         return areRead(streams, positions) && areRead(tables, positions);
     }
 
@@ -83,7 +91,8 @@ final class Rebuild {
      * @param positions the next offsets to read, by stream; empty for a stream that has not planned a batch
      */
     boolean goesOn(Map<Object, Map<TopicPartition, Long>> positions) {
-        if (isGreen || !hasCaughtUp(positions)) {
+        takeNext();
+        if (isGreen() || !hasCaughtUp(positions)) {
             return true;
         }
         if (clock != null && reached.watermarkMs > 0) {
@@ -99,22 +108,41 @@ final class Rebuild {
     /** Whether a stream has read all records; false before its positions are known. */
     private boolean isRead(Map<TopicPartition, Long> positions) {
         return !positions.isEmpty()
-                && positions.entrySet().stream()
-                        .allMatch(each -> each.getValue() >= reached.ends.getOrDefault(each.getKey(), 0L));
+                && endsOf(topicOf(positions)).entrySet().stream()
+                        .allMatch(each -> positions.getOrDefault(each.getKey(), 0L) >= each.getValue());
     }
 
-    /** The ends of a stream's partitions in the next batch. A partition that the other state did not know has none. */
+    private static String topicOf(Map<TopicPartition, Long> ofStream) {
+        return ofStream.keySet().iterator().next().topic();
+    }
+
+    private Map<TopicPartition, Long> endsOf(String topic) {
+        Map<TopicPartition, Long> ends = new HashMap<>(reached.ends);
+        ends.keySet().removeIf(each -> !each.topic().equals(topic));
+        return ends;
+    }
+
+    /**
+     * The ends of a stream's partitions in the next batch. A partition that the other state did not know has none. A
+     * table that the blue query does not read is read on: else its rows would be those of the beginning.
+     */
     Map<TopicPartition, Long> within(
             Object stream,
             Map<TopicPartition, Long> from,
             Map<TopicPartition, Long> latest,
             Map<Object, Map<TopicPartition, Long>> positions) {
-        boolean waits = !tables.contains(stream) && !areRead(tables, positions);
+        if (from.isEmpty() || (!tables.contains(stream) && !areRead(tables, positions))) {
+            return from;
+        }
+        String topic = topicOf(from);
+        boolean isOwnTable = isGreen() && tables.contains(stream) && !blueTopics.contains(topic);
+        Map<TopicPartition, Long> ends = isOwnTable ? latest : endsOf(topic);
         Map<TopicPartition, Long> until = new HashMap<>(from);
-        until.replaceAll((partition, position) -> {
-            long end =
-                    Math.min(latest.getOrDefault(partition, position), reached.ends.getOrDefault(partition, position));
-            return waits ? position : Math.max(position, end);
+        ends.forEach((partition, end) -> {
+            long least = from.getOrDefault(partition, 0L);
+            if (latest.containsKey(partition)) {
+                until.put(partition, Math.max(least, Math.min(latest.get(partition), end)));
+            }
         });
         return until;
     }

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class BatchTriggerTest {
     private static final TopicPartition A0 = new TopicPartition("a", 0);
+    private static final TopicPartition A1 = new TopicPartition("a", 1);
     private static final TopicPartition B0 = new TopicPartition("b", 0);
     private static final Duration NO_PACE = Duration.ZERO;
     private static final Duration PACE = Duration.ofMillis(60);
@@ -284,7 +285,7 @@ class BatchTriggerTest {
     @Test
     void aGreenQueryReadsUpToTheNextBatchOfItsBlueQueryAndStaysMuted() throws Exception {
         BatchTrigger trigger = BatchTrigger.join("query", "a", NO_PACE, () -> null);
-        trigger.rebuild("a", rebuild("rebuild.green", "true", "rebuild.waits", "true"), false);
+        trigger.rebuild("a", rebuild("rebuild.blue.topics", "a", "rebuild.waits", "true"), false);
         trigger.planned("a", Map.of(A0, 5L), Map.of(A0, 9L));
 
         Thread waiting = new Thread(() -> trigger.await("a", Map.of(A0, 5L)));
@@ -298,9 +299,28 @@ class BatchTriggerTest {
         assertTrue(MutedQueries.contains("query"));
         assertEquals(Map.of(A0, 8L), trigger.within("a", Map.of(A0, 5L), Map.of(A0, 9L)));
         assertEquals(61, trigger.limitMs(1));
+        trigger.planned("a", Map.of(A0, 8L), Map.of(A0, 9L));
+        BatchTrigger.follow("query", "{\"a\": {\"0\": 8, \"1\": 3}}", 60);
+        trigger.await("a", Map.of(A0, 8L));
+        assertEquals(
+                Map.of(A0, 8L, A1, 3L),
+                trigger.within("a", Map.of(A0, 8L), Map.of(A0, 9L, A1, 4L)),
+                "an added partition");
         BatchTrigger.stop("query");
         trigger.await("a", Map.of(A0, 8L));
         trigger.leave("a");
+    }
+
+    @Test
+    void aGreenQueryReadsOnATableThatItsBlueQueryDoesNotRead() {
+        BatchTrigger trigger = trigger(NO_PACE, "a", "b");
+        Rebuild rebuild = rebuild("rebuild.blue.topics", "a");
+        trigger.rebuild("a", rebuild, false);
+        trigger.rebuild("b", rebuild, true);
+
+        assertEquals(Map.of(B0, 9L), trigger.within("b", Map.of(B0, 7L), Map.of(B0, 9L)));
+        trigger.planned("b", Map.of(B0, 9L), Map.of(B0, 9L));
+        assertEquals(Map.of(A0, 5L), trigger.within("a", Map.of(A0, 2L), Map.of(A0, 9L)));
     }
 
     @Test
