@@ -11,6 +11,8 @@ from random import Random
 from threading import Event
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from devkit.broker import Broker
 from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause, Traffic
@@ -168,6 +170,32 @@ def test_a_changed_insert_that_fails_does_not_stop_the_earlier_one(program: Chan
     assert failed.blue_green.error.code == "RECORD_REFUSED", failed.blue_green
     assert refused.value.code == "SWITCH_REFUSED"
     assert program.results() == [{"c": 3}, {"c": 4}]
+
+
+def produce_number(producer: Producer, program: ChangedProgram, partition: int) -> None:
+    program.number += 1
+    producer.produce(program.source, json.dumps({"g": "a", "n": program.number}).encode(), partition=partition)
+    assert producer.flush(30) == 0
+
+
+def test_a_partition_that_is_added_before_the_switch_is_read_by_both(program: ChangedProgram, broker: Broker) -> None:
+    program.add([T0] * 3)
+    program.read_all(COUNT)
+
+    with program.run(SUM, **MANUAL) as running:
+        running.wait_for(lambda s: s.blue_green is not None and s.blue_green.phase == "ready")
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.create_partitions([NewPartitions(program.source, 2)])[program.source].result(30)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})  # a new one knows the partition
+        produce_number(producer, program, 1)
+        running.read_to(4)
+        running.wait_for(lambda s: set(s.records_to_rebuild.values()) == {0})
+        running.supervisor.switch(by="test")
+        running.wait_for(lambda s: s.blue_green is None)
+        produce_number(producer, program, 1)
+        running.read_to(5)
+
+    assert program.results() == [{"c": 3}, {"c": 4}, {"c": 5, "s": 15}]
 
 
 def test_a_query_that_cannot_run_any_more_ends(program: ChangedProgram) -> None:
