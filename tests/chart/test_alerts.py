@@ -79,6 +79,16 @@ SCENARIOS = {
         "LsqlProcessorFailed", 2, states(failed="1x9"), "1", LABELS | {"state": "failed"}
     ),
     "the processor has not failed": Scenario("LsqlProcessorFailed", 2, states(failed="0x9", running="1x9")),
+    "a changed INSERT has failed": Scenario(
+        "LsqlChangeFailed",
+        2,
+        {series("lsql_blue_green_phase", 'phase="failed"'): "0 1x9"},
+        "1",
+        LABELS | {"phase": "failed"},
+    ),
+    "a changed INSERT has taken over": Scenario(
+        "LsqlChangeFailed", 9, {series("lsql_blue_green_phase", 'phase="failed"'): "0 0 _x9"}
+    ),
     "the processor alternates between waiting and starting": Scenario(
         "LsqlProcessorNotStarting",
         20,

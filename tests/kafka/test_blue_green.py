@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
 
 from devkit.broker import Broker
 from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause, Traffic

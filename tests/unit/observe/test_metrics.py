@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from devkit.fake_processor import SCENARIOS, FakeProcessor
 from lsql_runner.errors import LsqlError, report
 from lsql_runner.events.processor import (
+    BlueGreenPhase,
     BrokerLost,
     JvmGone,
     ProgramPlanned,
@@ -223,6 +224,13 @@ def test_only_the_mode_of_a_query_is_1() -> None:
 
     modes = {mode: value(metrics, "lsql_query_mode", query="counts", mode=mode) for mode in get_args(QueryMode)}
     assert modes == {"continuous": 0, "real_time": 1, "batches": 0}
+
+
+def test_a_blue_green_change_has_a_phase() -> None:
+    _, metrics = metrics_of("changing")
+
+    phases = {phase: value(metrics, "lsql_blue_green_phase", phase=phase) for phase in get_args(BlueGreenPhase)}
+    assert phases == {"building": 0, "ready": 1, "failed": 0}
 
 
 def test_broker_and_jvm_are_up_until_they_are_lost_and_errors_are_counted_by_code() -> None:

@@ -160,7 +160,7 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         "auto",
         alias="LSQL_STATE_SWITCH",
         description="When an INSERT that was changed with `blue_green` takes over from the earlier one: `auto` (as "
-        "soon as it is less than two seconds behind), or `manual` (then with POST /switch).",
+        "soon as it is less than two seconds, or two batches, behind), or `manual` (then with POST /switch).",
     )
     rebuild_from: Literal["open_windows", "earliest"] = Field(
         "open_windows",

@@ -186,8 +186,8 @@ class SnapshotTaken:
 
 
 BlueGreenPhase = Literal["building", "ready", "failed"]
-"""`building`: green queries read records again. `ready`: they are less than two seconds behind the blue ones. `failed`:
-one has failed, and only the blue ones run."""
+"""`building`: green queries read records again. `ready`: they are less than two seconds, or two batches, behind.
+`failed`: one has failed, and only the blue ones run."""
 
 
 @dataclass(frozen=True, slots=True)

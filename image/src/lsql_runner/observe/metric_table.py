@@ -127,6 +127,13 @@ METRICS: tuple[MetricSpec, ...] = (
         labels=("query",),
     ),
     MetricSpec(
+        "lsql_blue_green_phase",
+        "gauge",
+        "1 for the phase of a blue-green change, 0 for the others. Only while a changed INSERT is built beside an "
+        "earlier one.",
+        labels=("phase",),
+    ),
+    MetricSpec(
         "lsql_event_time_delay_seconds",
         "gauge",
         "Time from the newest event time in a batch to the end of the batch: how fresh results are. Does not change "

@@ -19,6 +19,7 @@ from lsql_runner.events.batches import FailureAction
 from lsql_runner.events.memory import JvmMemory
 from lsql_runner.events.processor import (
     BatchEnded,
+    BlueGreenPhase,
     BrokerLost,
     Event,
     JvmGone,
@@ -140,6 +141,7 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         "lsql_watermark_delay_seconds": [((q,), (now_ms - at) / 1000) for q, at in status.watermarks_ms.items()],
         "lsql_query_mode": [((q.name, mode), mode == q.mode) for q in status.queries for mode in get_args(QueryMode)],
         "lsql_rebuild_records": [((query,), left) for query, left in status.records_to_rebuild.items()],
+        "lsql_blue_green_phase": _of_change(status),
         "lsql_state_rows": [((query, s.name), s.rows) for query, s in stores],
         "lsql_state_memory_bytes": [((query, s.name), s.memory_bytes) for query, s in stores],
         "lsql_last_batch_timestamp_seconds": [((), status.last_batch.at_ms / 1000)] if status.last_batch else [],
@@ -153,6 +155,11 @@ def _status_samples(identity: Identity, status: Status, now_ms: int) -> dict[str
         **_memory_samples(identity, status),
         **_jvm_samples(status.memory.jvm if status.memory else None),
     }
+
+
+def _of_change(status: Status) -> Sequence[MetricSample]:
+    change = status.blue_green
+    return [] if change is None else [((phase,), phase == change.phase) for phase in get_args(BlueGreenPhase)]
 
 
 def _of_scaling(status: Status, number: Callable[[ScalingDecided], float | None]) -> Sequence[MetricSample]:

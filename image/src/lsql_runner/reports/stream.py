@@ -118,7 +118,7 @@ class BlueGreenReport(Model):
     """Changed INSERTs that are built beside the earlier ones."""
 
     phase: BlueGreenPhase = Field(
-        description="building: records are read again. ready: less than two seconds behind the earlier INSERT. failed: "
+        description="building: records are read again. ready: less than two seconds, or two batches, behind. failed: "
         "only the earlier INSERT runs."
     )
     error: Error | None = Field(None, description="Why the changed INSERT has failed.")
