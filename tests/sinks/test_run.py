@@ -104,7 +104,10 @@ def test_a_start_ends_the_transactions_of_earlier_processes(broker: Broker, post
     assert sorted(row["n"] for row in postgres.rows(source.table)) == list(range(20))
 
 
-def test_a_rebuilt_state_writes_no_row_again(broker: Broker, postgres: Postgres, tmp_path: Path) -> None:
+@pytest.mark.parametrize("on_change", ["rebuild", "blue_green"])
+def test_a_rebuilt_state_writes_no_row_again(
+    broker: Broker, postgres: Postgres, tmp_path: Path, on_change: str
+) -> None:
     """The batches of a query with a sink are written in another way than those of topics."""
     source = NumberedSource(broker)
     app = f"rebuilt-{source.topic}"
@@ -114,11 +117,14 @@ def test_a_rebuilt_state_writes_no_row_again(broker: Broker, postgres: Postgres,
     with Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner:
         runner.read_to(10, DEADLINE_S)
     source.produce(5)
-    environment = variables(postgres) | {"LSQL_STATE_ON_CHANGE": "rebuild"}
+    environment = variables(postgres) | {"LSQL_STATE_ON_CHANGE": on_change}
     with Runner(broker.bootstrap, sql.replace("SUM", "MAX"), app, tmp_path, **environment) as runner:
         runner.read_to(15, DEADLINE_S)
+        runner.wait_for(lambda s: not s["blueGreen"] and not any(q["recordsToRebuild"] for q in s["queries"]))
+        source.produce(5)
+        runner.read_to(20, DEADLINE_S)
 
-    assert sorted(row["v"] for row in postgres.rows(source.table)) == list(range(15))
+    assert sorted(row["v"] for row in postgres.rows(source.table)) == list(range(20))
 
 
 def test_a_process_killed_during_a_batch_writes_each_row_once(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import LsqlError
@@ -24,7 +23,6 @@ from lsql_runner.start.actions import (
     RegisterSchema,
     RewindCheckpoint,
 )
-from lsql_runner.start.memory_need import needed_worker_mib
 from lsql_runner.start.registry_schemas import check_schemas
 from lsql_runner.start.replaced_state import (
     NewState,
@@ -38,6 +36,18 @@ from lsql_runner.start.replaced_state import (
 )
 from lsql_runner.start.situation import Situation
 from lsql_runner.start.targets import target_request
+from lsql_runner.start.warnings import (
+    blue_warnings,
+    change_warnings,
+    memory_warnings,
+    mode_warnings,
+    new_meanings,
+    rebuild_warnings,
+    recreated_warnings,
+    restore_warnings,
+    shorter_warnings,
+    worker_memory_warnings,
+)
 from lsql_runner.state.offset_log import SavedCheckpoint
 from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.state.topic_ids import LOSSES, foreign_positions, recreated_topics, shorter_partitions
@@ -83,7 +93,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     continued, plan, blues = situation.continued, situation.plan, situation.blues
     keeps_partitions = pinned is not None and bool(pinned.fingerprint.stateful) and not continued.in_new_generation
     partitions = pinned.state_partitions if pinned and keeps_partitions else situation.new_state_partitions
-    generation, warnings = _generation(situation, continued, settings)
+    generation = _generation(situation, settings)
     _check_returned(situation, continued, settings)
     checkpoints = _checkpoints(situation, generation)
     rebuilds = _rebuilds(situation, generation, checkpoints, settings)
@@ -104,6 +114,11 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     if shorter:
         checkpoints, starts = _within_ends(situation.ends, shorter, checkpoints, starts, settings)
         built = {name: replace(each, ends=_at_most(each.ends, situation.ends)) for name, each in built.items()}
+    rebuilding = {
+        name: rebuild
+        for name, rebuild in built.items()
+        if name in blues or goes_on(rebuild, starts[name], checkpoints.get(name))
+    }
     ended = {name: checkpoint.ended for name, checkpoint in checkpoints.items()}
     changed_topics = {*recreated, *(place.topic for place in shorter)}
     beside = {blue.saved.query for blue in blues.values()}
@@ -117,29 +132,21 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items() if name in names},
         first_batches=frozenset(name for name in names if not ended.get(name)),
-        rebuilds={
-            name: rebuild
-            for name, rebuild in built.items()
-            if name in blues or goes_on(rebuild, starts[name], checkpoints.get(name))
-        },
+        rebuilds=rebuilding,
         blues={green: blue.saved.query for green, blue in blues.items() if green in names},
         warnings=(
-            *warnings,
-            *(
-                _rebuild_warning(query, replaced[query.name])
-                for query in continued.plan.queries
-                if query.name in replaced
-            ),
-            *_blue_warnings(situation),
-            *_recreated_warnings(recreated),
-            *_shorter_warnings(shorter, situation.ends),
-            *_restore_warnings(
+            *change_warnings(situation),
+            *rebuild_warnings(continued.plan, replaced),
+            *blue_warnings(situation),
+            *recreated_warnings(recreated),
+            *shorter_warnings(shorter, situation.ends),
+            *restore_warnings(
                 _at_most(situation.committed, situation.ends) if shorter else situation.committed,
-                {name: each for name, each in checkpoints.items() if name not in {*continued.returned, *built}},
+                {name: each for name, each in checkpoints.items() if name not in {*continued.returned, *rebuilding}},
             ),
-            *_memory_warnings(situation),
-            *_worker_memory_warnings(running, settings, partitions),
-            *_mode_warnings(situation, settings),
+            *memory_warnings(situation),
+            *worker_memory_warnings(running, settings, partitions),
+            *mode_warnings(situation, settings),
         ),
         actions=(
             *_missing_resources(situation),
@@ -263,96 +270,23 @@ def _rewinds(
     return tuple(rewinds)
 
 
-def _shorter_warnings(shorter: Mapping[Partition, int], ends: Mapping[Partition, int]) -> tuple[str, ...]:
-    return tuple(
-        f"Partition {place.partition} of the topic {place.topic} ends at {ends[place]}, before the saved position "
-        f"{position}: it is read on from its end."
-        for place, position in shorter.items()
-    )
+def _generation(situation: Situation, settings: Settings) -> int:
+    """The generation to run with: a new one if no state fits the program.
 
-
-def _recreated_warnings(recreated: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        f"The topic {topic} was deleted and created again: it is read from its first record." for topic in recreated
-    )
-
-
-def _restore_warnings(
-    committed: Mapping[Partition, int], checkpoints: Mapping[str, SavedCheckpoint]
-) -> tuple[str, ...]:
-    """A warning for each checkpoint that is older than the position of the group.
-
-    The group gets a position after the batch has ended in all checkpoints.
+    Raises:
+        LsqlError: STATE_INCOMPATIBLE, STATE_MEANING_CHANGED.
     """
-    older = (
-        name
-        for name, checkpoint in checkpoints.items()
-        if any(committed.get(partition, 0) > offset for partition, offset in checkpoint.planned.items())
-    )
-    return tuple(
-        f"The checkpoint of the query {name} is older than the position of the consumer group: the volume was restored "
-        "from a snapshot, or the position was moved. The results since then are written again."
-        for name in older
-    )
-
-
-def _memory_warnings(situation: Situation) -> tuple[str, ...]:
-    """A warning if the container is too small for the program. The start goes on: at a low rate the program may run."""
-    if situation.memory_limit_mib is None or situation.memory_limit_mib >= situation.needed_mib:
-        return ()
-    need = f"The program needs about {situation.needed_mib} MiB of memory"
-    return (f"{need}; the container has {situation.memory_limit_mib} MiB. Raise resources.limits.memory.",)
-
-
-def _worker_memory_warnings(plan: Plan, settings: Settings, partitions: int) -> tuple[str, ...]:
-    """A warning if the smallest worker is too small for the program, as if it had all its state."""
-    limit_mib = settings.workers_memory_mib
-    needed = needed_worker_mib(plan, settings, partitions)
-    if limit_mib is None or limit_mib >= needed:
-        return ()
-    need = f"A worker needs about {needed} MiB of memory for this program"
-    return (f"{need}; its container has {limit_mib} MiB. Raise workers.resources.limits.memory.",)
-
-
-def _mode_warnings(situation: Situation, settings: Settings) -> tuple[str, ...]:
-    """A warning if the program sets the continuous mode, which workers do not support."""
-    if not settings.has_workers or situation.planned.bound.settings.mode != "continuous":
-        return ()
-    return ("processing.mode is continuous, which workers do not support: all queries process batches.",)
-
-
-def _generation(situation: Situation, continued: Continuation, settings: Settings) -> tuple[int, tuple[str, ...]]:
-    """The generation to run with, a new one if no state fits the program; and warnings."""
-    pinned = situation.saved.pinned
+    continued, pinned = situation.continued, situation.saved.pinned
     newest = max(situation.saved.generations, default=0)
     if pinned is None:
-        return newest + 1, ()
-    change = "; ".join(str(each) for each in continued.changes)
-    if change and settings.state_on_change == "fail":
+        return newest + 1
+    if continued.changes and settings.state_on_change == "fail":
+        change = "; ".join(str(each) for each in continued.changes)
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
-    _check_meanings(situation.saved, continued, settings)
-    lost = {query.targets for query in pinned.fingerprint.stateful if query.name in continued.dropped}
-    begun = {name: query for query in continued.fingerprint.stateful if (name := query.name) in continued.added}
-    warnings = (
-        *([f"The program changed ({change}): state that does not fit is replaced by new state."] if change else []),
-        *(
-            f"{each}. It applies from here on; the state from before stays as it is."
-            for each in _new_meanings(continued)
-        ),
-        *(
-            f"INSERT INTO {', '.join(query.targets)} returns to the state and the position that it had before it was "
-            "changed."
-            for query in continued.fingerprint.queries
-            if query.name in continued.returned
-        ),
-        *(
-            f"INSERT INTO {', '.join(query.targets)} is new: it starts with empty state at the last position of "
-            "this target, or of the group."
-            for query in begun.values()
-            if query.targets not in lost and not continued.in_new_generation
-        ),
-    )
-    return max(newest, pinned.generation) + 1 if continued.in_new_generation else pinned.generation, warnings
+    if continued.new_meanings and settings.state_on_meaning_change == "refuse":
+        change = "; ".join(new_meanings(continued))
+        raise LsqlError("STATE_MEANING_CHANGED", path=str(situation.saved.folder), change=change)
+    return max(newest, pinned.generation) + 1 if continued.in_new_generation else pinned.generation
 
 
 def _check_returned(situation: Situation, continued: Continuation, settings: Settings) -> None:
@@ -383,36 +317,6 @@ def _new_states(situation: Situation, settings: Settings) -> dict[str, NewState]
 
 def _rebuilds_of(pinned: Pinned | None) -> Mapping[str, Rebuild]:
     return {} if pinned is None else pinned.rebuilds
-
-
-def _blue_warnings(situation: Situation) -> Iterator[str]:
-    for query in situation.continued.plan.queries:
-        if (reason := situation.ended_blues.get(query.name)) is not None:
-            insert = f"INSERT INTO {', '.join(write.name for write in query.writes)}"
-            yield f"{insert}: the query that it replaces cannot run any more ({reason}), and has ended."
-
-
-def _rebuild_warning(query: Query, new: NewState) -> str:
-    """What a query with new state reads again."""
-    insert = f"INSERT INTO {', '.join(write.name for write in query.writes)} starts with empty state"
-    ends = {} if new.rebuild is None else new.rebuild.ends
-    number = sum(end - new.starts[place] for place, end in ends.items())
-    if not number:
-        return f"{insert} at the last position of its targets."
-    since = "" if new.since_ms is None else datetime.fromtimestamp(new.since_ms / 1000, UTC).isoformat()
-    begin = since and f" since {since}, when its oldest open window began"
-    return f"{insert}, and reads {number} records again{begin}. Their results are not written again."
-
-
-def _check_meanings(saved: SavedState, continued: Continuation, settings: Settings) -> None:
-    """Raises LsqlError: STATE_MEANING_CHANGED, if the values of a state must not be computed in another way."""
-    if continued.new_meanings and settings.state_on_meaning_change == "refuse":
-        change = "; ".join(_new_meanings(continued))
-        raise LsqlError("STATE_MEANING_CHANGED", path=str(saved.folder), change=change)
-
-
-def _new_meanings(continued: Continuation) -> list[str]:
-    return [str(each) for changes in continued.new_meanings.values() for each in changes]
 
 
 def _checkpoints(situation: Situation, generation: int) -> dict[str, SavedCheckpoint]:
