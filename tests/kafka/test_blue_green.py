@@ -259,12 +259,14 @@ def test_a_switch_under_load_has_no_gap(broker: Broker, topic: TopicFactory, tmp
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("mode", ["", "SET processing.mode='batch'; "], ids=["real time", "batches"])
-@pytest.mark.parametrize("seed", inputs(range(10), lambda seed: seed == 0))
+@pytest.mark.parametrize(
+    "run", inputs([f"{mode}-{seed}" for mode in ("auto", "batch") for seed in range(10)], "auto-0".__eq__)
+)
 def test_kills_before_and_after_a_switch_lose_and_repeat_nothing(
-    broker: Broker, topic: TopicFactory, tmp_path: Path, mode: str, seed: int
+    broker: Broker, topic: TopicFactory, tmp_path: Path, run: str
 ) -> None:
-    ids, random, never = CountingIds(broker, topic, tmp_path, set=mode), Random(seed), Event()
+    mode = f"SET processing.mode='{run.partition('-')[0]}'; "
+    ids, random, never = CountingIds(broker, topic, tmp_path, set=mode), Random(run), Event()
     with ids.traffic:
         with ids.version(0) as runner:
             runner.read_to(1_000)
