@@ -18,8 +18,9 @@ KEYS = 7
 OUTAGE_MS = 300_000
 """A record waits this long for an unavailable broker."""
 POLL_S = 0.1
-LONGEST_GAP_S = 6.0
-"""Without results when a changed program takes over: at most 2 s on two idle cores, and CI may have slower ones."""
+LONGEST_GAP_S = 15.0
+"""Without results when a changed program takes over. On two idle cores it takes 1.2 s in a process that has run for a
+minute, and up to 3.5 s in one that has just started, as in tests. CI may have cores that are three times slower."""
 
 
 @dataclass(frozen=True, kw_only=True)

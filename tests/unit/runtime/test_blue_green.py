@@ -144,17 +144,30 @@ def test_a_changed_query_that_fails_again_and_again_does_not_restart_the_earlier
 def test_a_changed_query_that_ends_the_process_again_and_again_does_not_run(changed: FakeRuntime) -> None:
     with changed.process(**GREEN) as running:
         running.turn()
-        assert running.state_dir.green_failures() == 1
+        assert running.state_dir.green_failures(["stateful-1"]) == 1
     with changed.process(**GREEN) as running:
-        running.state_dir.set_green_failures(3)  # three processes were killed
+        assert running.state_dir.green_failures(["stateful-1"]) == 0  # the process has ended in order
+        running.state_dir.set_green_failures(["stateful-1"], 3)  # three were killed
         running.turn()
         running.turn()
         assert (running.state, phase(running)) == (State.RUNNING, "failed")
         assert running.status.blue_green is not None
         assert running.status.blue_green.error is not None
         assert running.status.blue_green.error.code == "CHANGE_FAILED"
+        running.turn(Cause.STOP)
+        running.turn(Cause.START)
+        running.turn()
+        assert jobs(changed)[-2:] == [["stateful-0"], ["stateful-1", "stateful-0"]]
 
-    assert jobs(changed)[-1] == ["stateful-0"]
+
+def test_another_change_is_tried_although_the_one_before_has_failed(changed: FakeRuntime) -> None:
+    with changed.process(**GREEN) as running:
+        running.state_dir.set_green_failures(["stateful-1"], 3)
+    changed.sql = COUNT.replace("COUNT(*)", "MAX(a)")
+    with changed.process(**GREEN) as running:
+        running.turn()
+
+    assert jobs(changed)[-1] == ["stateful-2", "stateful-0"]
 
 
 def test_a_changed_query_that_cannot_start_leaves_the_earlier_one_running(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from lsql_runner.errors import ErrorReport
@@ -31,27 +31,30 @@ class BlueGreenChange:
         self._state = state
         self.runs: Runs = "both"
         self.error: ErrorReport | None = None
+        self._is_begun_again = False
 
-    def begin(self, *, has_green: bool) -> bool:
+    def begin(self, greens: Collection[str]) -> bool:
         """Count a run with green queries as failed, until it ends; false if too many have failed.
 
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        failures = self._state.green_failures() if has_green else 0
-        if failures >= MOST_FAILURES:
+        if not greens:
+            return True
+        failures = self._state.green_failures(greens)
+        if failures >= MOST_FAILURES and not self._is_begun_again:
             return False
-        if self.runs != "blue":
-            self._state.set_green_failures(failures + has_green)
+        self._is_begun_again = False
+        self._state.set_green_failures(greens, min(failures, MOST_FAILURES - 1) + 1)
         return True
 
-    def end(self) -> None:
+    def end(self, greens: Collection[str]) -> None:
         """A run with green queries has ended without a failure of one.
 
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        self._state.set_green_failures(0)
+        self._state.set_green_failures(greens, 0)
 
     def switch(self) -> None:
         """Run only the green queries from now on."""
@@ -62,13 +65,8 @@ class BlueGreenChange:
         self.runs, self.error = "blue", error
 
     def begin_again(self) -> None:
-        """A person starts the processor: try the green queries again.
-
-        Raises:
-            LsqlError: STATE_DIR_UNWRITABLE.
-        """
-        self.runs, self.error = "both", None
-        self._state.set_green_failures(0)
+        """A person starts the processor: try the green queries again."""
+        self.runs, self.error, self._is_begun_again = "both", None, True
 
 
 @dataclass(frozen=True, slots=True)

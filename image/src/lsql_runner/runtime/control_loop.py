@@ -220,7 +220,7 @@ class ControlLoop:
 
     def _run_plan(self) -> None:
         prepared, self._prepared = self._prepared or self._prepare(), None
-        if not self._change.begin(has_green=bool(prepared.blues)):
+        if not self._change.begin(prepared.blues):
             self._change.fail(self._report(LsqlError("CHANGE_FAILED", runs=MOST_FAILURES)))
             prepared = self._prepare()
         d = self._dependencies
@@ -331,7 +331,7 @@ class ControlLoop:
         if run is not None:
             run.halt(drain=drain)
             if run.blues and not failed:
-                self._change.end()
+                self._change.end(run.blues)
 
     def _halt_and_move(self, cause: Cause) -> None:
         try:

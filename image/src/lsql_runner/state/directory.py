@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import secrets
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -315,22 +315,23 @@ class StateDir:
 
     # --- a blue-green change ---
 
-    def green_failures(self) -> int:
-        """How many runs with green queries have failed, or have begun and not ended.
+    def green_failures(self, greens: Collection[str]) -> int:
+        """How many runs with these green queries have failed, or have begun and not ended.
 
         Raises:
             LsqlError: as `stopped_by`.
         """
-        return int((self._read("green.json") or {}).get("failures", 0))
+        document = self._read("green.json") or {}
+        return int(document["failures"]) if document.get("queries") == sorted(greens) else 0
 
-    def set_green_failures(self, failures: int) -> None:
+    def set_green_failures(self, greens: Collection[str], failures: int) -> None:
         """Remember this number.
 
         Raises:
             LsqlError: STATE_DIR_UNWRITABLE.
         """
-        if failures or self._read("green.json") is not None:
-            self._write("green.json", {"failures": failures})
+        if self.green_failures(greens) != failures:
+            self._write("green.json", {"queries": sorted(greens), "failures": failures})
 
     # --- deaths of the JVM ---
 
