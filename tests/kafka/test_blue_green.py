@@ -27,7 +27,7 @@ from tests.thorough import inputs
 
 KILLS = 5
 """Of one test."""
-GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green"}
+GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green", "LSQL_STATE_SWITCH_AFTER_S": "0"}
 MANUAL = {**GREEN, "LSQL_STATE_SWITCH": "manual"}
 
 

@@ -117,7 +117,7 @@ def test_a_rebuilt_state_writes_no_row_again(
     with Runner(broker.bootstrap, sql, app, tmp_path, **variables(postgres)) as runner:
         runner.read_to(10, DEADLINE_S)
     source.produce(5)
-    environment = variables(postgres) | {"LSQL_STATE_ON_CHANGE": on_change}
+    environment = variables(postgres) | {"LSQL_STATE_ON_CHANGE": on_change, "LSQL_STATE_SWITCH_AFTER_S": "0"}
     with Runner(broker.bootstrap, sql.replace("SUM", "MAX"), app, tmp_path, **environment) as runner:
         runner.read_to(15, DEADLINE_S)
         runner.wait_for(lambda s: not s["blueGreen"] and not any(q["recordsToRebuild"] for q in s["queries"]))

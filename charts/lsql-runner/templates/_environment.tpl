@@ -47,6 +47,7 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STATE_ON_LOSS" $values.state.onLoss)
   (list "LSQL_STATE_ON_CHANGE" (get (dict "refuse" "fail" "blueGreen" "blue_green" "newGeneration" (eq $values.upgrade.rebuildFrom "now" | ternary "reset" "rebuild")) $values.upgrade.onIncompatible))
   (list "LSQL_STATE_SWITCH" $values.upgrade.switch)
+  (list "LSQL_STATE_SWITCH_AFTER_S" $values.upgrade.switchAfterSeconds)
   (list "LSQL_STATE_REBUILD_FROM" (eq $values.upgrade.rebuildFrom "earliest" | ternary "earliest" "open_windows"))
   (list "LSQL_STATE_KEEP_GENERATIONS" $values.state.keepGenerations)
   (list "LSQL_SNAPSHOTS_EVERY_S" $values.state.snapshots.everySeconds)

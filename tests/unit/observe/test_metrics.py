@@ -308,6 +308,7 @@ def test_names_end_in_a_unit_and_counters_in_total() -> None:
         "_info",
         "_state",
         "_mode",
+        "_phase",
         "_up",
         "_threads",
         "_workers",

@@ -13,7 +13,7 @@ from tests.unit.runtime.conftest import P0, RECORD
 
 COUNT = "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY g"
 SUM = COUNT.replace("COUNT(*)", "SUM(a)")
-GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green"}
+GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green", "LSQL_STATE_SWITCH_AFTER_S": "0"}
 MANUAL = {**GREEN, "LSQL_STATE_SWITCH": "manual"}
 
 
@@ -47,6 +47,19 @@ def test_the_changed_query_takes_over_when_it_has_caught_up(changed: FakeRuntime
         running.advance_s(1)
 
     assert (phase(running), jobs(changed)[1:]) == (None, [["stateful-1", "stateful-0"], ["stateful-1"]])
+
+
+def test_the_changed_query_takes_over_when_it_has_kept_up_for_some_time(changed: FakeRuntime) -> None:
+    with changed.process(**GREEN | {"LSQL_STATE_SWITCH_AFTER_S": "60"}) as running:
+        running.turn()
+        changed.engine.run_batches()
+        running.advance_s(1)
+        running.advance_s(1)
+        running.advance_s(58)
+        assert phase(running) == "ready"
+        running.advance_s(1)
+        running.advance_s(1)
+        assert phase(running) is None
 
 
 def test_a_manual_switch_waits_for_a_request(changed: FakeRuntime) -> None:

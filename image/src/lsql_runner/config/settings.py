@@ -159,8 +159,16 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
     state_switch: Literal["auto", "manual"] = Field(
         "auto",
         alias="LSQL_STATE_SWITCH",
-        description="When an INSERT that was changed with `blue_green` takes over from the earlier one: `auto` (as "
-        "soon as it is less than two seconds, or two batches, behind), or `manual` (then with POST /switch).",
+        description="When an INSERT that was changed with `blue_green` takes over from the earlier one: `auto` (see "
+        "LSQL_STATE_SWITCH_AFTER_S), or `manual` (with POST /switch).",
+    )
+    state_switch_after_s: int = Field(
+        60,
+        alias="LSQL_STATE_SWITCH_AFTER_S",
+        ge=0,
+        le=604_800,
+        description="With `auto`: how many seconds the changed INSERT has to be less than two seconds, or two batches, "
+        "behind before it takes over. In the first minute of a process, the JVM still compiles: a switch takes longer.",
     )
     rebuild_from: Literal["open_windows", "earliest"] = Field(
         "open_windows",

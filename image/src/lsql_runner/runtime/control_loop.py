@@ -286,9 +286,16 @@ class ControlLoop:
             are_close = self._greens.are_close(self.machine.status, self._dependencies.monotonic_ms())
             self._report_phase("ready" if are_close else "building")
             # A switch is made again if a batch of a blue query did not end in time: not before such a batch has ended.
-            is_wanted = self._dependencies.settings.state_switch == "auto" and change.runs == "both"
-            if are_close and (is_wanted or (change.runs == "green" and run.has_ended >= {*run.blues.values()})):
+            is_repeated = change.runs == "green" and run.has_ended >= {*run.blues.values()}
+            if are_close and (is_repeated or self._is_switch_due()):
                 self._switch()
+
+    def _is_switch_due(self) -> bool:
+        """Whether green queries that are ready take over without a request."""
+        settings, seen = self._dependencies.settings, self.machine.status.blue_green
+        if settings.state_switch != "auto" or self._change.runs != "both" or seen is None:
+            return False
+        return self._now_ms() - seen.at_ms >= settings.state_switch_after_s * 1000
 
     def _report_phase(self, phase: BlueGreenPhase, error: ErrorReport | None = None) -> None:
         before = self.machine.status.blue_green
