@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,6 +14,15 @@ FailureAction = Literal["dead_letter", "skipped"]
 class Partition:
     topic: str
     partition: int
+
+
+def lowest(positions: Iterable[Mapping[Partition, int]]) -> dict[Partition, int]:
+    """By partition: the lowest of the positions that some queries have in it."""
+    found: dict[Partition, int] = {}
+    for of_query in positions:
+        for place, offset in of_query.items():
+            found[place] = min(offset, found.get(place, offset))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

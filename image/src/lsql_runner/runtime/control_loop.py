@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
-from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.batches import BatchEnded, lowest
 from lsql_runner.events.processor import (
     BlueGreenChanged,
     BlueGreenPhase,
@@ -42,7 +42,6 @@ from lsql_runner.runtime.workers_reporter import WorkersReporter
 from lsql_runner.start.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.state.group_claims import GroupClaims
 from lsql_runner.status.lifecycle import Cause
-from lsql_runner.status.model import lowest
 from lsql_runner.status.state_machine import StateMachine
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ class ControlLoop:
         error = self._run.death()
         if error is None:
             self._run.advance_idle_topics()
-            self._deaths.reached(lowest(self.machine.status.saved_positions))
+            self._deaths.reached(lowest(self.machine.status.saved_positions.values()))
             carry_out(self._run.due(), d.brokers, d.registry, d.state)
             self._watch_green()
             return
@@ -285,7 +284,7 @@ class ControlLoop:
         elif run.blues:
             are_close = self._greens.are_close(self.machine.status, self._dependencies.monotonic_ms())
             self._report_phase("ready" if are_close else "building")
-            # A switch is made again if a batch of a blue query did not end in time: not before such a batch has ended.
+            # If a batch of a blue query did not end in time, the switch is tried again after its next batch.
             is_repeated = change.runs == "green" and run.has_ended >= {*run.blues.values()}
             if are_close and (is_repeated or self._is_switch_due()):
                 self._switch()

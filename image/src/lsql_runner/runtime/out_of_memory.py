@@ -22,7 +22,7 @@ from typing import Any
 from lsql_runner.container.out_of_memory import is_out_of_memory
 from lsql_runner.engine.port import Marking
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import Partition
+from lsql_runner.events.batches import Partition, lowest
 from lsql_runner.runtime.dependencies import RunDependencies
 
 MARKED_OFFSETS = 1_000_000
@@ -97,15 +97,6 @@ def decide_reading(saved: OutOfMemory | None, heap_mib: int, is_unread: Callable
     return ReadMode.REFUSED if is_unread(*saved.record) else ReadMode.NORMAL
 
 
-def least(positions: Mapping[str, Positions]) -> dict[Partition, int]:
-    """The least offset of each partition, of all queries."""
-    offsets: dict[Partition, int] = {}
-    for of_query in positions.values():
-        for partition, offset in of_query.items():
-            offsets[partition] = min(offset, offsets.get(partition, offset))
-    return offsets
-
-
 def _refusal(saved: OutOfMemory) -> LsqlError:
     assert saved.record is not None
     partition, offset = saved.record
@@ -143,7 +134,7 @@ class OutOfMemoryDeaths:
             LsqlError: RECORDS_EXCEED_HEAP, an error of the brokers, STATE_DIR_UNWRITABLE.
         """
         saved = out_of_memory(self._state.out_of_memory())
-        starts = least(positions)
+        starts = lowest(positions.values())
         reading = self._reading(saved, starts)
         if reading is ReadMode.REFUSED:
             assert saved is not None

@@ -11,7 +11,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import NetworkBuffers, budget
 from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
-from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed
+from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed, lowest
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
 from lsql_runner.formats.json_diagnosis import diagnose_json
 from lsql_runner.plan.queries import Plan
@@ -24,7 +24,6 @@ from lsql_runner.start.needed_acls import delivers_exactly_once
 from lsql_runner.start.preparation import PreparedProgram
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.group_claims import GroupClaims
-from lsql_runner.status.model import lowest
 from lsql_runner.status.state_machine import StateMachine
 
 _LATE = (
@@ -132,9 +131,10 @@ class PlanRun:
         """Why the plan ended without a stop, or has to end; None if it runs."""
         if self._reporter.conflict is not None:
             return self._reporter.conflict
-        status, dead = self._machine.status, self._engine.dead_queries()
+        saved = self._machine.status.saved_positions
+        dead = self._engine.dead_queries() if self.blues else frozenset()  # each look is a call of the JVM
         self.green_has_died = bool(dead) and dead <= self.blues.keys()
-        positions = lowest({query: of for query, of in status.saved_positions.items() if not dead or query in dead})
+        positions = lowest(of for query, of in saved.items() if not dead or query in dead)
         error = self._engine.death(positions, lambda: self._ends_now(positions))
         if error is not None and self._reporter.deleted is None:
             with suppress(LsqlError):  # the query may have failed because of a topic that was deleted just now

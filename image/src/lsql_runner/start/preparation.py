@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from lsql_runner.bind.source_formats import source_topics
+from lsql_runner.config.settings import Settings
 from lsql_runner.container.limits import memory_limit_mib
 from lsql_runner.errors import LsqlError, Recovery
 from lsql_runner.events.batches import Partition
@@ -228,22 +229,31 @@ def _find_blues(
 ) -> tuple[dict[str, BlueQuery], dict[str, str]]:
     """By green query: the blue one, or why it cannot run any more."""
     blues, ended = {}, {}
+    plans: dict[str, Plan | LsqlError] = {}
     for green, blue in wanted_blues(saved, continued, request.settings).items():
         assert saved.pinned is not None
-        try:
-            earlier = request_of(request.settings.model_copy(update={"sql": blue.sql}))
-            plan = plan_on_brokers(earlier, brokers, registry, saved.pinned).plan
-        except LsqlError as error:
-            if error.kind.recovery is not Recovery.FINAL:
-                raise
-            ended[green] = str(error)
-            continue
-        query = blue_query(blue, plan, saved.pinned)
-        if query is None:
-            ended[green] = "its topics or settings have changed"
-        else:
+        if blue.sql not in plans:
+            plans[blue.sql] = _earlier_plan(blue.sql, request.settings, brokers, registry, saved.pinned)
+        plan = plans[blue.sql]
+        query = None if isinstance(plan, LsqlError) else blue_query(blue, plan, saved.pinned)
+        if query is not None:
             blues[green] = BlueQuery(blue, query)
+        else:
+            ended[green] = str(plan) if isinstance(plan, LsqlError) else "its topics or settings have changed"
     return blues, ended
+
+
+def _earlier_plan(
+    sql: str, settings: Settings, brokers: TopicReader, registry: SchemaRegistry | None, pinned: Pinned
+) -> Plan | LsqlError:
+    """The plan of an earlier program, or why it cannot be planned any more."""
+    try:
+        earlier = request_of(settings.model_copy(update={"sql": sql}))
+        return plan_on_brokers(earlier, brokers, registry, pinned).plan
+    except LsqlError as error:
+        if error.kind.recovery is not Recovery.FINAL:
+            raise
+        return error
 
 
 def versions() -> dict[str, str]:

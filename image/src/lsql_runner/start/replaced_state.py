@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from lsql_runner.config.settings import Settings
-from lsql_runner.events.batches import Partition
+from lsql_runner.events.batches import Partition, lowest
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, described_nodes, fingerprint
@@ -86,8 +86,8 @@ def _reached(saved: SavedState, pinned: Pinned, olds: Sequence[QueryFingerprint]
     rebuilds = [pinned.rebuilds.get(old.name, _NO_REBUILD) for old in olds]
     parts = [(start, each, rebuild) for start, (_, each), rebuild in zip(starts, found, rebuilds, strict=True)]
     return Reached(
-        starts=_least(starts),
-        ended=_least(_greatest({**start, **each.ended}, rebuild.ends) for start, each, rebuild in parts),
+        starts=lowest(starts),
+        ended=lowest(_greatest({**start, **each.ended}, rebuild.ends) for start, each, rebuild in parts),
         watermark_ms=min(max(each.watermark_ms, rebuild.watermark_ms) for _, each, rebuild in parts),
         delay_ms=min(_grace_ms(old) for old in olds),
     )
@@ -124,14 +124,6 @@ def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, Q
             if (had := _reached(saved, pinned, [old])) is not None:
                 found.append((query, old, had))
     return found
-
-
-def _least(positions: Iterable[Mapping[Partition, int]]) -> dict[Partition, int]:
-    least: dict[Partition, int] = {}
-    for each in positions:
-        for place, offset in each.items():
-            least[place] = min(offset, least.get(place, offset))
-    return least
 
 
 def open_times(saved: SavedState, continued: Continuation) -> set[int]:

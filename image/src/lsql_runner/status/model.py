@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lsql_runner.errors import ErrorReport
-from lsql_runner.events.batches import FailureAction
+from lsql_runner.events.batches import FailureAction, lowest
 from lsql_runner.events.leadership import LeadershipView
 from lsql_runner.events.processor import (
     BatchEnded,
@@ -122,12 +122,12 @@ class Status:
     @property
     def reached(self) -> dict[Partition, int]:
         """By partition: the lowest position of all queries that write results."""
-        return lowest(self._of_writers(self.positions))
+        return lowest(self._of_writers(self.positions).values())
 
     @property
     def committed(self) -> dict[Partition, int]:
         """By partition: the lowest position in the checkpoints of these queries, which is the one to commit."""
-        return lowest(self._of_writers(self.saved_positions))
+        return lowest(self._of_writers(self.saved_positions).values())
 
     def _of_writers(self, positions: Mapping[str, dict[Partition, int]]) -> dict[str, dict[Partition, int]]:
         greens = {query.name for query in self.queries if query.blue is not None}
@@ -162,12 +162,3 @@ class Status:
     @property
     def lag(self) -> int:
         return sum(self.lags.values())
-
-
-def lowest(of_queries: Mapping[str, Mapping[Partition, int]]) -> dict[Partition, int]:
-    """By partition: the lowest position of some queries."""
-    lowest: dict[Partition, int] = {}
-    for positions in of_queries.values():
-        for partition, offset in positions.items():
-            lowest[partition] = min(offset, lowest.get(partition, offset))
-    return lowest
