@@ -444,7 +444,7 @@ class TestConnection:
         page = seen.page
         page.route("**/stream", lambda route: route.abort())
 
-        page.clock.run_for(2_000)
+        seen.poll_until(page.locator("#connection").is_visible)
         expect(page.locator("#connection")).to_contain_text("The server cannot be reached.")
         expect(page.locator("#state")).to_have_text("unknown")
 
@@ -458,7 +458,7 @@ class TestConnection:
         seen = visit(running())
         seen.page.route("**/stream", lambda route: route.fulfill(status=502, body="<html>bad gateway"))
 
-        seen.page.clock.run_for(2_000)
+        seen.poll_until(seen.page.locator("#connection").is_visible)
 
         expect(seen.page.locator("#connection")).to_contain_text("The server returned HTTP 502.")
         seen.complaints.clear()

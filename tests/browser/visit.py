@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from playwright.sync_api import Browser, Page, Request
@@ -19,7 +20,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 
 class Visit:
-    """A page that refreshes itself. Its clock stands, except in `poll`: no refresh begins at another time."""
+    """A page that refreshes itself. Its clock stands, except in `poll_until`: no refresh begins at another time."""
 
     EVERY_MS: ClassVar[int]
     """The time between two refreshes of the page."""
@@ -58,9 +59,13 @@ class Visit:
         while a request is open: the page's time limits for requests follow the same clock.
         """
         called_ms = time.time() * 1000
+        self.poll_until(lambda: self._is_refreshed(called_ms))
+
+    def poll_until(self, is_reached: Callable[[], bool]) -> None:
+        """Let the page refresh until `is_reached` returns true; refreshes may fail, unlike those of `poll`."""
         deadline = time.monotonic() + POLL_DEADLINE_S
-        while not self._is_refreshed(called_ms):
-            assert time.monotonic() < deadline, f"no new refresh; the last requests: {self.requests[-5:]}"
+        while not is_reached():
+            assert time.monotonic() < deadline, f"not reached; the last requests: {self.requests[-5:]}"
             if not self._open:
                 self.page.clock.run_for(self.EVERY_MS)
             self.page.wait_for_timeout(10)  # dispatches requests and responses to the handlers
