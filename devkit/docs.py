@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from devkit.docs_settings import settings
-from devkit.edits import KEPT, NEW_MEANINGS, REPLACED
+from devkit.edits import CONVERTED, KEPT, NEW_MEANINGS, REPLACED
 from devkit.markdown import GENERATED, cell, code
 from lsql_runner.api import openapi as processor_openapi
 from lsql_runner.bind.functions.headers import EXAMPLE_HEADERS
@@ -45,6 +45,7 @@ def changes() -> str:
     for title, edits in (
         ("keeps", KEPT),
         ("keeps from here on", NEW_MEANINGS),
+        ("keeps from here on, with converted state", CONVERTED),
         ("new generation, or removes", REPLACED),
     ):
         lines += ["", f"## {title}", "", "| change | before | after |", "|---|---|---|"]

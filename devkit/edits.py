@@ -113,13 +113,49 @@ NEW_MEANINGS: dict[str, Edit] = {
 NEWEST = """WITH w AS (SELECT STREAM a AS _key, g FROM t);
 INSERT INTO o SELECT TABLE COUNT(*) AS n FROM w GROUP BY g"""
 
-REPLACED: dict[str, Edit] = {
-    "another aggregate": (COUNT, "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g", "aggregates"),
+CONVERTED: dict[str, Edit] = {
     "one more aggregate": (
         COUNT,
         "INSERT INTO o SELECT STREAM COUNT(*) AS n, SUM(a) AS s FROM t GROUP BY g",
-        "aggregates",
+        "aggregates_added",
     ),
+    "an aggregate that depends on the order": (
+        COUNT,
+        "INSERT INTO o SELECT STREAM LAST(d) AS l, COUNT(*) AS n FROM t GROUP BY g",
+        "aggregates_added",
+    ),
+    "an aggregate of a window, in another order": (
+        MINUTES,
+        MINUTES.replace("COUNT(*)", "MAXK(a, 2) AS m, AVG(d) AS mean, COUNT(*)"),
+        "aggregates_added",
+    ),
+    "one aggregate less, and another filter": (
+        SUMS,
+        SUMS.replace(", COUNT(*) AS n", "").replace("FROM t", "FROM t WHERE a > 1"),
+        "aggregates_removed",
+    ),
+    "one aggregate instead of others": (
+        SUMS,
+        SUMS.replace("SUM(p.x) AS x", "MAX(p.x) AS x").replace(", SUM(p.y) AS y", ""),
+        "aggregates_added",
+        "aggregates_removed",
+    ),
+    "one of two equal aggregates removed": (TWICE, TWICE.replace(", SUM(c) AS y", ""), "aggregates_removed"),
+    "an argument that becomes equal to another one": (SUMS, SUMS.replace("p.y", "p.x"), "aggregates_removed"),
+    "a wider type": (SUMS, SUMS.replace("p.y", "CAST(p.y AS DOUBLE)"), "aggregates_widened"),
+    "an aggregate below HAVING": (
+        f"{COUNT} HAVING COUNT(*) > 1",
+        f"{COUNT.replace('AS n', 'AS n, MIN(a) AS least')} HAVING COUNT(*) > 1",
+        "aggregates_added",
+    ),
+    "an aggregate whose errors are handled": (
+        f"{CONTINUE} {SUMS}",
+        f"{CONTINUE} {SUMS.replace('COUNT(*) AS n', 'COUNT(*) AS n, MAX(d) AS most')}",
+        "aggregates_added",
+    ),
+}
+REPLACED: dict[str, Edit] = {
+    "another aggregate": (COUNT, "INSERT INTO o SELECT STREAM SUM(a) AS n FROM t GROUP BY g", "aggregates"),
     "other groups": (COUNT, "INSERT INTO o SELECT STREAM COUNT(*) AS n FROM t GROUP BY a", "keys"),
     "another array of LATERAL": (
         "INSERT INTO o SELECT STREAM COUNT(*) AS s FROM t LATERAL xs AS x GROUP BY g",
@@ -154,7 +190,6 @@ REPLACED: dict[str, Edit] = {
         f"{CONTINUE} {SUMS.replace('p.y', 'a')}",
         "aggregates",
     ),
-    "one of two equal aggregates removed": (TWICE, TWICE.replace(", SUM(c) AS y", ""), "aggregates"),
     "one of two equal aggregates changed": (TWICE, TWICE.replace("a AS c", "a + 1 AS c"), "aggregates"),
     "argument of a count, errors handled": (
         f"{CONTINUE} {INTO} COUNT(a) AS n FROM t GROUP BY g",
@@ -162,7 +197,6 @@ REPLACED: dict[str, Edit] = {
         "aggregates",
     ),
     "argument of a count": (COUNT.replace("*", "a"), COUNT.replace("*", "d"), "aggregates"),
-    "an argument that becomes equal to another one": (SUMS, SUMS.replace("p.y", "p.x"), "aggregates"),
     "grace of a window above a join of streams": (
         GRACE_ABOVE_JOIN.format(""),
         GRACE_ABOVE_JOIN.format("GRACE BY 1h"),

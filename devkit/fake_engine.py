@@ -14,8 +14,11 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, StoreReport
 from lsql_runner.events.memory import GarbageCollector, JvmMemory
 from lsql_runner.events.workers import JoinedWorker, RefusedWorker
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.clocks import clock_of
+from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.plan.queries import Query
+from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
 
 MEMORY = JvmMemory(
@@ -45,6 +48,8 @@ class FakeEngine:
         warmed: every job of `warm_up`.
         running: the job that runs now.
         start_error: the next starts raise it.
+        converted: the calls of `convert_state`.
+        conversion_error: the next calls raise it.
         warnings: the result of the next starts.
         error: the error that ended the running job.
         dead: the queries that ended with it.
@@ -66,6 +71,8 @@ class FakeEngine:
         self.warmed: list[Job] = []
         self.running: Job | None = None
         self.start_error: Exception | None = None
+        self.converted: list[tuple[ConvertedQuery, StateFolder, StateFolder]] = []
+        self.conversion_error: LsqlError | None = None
         self.warnings: tuple[str, ...] = ()
         self.error: LsqlError | None = None
         self.dead: frozenset[str] = frozenset()
@@ -172,6 +179,13 @@ class FakeEngine:
         self.jobs.append(job)
         self.running, self.error, self.followed = job, None, {}
         return self.warnings
+
+    def convert_state(
+        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+    ) -> None:
+        self.converted.append((query, source, target))
+        if self.conversion_error is not None:
+            raise self.conversion_error
 
     def warm_up(self, job: Job, goes_on: Callable[[], bool]) -> None:
         assert goes_on()

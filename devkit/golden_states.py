@@ -30,7 +30,7 @@ _KEYS = {
     "u": Serde(STRING_FORMAT, STRING),
     "j": Serde(JSON_FORMAT, Struct((Field("id", LONG),))),
 }
-_CATALOG = Catalog({name: TopicSchema(name, key, Serde(JSON_FORMAT, _VALUE)) for name, key in _KEYS.items()})
+CATALOG = Catalog({name: TopicSchema(name, key, Serde(JSON_FORMAT, _VALUE)) for name, key in _KEYS.items()})
 
 Batch = tuple[TopicRecord, ...]
 
@@ -46,7 +46,7 @@ class GoldenState:
 
     @property
     def plan(self) -> Plan:
-        return plan_text(f"SET autocreate=true; {self.sql}", _CATALOG).plan
+        return plan_text(f"SET autocreate=true; {self.sql}", CATALOG).plan
 
     @property
     def archive(self) -> Path:

@@ -8,8 +8,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from devkit.broker import Broker
+from devkit.cluster_traffic import Traffic, TrafficReport
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
+from devkit.runner import Runner
+from devkit.waiting import wait_until
 from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 
@@ -64,3 +67,39 @@ class ChangedProgram:
 
     def results(self) -> list[dict[str, object]]:
         return [json.loads(record.value or b"") for record in self._broker.consume_all(self.target)]
+
+
+class CountingIds:
+    """A processor whose records each have a result of their own. Each version of its program has one more aggregate."""
+
+    def __init__(self, broker: Broker, topic: TopicFactory, folder: Path, **settings: str) -> None:
+        self._broker, self._folder, self._settings = broker, folder, settings
+        self.source, self.target = topic("ids", partitions=3), topic("counts", partitions=3)
+        self.traffic = Traffic(broker, self.source, per_second=200)
+
+    def version(self, number: int, **settings: str) -> Runner:
+        more = "".join(f", MAX(COALESCE(id, 0) + {each}) AS m{each}" for each in range(number))
+        select = f"SELECT STREAM id, COUNT(*) AS n{more} FROM {self.source} GROUP BY id"
+        declared = json.dumps({self.source: {"value": {"format": "JSON", "schema": {"id": "long"}}}})
+        return Runner(
+            self._broker.bootstrap,
+            f"{self._settings.get('set', '')}INSERT INTO {self.target} {select}",
+            f"app-{self.source}",
+            self._folder,
+            **{"LSQL_TOPICS": declared, **settings},
+        )
+
+    def check(self) -> None:
+        """Each record that was written has one result."""
+        report = self._report()
+        assert (report.missing, report.unexpected, report.duplicates) == ((), (), 0), report
+
+    def check_counts(self) -> None:
+        """Each record that was written was counted once. Its result may be written again, with other aggregates."""
+        report = self._report()
+        assert (report.missing, report.unexpected) == ((), ()), report
+        assert {json.loads(each.value or b"")["n"] for each in self._broker.consume_all(self.target)} == {1}
+
+    def _report(self) -> TrafficReport:
+        wait_until(lambda: self.traffic.compare_if_complete(self._broker, self.target) is not None, "all results", 90)
+        return self.traffic.compare(self._broker, self.target)

@@ -15,14 +15,12 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
 
 from devkit.broker import Broker
-from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause, Traffic
-from devkit.runner import Runner
-from devkit.waiting import wait_until
+from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause
 from lsql_runner.api.views import comparison
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from tests.conftest import TopicFactory
-from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram
+from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram, CountingIds
 from tests.thorough import inputs
 
 KILLS = 5
@@ -179,33 +177,6 @@ def test_a_query_that_cannot_run_any_more_ends(program: ChangedProgram) -> None:
 
     assert json.dumps(program.results()[1:]) == json.dumps([{"c": 1}])
     assert any("cannot run any more" in warning for warning in warnings), warnings
-
-
-class CountingIds:
-    """A processor whose records each have a result of their own. Each version of its program needs new state."""
-
-    def __init__(self, broker: Broker, topic: TopicFactory, folder: Path, **settings: str) -> None:
-        self._broker, self._folder, self._settings = broker, folder, settings
-        self.source, self.target = topic("ids", partitions=3), topic("counts", partitions=3)
-        self.traffic = Traffic(broker, self.source, per_second=200)
-
-    def version(self, number: int, **settings: str) -> Runner:
-        more = "".join(f", MAX(COALESCE(id, 0) + {each}) AS m{each}" for each in range(number))
-        select = f"SELECT STREAM id, COUNT(*) AS n{more} FROM {self.source} GROUP BY id"
-        declared = json.dumps({self.source: {"value": {"format": "JSON", "schema": {"id": "long"}}}})
-        return Runner(
-            self._broker.bootstrap,
-            f"{self._settings.get('set', '')}INSERT INTO {self.target} {select}",
-            f"app-{self.source}",
-            self._folder,
-            **{"LSQL_TOPICS": declared, **settings},
-        )
-
-    def check(self) -> None:
-        """Each record that was written has one result."""
-        wait_until(lambda: self.traffic.compare_if_complete(self._broker, self.target) is not None, "all results", 90)
-        report = self.traffic.compare(self._broker, self.target)
-        assert (report.missing, report.unexpected, report.duplicates) == ((), (), 0), report
 
 
 @pytest.mark.timeout(300)

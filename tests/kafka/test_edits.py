@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from devkit.broker import Broker
-from devkit.edits import CATALOG, KEPT, NEW_MEANINGS, REPLACED, Edit
+from devkit.edits import CATALOG, CONVERTED, KEPT, NEW_MEANINGS, REPLACED, Edit
 from devkit.in_process import in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
@@ -23,8 +23,11 @@ from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(180)
 
-EDITS = {**KEPT, **NEW_MEANINGS, **REPLACED}
-ALWAYS = {"filter", "argument of one of two sums", "one more aggregate", "size of a window", "WITHIN of a join"}
+EDITS = {**KEPT, **NEW_MEANINGS, **CONVERTED, **REPLACED}
+ALWAYS = {
+    *("filter", "argument of one of two sums", "one more aggregate", "a wider type", "size of a window"),
+    "WITHIN of a join",
+}
 VALUE = b'{"p": {"x": 1, "y": 2}, "g": "g", "a": 5, "d": 2.5, "xs": [1], "ys": [2]}'
 
 

@@ -10,6 +10,7 @@ import pytest
 from devkit.edits import (
     CATALOG,
     CONTINUE,
+    CONVERTED,
     COUNT,
     DLQ,
     FAIL,
@@ -20,6 +21,7 @@ from devkit.edits import (
     QUEUE,
     REPLACED,
     SUMS,
+    TWICE,
     Edit,
 )
 from lsql_runner.bind.expr import ColumnRef
@@ -31,11 +33,24 @@ from lsql_runner.plan.fingerprint import VERSION, Fingerprint, VersionMismatch, 
 from lsql_runner.plan.meaning import canonical
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.state_changes import conversion_changes
 from lsql_runner.types import LONG, STRING, Field, Struct
 
 
 def planned(text: str) -> Plan:
     return plan_text(f"SET autocreate=true; {text}", CATALOG).plan
+
+
+CONVERSIONS = [
+    pytest.param(COUNT, COUNT.replace("COUNT(*)", "MIN(a) AS m, COUNT(*)"), (0, None), id="before it"),
+    pytest.param(SUMS, SUMS.replace("COUNT(*) AS n, ", ""), (1, 2), id="without the first"),
+    pytest.param(TWICE, TWICE.replace(", SUM(c) AS y", ""), (0,), id="one of two equal ones"),
+    pytest.param(SUMS, SUMS.replace("p.x", "CAST(p.x AS DOUBLE)"), (0, 1, 2), id="a wider type"),
+    pytest.param(
+        SUMS, SUMS.replace("p.x", "CAST(p.x AS DOUBLE)").replace("SELECT STREAM", "SELECT STREAM MAX(a) AS m,"),
+        (0, None, 1, 2), id="a wider type, and a new one",
+    ),
+]  # fmt: skip
 
 
 def fingerprinted(text: str) -> Fingerprint:
@@ -64,6 +79,29 @@ def test_a_state_of_the_same_layout_is_continued_with_a_new_meaning(edit: Edit) 
     assert (continuation.changes, continuation.added, continuation.dropped) == ((), (), ())
     (meanings,) = continuation.new_meanings.values()
     assert sorted(change.code.lower() for change in meanings) == sorted(kinds)
+
+
+@pytest.mark.parametrize("edit", CONVERTED.values(), ids=CONVERTED)
+def test_a_state_is_converted_for_other_aggregates(edit: Edit) -> None:
+    old, new, *kinds = edit
+
+    continuation = continue_from(planned(new), fingerprinted(old))
+
+    assert (continuation.changes, continuation.new_meanings) == ((), {})
+    assert (continuation.added, continuation.dropped) == ((), ())
+    (conversion,) = continuation.conversions.values()
+    assert sorted(change.code.lower() for change in conversion_changes(conversion)) == sorted(kinds)
+    again = continue_from(planned(new), continuation.fingerprint)
+    assert (again.conversions, again.plan) == ({}, continuation.plan)
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CONVERSIONS)
+def test_each_aggregate_of_a_converted_state_continues_one_of_the_same_meaning(
+    old: str, new: str, expected: tuple[int | None, ...]
+) -> None:
+    (conversion,) = continue_from(planned(new), fingerprinted(old)).conversions.values()
+
+    assert conversion.aggregates == expected
 
 
 def test_aggregates_stay_in_the_order_of_the_state() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from devkit.edits import KEPT, NEW_MEANINGS, REPLACED
+from devkit.edits import CONVERTED, KEPT, NEW_MEANINGS, REPLACED
 from lsql_runner.plan.continuation import continue_from
+from lsql_runner.plan.state_changes import conversion_changes
 from lsql_runner.plan.verdict import Verdict, verdicts
 from tests.unit.plan.test_fingerprint import fingerprinted, planned
 
@@ -32,6 +33,12 @@ def of(old: str, new: str) -> dict[str, tuple[str, list[str]]]:
             COUNT.replace("FROM t", "FROM t WHERE a > 1"),
             {"counts": ("keeps from here on", ["FILTER"])},
             id="a filter",
+        ),
+        pytest.param(
+            COUNT,
+            COUNT.replace("AS n", "AS n, MAX(a) AS most"),
+            {"counts": ("keeps from here on", ["AGGREGATES_ADDED"])},
+            id="one more aggregate",
         ),
         pytest.param(
             COUNT, COUNT.replace("BY g", "BY a"), {"counts": ("new generation", ["KEYS"])}, id="another key of groups"
@@ -62,7 +69,7 @@ def test_each_insert_has_a_verdict(old: str, new: str, expected: dict[str, tuple
     assert of(old, new) == expected
 
 
-EDITS = [(old, new) for old, new, *_ in [*KEPT.values(), *NEW_MEANINGS.values(), *REPLACED.values()]]
+EDITS = [(old, new) for edits in (KEPT, NEW_MEANINGS, CONVERTED, REPLACED) for old, new, *_ in edits.values()]
 _REFUSED = {Verdict.NEW_GENERATION, Verdict.REMOVES}
 
 
@@ -74,4 +81,5 @@ def test_the_verdict_is_what_a_start_decides(old: str, new: str) -> None:
     assert bool(start.changes) == any(each.stateful and each.verdict in _REFUSED for each in found)
     if not start.changes:
         meanings = {change for each in found for change in each.changes if change.code != "RESULTS"}
-        assert meanings == {change for changes in start.new_meanings.values() for change in changes}
+        converted = {change for each in start.conversions.values() for change in conversion_changes(each)}
+        assert meanings == converted | {change for changes in start.new_meanings.values() for change in changes}

@@ -12,7 +12,7 @@ from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Ser
 from lsql_runner.pipeline import plan_text
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, fingerprint
 from lsql_runner.plan.queries import Query
-from lsql_runner.start.blue_green import BlueQuery, Runs, blue_query, wanted_blues
+from lsql_runner.start.blue_green import BlueQuery, Runs, earlier_query, wanted_blues
 from lsql_runner.start.decision import StartDecision, decide
 from lsql_runner.start.registry_schemas import unregistered_schemas
 from lsql_runner.start.replaced_state import SourceOffsets, continuation
@@ -129,7 +129,8 @@ def decision_of(case: Case) -> StartDecision:
         planned=planned,
         continued=continued,
         runs=case.runs,
-        blues={green: BlueQuery(blue, _blue_query(blue, saved)) for green, blue in blues.items()},
+        blues={green: BlueQuery(blue, _earlier_query(blue.query, blue.sql, saved)) for green, blue in blues.items()},
+        earlier={name: _earlier_query(name, case.old or "", saved) for name in continued.conversions},
         topics=frozenset(case.topics),
         topic_ids={"t": case.topic_id},
         group_ids=dict.fromkeys(case.committed, case.group_topic_id),
@@ -147,9 +148,9 @@ def decision_of(case: Case) -> StartDecision:
     return decide(situation, settings)
 
 
-def _blue_query(blue: Blue, saved: SavedState) -> Query:
+def _earlier_query(name: str, sql: str, saved: SavedState) -> Query:
     assert saved.pinned is not None
-    query = blue_query(blue, plan_text(blue.sql, CATALOG).plan, saved.pinned)
+    query = earlier_query(name, plan_text(sql, CATALOG).plan, saved.pinned)
     assert query is not None
     return query
 

@@ -188,7 +188,8 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         "accept",
         alias="LSQL_STATE_ON_MEANING_CHANGE",
         description="What to do if the program can continue the state, but computes its values in another way, for "
-        "example with another filter: `accept` (values from before stay as they are), or `refuse`.",
+        "example with another filter or one more aggregate: `accept` (values from before stay as they are), or "
+        "`refuse`.",
     )
     snapshots_every_s: int = Field(
         0,

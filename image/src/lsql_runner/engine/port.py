@@ -19,6 +19,7 @@ from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.kafka.ports import TopicLimits
 from lsql_runner.kafka.registry_connection import RegistryConnection
+from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.plan.queries import Plan
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.owner import Owner
@@ -204,6 +205,21 @@ class Engine(Protocol):
 
     def reason_of(self, error: BaseException) -> str:
         """One line for people about an exception without an error code: no Java class, no trace."""
+
+    def convert_state(
+        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+    ) -> None:
+        """Write the state of a query again, with other aggregates. No job runs, and no record is read.
+
+        Args:
+            kafka: the brokers with its topics.
+            query: the query, as it was and as it will be.
+            source: its checkpoint.
+            target: a copy of the checkpoint, in which the state is replaced.
+
+        Raises:
+            LsqlError: STATE_CONVERSION_FAILED, STATE_DIR_UNWRITABLE, JVM_GONE. The copy cannot be used.
+        """
 
     def start(self, job: Job) -> tuple[str, ...]:
         """Start a job. Each query continues from its checkpoint, or begins at the offsets of `job.source`.

@@ -30,6 +30,7 @@ from lsql_runner.config.state_store import UriStore
 from lsql_runner.container.budget import StoreMemory, store_memory
 from lsql_runner.container.private_memory import private_bytes
 from lsql_runner.engine.cluster import read_cluster
+from lsql_runner.engine.conversion import convert_state
 from lsql_runner.engine.port import Job, StoredRows, StoreRead, qualified_name
 from lsql_runner.engine.query import RunningPlan
 from lsql_runner.engine.record_error import record_error
@@ -56,10 +57,13 @@ from lsql_runner.jvm.failures import (
 from lsql_runner.jvm.java_entries import BATCH_TRIGGER, FULL_COLLECTIONS, JVM_MEMORY, OPEN_STATE_STORES, OWNER
 from lsql_runner.jvm.spark_jvm import SparkJvm
 from lsql_runner.jvm.workers import Workers
+from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.clocks import clock_of
+from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
 from lsql_runner.plan.stores import query_stores, store_count
 from lsql_runner.plan.tree import keeps_state, nodes
+from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import by_topic, newest_batch, planned_batch
 from lsql_runner.state.owner import OwnerFile, OwnerNumber
 
@@ -142,6 +146,21 @@ class SparkEngine:
 
     def reason_of(self, error: BaseException) -> str:
         return classify(error).reason
+
+    def convert_state(
+        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+    ) -> None:
+        session = self.session
+        activate(session)
+        try:
+            convert_state(query, source, target, range_reader(session, kafka, {}))
+        except OSError as error:
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
+        except (PySparkException, Py4JError) as error:
+            failure = classify(error)
+            if failure.kind == "store":
+                raise self._query_error(failure) from None
+            raise LsqlError("STATE_CONVERSION_FAILED", query=query.new.name, reason=failure.reason) from None
 
     def start(self, job: Job) -> tuple[str, ...]:
         session = self.session

@@ -67,7 +67,7 @@ class Rows:
 
     def streamed(self, stream: JavaObject) -> DataFrame:
         """The records of a MemoryStream as a streaming DataFrame."""
-        return self._unpack(stream.toDF())
+        return self.unpacked(DataFrame(stream.toDF(), self._session))
 
     def sequence(self, records: Iterable[TopicRecord]) -> JavaObject:
         """The records as a Scala sequence."""
@@ -75,7 +75,8 @@ class Rows:
 
     def frame(self, records: Iterable[TopicRecord]) -> DataFrame:
         """The records as a DataFrame that is not streaming."""
-        return self._unpack(self._session._jsparkSession.createDataset(self._pack(records), self._encoder).toDF())
+        packed = self._session._jsparkSession.createDataset(self._pack(records), self._encoder).toDF()
+        return self.unpacked(DataFrame(packed, self._session))
 
     def _pack(self, records: Iterable[TopicRecord]) -> JavaObject:
         packed = self._jvm.java.util.ArrayList()
@@ -83,9 +84,10 @@ class Rows:
             packed.add(_json(record))
         return packed
 
-    def _unpack(self, packed: JavaObject) -> DataFrame:
+    def unpacked(self, packed: DataFrame) -> DataFrame:
+        """The records in rows with a column `value`: a record as JSON, BINARY."""
         record = call(DECODE_JSON, F.col("value"), F.lit(_COLUMNS.json()))
-        return DataFrame(packed, self._session).select(*(record[name].alias(name) for name in _COLUMNS.names))
+        return packed.select(*(record[name].alias(name) for name in _COLUMNS.names))
 
 
 def _json(record: TopicRecord) -> bytes:

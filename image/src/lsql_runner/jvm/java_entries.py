@@ -88,6 +88,7 @@ BROKER_CHANNEL: Final = f"{PACKAGE}.kafka.BrokerChannel"
 OWNER: Final = f"{PACKAGE}.fs.Owner"
 OPEN_STATE_STORES: Final = f"{PACKAGE}.realtime.OpenStateStores"
 STORE_READER: Final = f"{PACKAGE}.reads.StoreReader"
+STATE_CONVERSION: Final = f"{PACKAGE}.reads.StateConversion"
 STATE_FILES: Final = f"{PACKAGE}.fs.StateFiles"
 
 TICK_SOURCE: Final = f"{PACKAGE}.tick.Ticks"
@@ -99,7 +100,7 @@ CALLED: Final = frozenset(
         TICK_SOURCE,
         *(SESSIONS, TABLE_GROUPS, TABLE_JOIN, TRACK_CHANGES, CONSOLIDATE_CHANGES, LOOKUP, STREAM_JOIN),
         *(JVM_MEMORY, FULL_COLLECTIONS, BATCH_LISTENER, BROKER_CHANNEL, CLUSTER, OWNER, STATE_FILES),
-        *(OPEN_STATE_STORES, STORE_READER),
+        *(OPEN_STATE_STORES, STORE_READER, STATE_CONVERSION),
     }
 )
 

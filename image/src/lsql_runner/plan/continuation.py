@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lsql_runner.errors.details import Detail
+from lsql_runner.plan.conversion import Conversion, conversion
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, described_nodes, fingerprint
 from lsql_runner.plan.insert_names import with_insert_names
 from lsql_runner.plan.layout import in_order_of, layout
@@ -17,7 +18,7 @@ from lsql_runner.plan.meaning import column_meanings
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode, Stateful
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query, with_dead_letters
 from lsql_runner.plan.rewrite import rewrite_node
-from lsql_runner.plan.state_changes import differences, state_changes
+from lsql_runner.plan.state_changes import conversion_changes, differences, state_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,8 @@ class Continuation:
     """The reasons why some state is not continued; empty if all state is."""
     new_meanings: Mapping[str, tuple[Detail, ...]] = field(default_factory=dict)
     """By query that computes the values of its state in another way from now on: the differences."""
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
+    """By query that continues a state with other aggregates: how the state is converted."""
     returned: tuple[str, ...] = ()
     """Queries that continue a state that another one has replaced before."""
     added: tuple[str, ...] = ()
@@ -46,7 +49,7 @@ class Continuation:
         return name not in self.added and self.fingerprint.query(name) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """Which queries of a plan continue a query of the last start, by their names in the plan."""
 
@@ -56,39 +59,64 @@ class Matches:
     """Queries without state, and those whose state has the same layout and meaning."""
     by_layout: Mapping[str, QueryFingerprint]
     """Those whose state has the same layout and another meaning."""
+    conversions: Mapping[str, Conversion]
+    """Those whose state has other aggregates, and can be converted."""
     returned: Mapping[str, QueryFingerprint]
     """Those whose state was replaced by another one, and kept."""
 
     @property
     def all(self) -> dict[str, QueryFingerprint]:
-        return {**self.by_content, **self.by_layout, **self.returned}
+        converted = {name: each.old for name, each in self.conversions.items()}
+        return {**self.by_content, **self.by_layout, **converted, **self.returned}
 
     @property
     def continued(self) -> set[str]:
         """The names of the queries of the last start that are continued."""
         return {old.name for old in self.all.values()}
 
+    def changes(self, query: QueryFingerprint) -> tuple[Detail, ...]:
+        """How a query computes the values of the state that it continues in another way; empty if it does not."""
+        if query.name in self.by_layout:
+            return differences(self.by_layout[query.name], query)
+        converted = self.conversions.get(query.name)
+        return () if converted is None else conversion_changes(converted)
 
-def match(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> Matches:
+
+Converts = Callable[[Conversion], bool]
+"""Whether a state may be converted, if it can be."""
+
+
+def match(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING, converts: Converts = lambda _: True) -> Matches:
     """Match the queries of a plan with those of the last start.
 
     Args:
         plan: of the next start.
         pinned: the queries of the last start.
         kept: queries whose state was replaced before, and kept; the newest first.
+        converts: which states may be converted.
     """
     current = fingerprint(plan)
     by_content = _matches(current, pinned)
     by_layout = _layout_matches(plan, current, pinned, by_content)
-    return Matches(current, by_content, by_layout, _returned(current, kept, {*by_content, *by_layout}))
+    returned = _returned(current, kept, {*by_content, *by_layout})
+    matched = {**by_content, **by_layout, **returned}
+    return Matches(
+        current=current,
+        by_content=by_content,
+        by_layout=by_layout,
+        conversions=_conversions(current, pinned, matched, converts),
+        returned=returned,
+    )
 
 
-def continue_from(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> Continuation:
+def continue_from(
+    plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING, converts: Converts = lambda _: True
+) -> Continuation:
     """Match a plan with the fingerprint of the last start. The arguments are those of `match`.
 
     If there are changes, the plan continues the rest of the state.
     """
-    found = match(plan, pinned, kept)
+    found = match(plan, pinned, kept, converts)
     current, matches, continued = found.current, found.all, found.continued
     unmatched = [query for query in current.stateful if query.name not in matches]
     renamed = _rename(plan, found, (*pinned.queries, *kept.queries), pinned)
@@ -104,6 +132,7 @@ def continue_from(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) 
             for query in current.queries
             if (old := found.by_layout.get(query.name)) is not None
         },
+        conversions={each.old.name: each for each in found.conversions.values()},
         returned=tuple(old.name for old in found.returned.values()),
         added=added,
         dropped=tuple(dict.fromkeys((*removed, *added))),
@@ -180,6 +209,22 @@ def _layout_matches(
     return found
 
 
+def _conversions(
+    current: Fingerprint, pinned: Fingerprint, matches: Mapping[str, QueryFingerprint], converts: Converts
+) -> dict[str, Conversion]:
+    """The conversions of pinned queries to queries with the same targets, where neither has a match."""
+    continued = {old.name for old in matches.values()}
+    free = {old.targets: old for old in reversed(pinned.stateful) if old.name not in continued}
+    found = {}
+    for query in current.stateful:
+        old = None if query.name in matches else free.get(query.targets)
+        converted = None if old is None else conversion(query, old)
+        if converted is not None and converts(converted):
+            del free[query.targets]
+            found[query.name] = converted
+    return found
+
+
 def _continues(query: QueryFingerprint, old: QueryFingerprint, other_targets: bool) -> bool:
     """Whether a query continues a checkpoint with the same content; if asked, also of a query with other targets."""
     if not other_targets and query.targets != old.targets:
@@ -203,7 +248,7 @@ def _rename(plan: Plan, matches: Matches, named: Collection[QueryFingerprint], p
     for query, described in zip(plan.queries, matches.current.queries, strict=True):
         old = continued.get(query.name)
         if old is not None:
-            ordered = _in_stored_order(query, old)
+            ordered = query if query.name in matches.conversions else _in_stored_order(query, old)
             assert ordered is not None
             queries.append(_set_names(ordered, old.name, old.stores))
         elif query.name in SHARED_NAMES:

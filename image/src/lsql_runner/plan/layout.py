@@ -19,17 +19,32 @@ _GROUPS = frozenset({"aggregate", "sessions"})
 """Operators that keep only results. Groups of a table also keep the arguments of each row, with their types."""
 _EXACT_IF_HANDLED = frozenset({"SUM", "AVG"})
 """Aggregates whose state depends on the type of the argument, if errors of groups are handled."""
+_BELOW = ("input", "left", "right")
+"""The nodes below a node."""
 _MERGED_IF_NEVER_NULL = "COUNT"
 """Spark counts an argument that is never NULL like COUNT(*), and keeps one number for both."""
 
 
 def layout(query: QueryFingerprint) -> str:
     """What must be equal if a query is to continue the state of another query."""
+    return _described(query, query.state["of"])
+
+
+def layout_without_aggregates(query: QueryFingerprint) -> str:
+    """What must be equal if the state of another query can be converted to that of a query."""
+    return _described(query, _without_aggregates(query.state["of"]))
+
+
+def _described(query: QueryFingerprint, node: Value) -> str:
     state = query.state
     # The clocks of final results and of joins of streams continue from the watermark by the grace.
     has_clock = any(node.get("final") or node.get("within_ms") is not None for node in described_nodes(state))
-    of = _layout(state["of"], state["write_errors"] != "fail", has_clock)
-    return canonical([query.sources, state["write_errors"], of])
+    return canonical([query.sources, state["write_errors"], _layout(node, state["write_errors"] != "fail", has_clock)])
+
+
+def _without_aggregates(node: Value) -> Value:
+    kept = {**node, "aggregates": [], "order": []} if node.get("operator") == "aggregate" else dict(node)
+    return kept | {below: _without_aggregates(kept[below]) for below in _BELOW if below in kept}
 
 
 def _layout(node: Value, handles_errors: bool, has_clock: bool) -> Value:
@@ -43,7 +58,7 @@ def _layout(node: Value, handles_errors: bool, has_clock: bool) -> Value:
         kept["aggregates"] = sorted(_slot(each, handles_errors) for each in node["aggregates"])
         if not has_clock:
             del kept["grace_ms"]
-    for below in ("input", "left", "right"):
+    for below in _BELOW:
         if below in kept:
             kept[below] = _layout(kept[below], handles_errors, has_clock)
     return kept

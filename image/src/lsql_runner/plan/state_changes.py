@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsql_runner.errors.details import Detail, DetailTable
+from lsql_runner.plan.conversion import Conversion
 from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes, in_any_order, operators
 from lsql_runner.plan.meaning import Value
 
@@ -44,6 +45,9 @@ STATE_CHANGES = DetailTable(
         "EVENT_TIME": "INSERT INTO {target} has a different event time",
         "FINAL": "INSERT INTO {target} has a different emit mode",
         "AGGREGATES": "INSERT INTO {target} has different aggregates",
+        "AGGREGATES_ADDED": "INSERT INTO {target} has new aggregates ({functions})",
+        "AGGREGATES_REMOVED": "INSERT INTO {target} does not have all aggregates any more ({functions})",
+        "AGGREGATES_WIDENED": "INSERT INTO {target} has aggregates with a wider type ({functions})",
         "CONDITIONS": "INSERT INTO {target} has a different condition in HAVING or ON",
         "JOIN_KIND": "INSERT INTO {target} has a different type of join",
         "WITHIN": "INSERT INTO {target} has a different WITHIN",
@@ -75,6 +79,18 @@ def state_changes(lost: Sequence[QueryFingerprint], unmatched: Sequence[QueryFin
 def differences(old: QueryFingerprint, new: QueryFingerprint) -> tuple[Detail, ...]:
     """How the state of a query differs from that of another query with the same targets."""
     return tuple(dict.fromkeys(_differences(old, new))) or (_change("SOURCE_ORDER", old),)
+
+
+def conversion_changes(conversion: Conversion) -> tuple[Detail, ...]:
+    """What a conversion changes."""
+    parts = (
+        ("AGGREGATES_ADDED", conversion.added),
+        ("AGGREGATES_REMOVED", conversion.removed),
+        ("AGGREGATES_WIDENED", conversion.widened),
+    )
+    return tuple(
+        _change(code, conversion.old, functions=", ".join(functions)) for code, functions in parts if functions
+    )
 
 
 def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detail]:

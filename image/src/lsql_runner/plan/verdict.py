@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lsql_runner.errors.details import Detail
-from lsql_runner.plan.continuation import Matches, lost_states, match
+from lsql_runner.plan.continuation import Converts, Matches, lost_states, match
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.state_changes import STATE_CHANGES, differences
@@ -41,15 +41,18 @@ class InsertVerdict:
     """What differs, for state that cannot be continued, or has a new meaning."""
 
 
-def verdicts(plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING) -> tuple[InsertVerdict, ...]:
+def verdicts(
+    plan: Plan, pinned: Fingerprint, kept: Fingerprint = NOTHING, converts: Converts = lambda _: True
+) -> tuple[InsertVerdict, ...]:
     """The verdicts on the INSERTs of a program, in their order, and then on those that it does not have any more.
 
     Args:
         plan: of the new program.
         pinned: the fingerprint of the program that the state belongs to.
         kept: queries whose state was replaced before, and kept; the newest first.
+        converts: which states may be converted.
     """
-    matches = match(plan, pinned, kept)
+    matches = match(plan, pinned, kept, converts)
     return tuple(_verdicts(matches, pinned))
 
 
@@ -66,8 +69,7 @@ def _verdicts(matches: Matches, pinned: Fingerprint) -> Iterator[InsertVerdict]:
             continue
         old = matches.all.get(query.name)
         if old is not None:
-            changes = differences(old, query) if query.name in matches.by_layout else ()
-            yield _continued(target, _results(old)[0][1] == _results(query)[0][1], changes)
+            yield _continued(target, _results(old)[0][1] == _results(query)[0][1], matches.changes(query))
         elif old := next((each for each in lost if each.targets == query.targets), None):
             lost.remove(old)
             yield InsertVerdict(target, Verdict.NEW_GENERATION, stateful=True, changes=differences(old, query))

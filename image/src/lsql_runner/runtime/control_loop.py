@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Set
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsql_runner.errors import ErrorReport, LsqlError, Recovery, report
@@ -49,7 +50,9 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("lsql_runner.supervisor")
 
-_OF_SAVED_STATE = frozenset({"STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE"})
+_OF_SAVED_STATE = frozenset(
+    {"STATE_INCOMPATIBLE", "STATE_MEANING_CHANGED", "STATE_LOST", "STATE_UNREADABLE", "STATE_CONVERSION_FAILED"}
+)
 """Errors of a valid program: it cannot continue what was saved. A restart of the process would change nothing."""
 
 
@@ -179,7 +182,10 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        prepared = prepare(d.request, d.brokers, d.registry, d.state, self._claims, runs=self._change.runs)
+        convert = partial(d.engine.convert_state, d.settings.connection)
+        prepared = prepare(
+            d.request, d.brokers, d.registry, d.state, self._claims, convert=convert, runs=self._change.runs
+        )
         self._brokers_found()
         self.description = description_of(prepared)
         return prepared

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from lsql_runner.events.batches import Partition
 from lsql_runner.kafka.ports import TopicRequest
+from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.start.registry_schemas import TargetSchema
 from lsql_runner.state.saved_state import Pinned
 
@@ -60,6 +61,15 @@ class RewindCheckpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ConvertStates:
+    """Copy all checkpoints to a new generation, and convert the state of queries there."""
+
+    generation: int
+    to: int
+    queries: tuple[ConvertedQuery, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeMeaning:
     """Continue a query that computes the values of its state in another way. Results that a killed process has written
     since the last batch stay, although the query may not have them any more."""
@@ -88,6 +98,7 @@ Action = (
     | DropCheckpoint
     | BeginCheckpoints
     | RewindCheckpoint
+    | ConvertStates
     | ChangeMeaning
     | PinProgram
     | DropOldGenerations
@@ -105,6 +116,9 @@ def describe(action: Action) -> str:
             return f"delete the checkpoint of query {query} in generation {generation}"
         case BeginCheckpoints(generation, queries, _):
             return f"begin empty checkpoints in generation {generation}: {', '.join(queries)}"
+        case ConvertStates(generation, to, queries):
+            names = ", ".join(each.new.name for each in queries)
+            return f"copy the checkpoints of generation {generation} to {to}, and convert the state of {names}"
         case RewindCheckpoint(generation, query, positions):
             topics = ", ".join(sorted({place.topic for place in positions}))
             return f"move back the positions in {topics} in the checkpoint of query {query} in generation {generation}"

@@ -52,13 +52,13 @@ def can_switch(saved: SavedState) -> bool:
     return all(checkpoint is None or not checkpoint.has_begun for checkpoint in blues)
 
 
-def blue_query(blue: Blue, plan: Plan, pinned: Pinned) -> Query | None:
-    """The blue query, with the names of its state; None if the plan of its program does not continue this state."""
+def earlier_query(name: str, plan: Plan, pinned: Pinned) -> Query | None:
+    """A query with saved state, in the plan of its program; None if that plan does not continue this state."""
     known = Fingerprint((*pinned.fingerprint.queries, *pinned.kept.queries))
-    continued = continue_from(plan, known)
-    if not continued.continues(blue.query) or blue.query in continued.new_meanings:
+    continued = continue_from(plan, known, converts=lambda _: False)
+    if not continued.continues(name) or name in continued.new_meanings:
         return None
-    return next((query for query in continued.plan.queries if query.name == blue.query), None)
+    return next((query for query in continued.plan.queries if query.name == name), None)
 
 
 def with_blues(plan: Plan, blues: Mapping[str, BlueQuery]) -> Plan:

@@ -10,12 +10,14 @@ from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.formats.catalog import TopicSchema
 from lsql_runner.plan.continuation import Continuation
+from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.plan.queries import SHARED_NAMES, Plan, Query
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
     ChangeMeaning,
+    ConvertStates,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
@@ -41,6 +43,7 @@ from lsql_runner.start.warnings import (
     change_warnings,
     memory_warnings,
     mode_warnings,
+    new_aggregates,
     new_meanings,
     rebuild_warnings,
     recreated_warnings,
@@ -67,7 +70,7 @@ class StartDecision:
     positions: Mapping[str, Mapping[Partition, int]]
     """By query and source partition: the next offset to read."""
     first_batches: frozenset[str]
-    """The queries that have not ended a batch yet."""
+    """The queries that have not ended a batch yet, with their state as it is after the actions."""
     rebuilds: Mapping[str, Rebuild]
     """By query that builds the state that replaces another one: how."""
     blues: Mapping[str, str]
@@ -87,6 +90,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             OFFSETS_OUT_OF_RANGE.
     """
     check_schemas(situation.schemas)
+    situation, conversions = _after_conversions(situation)
     recreated = recreated_topics(situation.saved.pinned, situation.topic_ids, situation.group_ids)
     situation = _without_old_positions(situation, recreated, settings)
     saved, pinned = situation.saved, situation.saved.pinned
@@ -131,7 +135,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         state_partitions=partitions,
         start_offsets=starts,
         positions={name: {**first, **ended.get(name, {})} for name, first in starts.items() if name in names},
-        first_batches=frozenset(name for name in names if not ended.get(name)),
+        first_batches=frozenset(name for name in names if not ended.get(name) or name in continued.conversions),
         rebuilds=rebuilding,
         blues={green: blue.saved.query for green, blue in blues.items() if green in names},
         warnings=(
@@ -149,9 +153,14 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
             *mode_warnings(situation, settings),
         ),
         actions=(
+            *conversions,
             *_missing_resources(situation),
             *_rewinds(plan, checkpoints, generation, _last_positions(situation, recreated, shorter)),
-            *(ChangeMeaning(generation, query) for query in continued.new_meanings if query in checkpoints),
+            *(
+                ChangeMeaning(generation, query)
+                for query in (*continued.new_meanings, *continued.conversions)
+                if query in checkpoints
+            ),
             *_state_changes(
                 Pinned(
                     sql=settings.sql,
@@ -174,6 +183,33 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
         ),
         later=_later(saved, generation, {*starts, *(query.name for query in kept.queries), *SHARED_NAMES}),
     )
+
+
+def _after_conversions(situation: Situation) -> tuple[Situation, tuple[ConvertStates, ...]]:
+    """The situation after the conversion of states, which are in a new generation then, and the conversion.
+
+    The other checkpoints are copied there. Before program.json names this generation, nothing has changed.
+    """
+    saved, continued = situation.saved, situation.continued
+    pinned = saved.pinned
+    if not continued.conversions or pinned is None:
+        return situation, ()
+    # A start that was killed may have left such a generation.
+    generation = pinned.generation + 1
+    known = {place: checkpoint for place, checkpoint in saved.checkpoints.items() if place[0] < generation}
+    copied = {(generation, name): each for (number, name), each in known.items() if number == pinned.generation}
+    after = replace(
+        saved,
+        pinned=replace(pinned, generation=generation),
+        checkpoints=known | copied,
+        generations=saved.generations | {generation},
+    )
+    converted = tuple(
+        ConvertedQuery(situation.earlier[query.name], query, continued.conversions[query.name].aggregates)
+        for query in continued.plan.queries
+        if query.name in continued.conversions and (generation, query.name) in copied
+    )
+    return replace(situation, saved=after), (ConvertStates(pinned.generation, generation, converted),)
 
 
 def _without_old_positions(situation: Situation, recreated: tuple[str, ...], settings: Settings) -> Situation:
@@ -283,8 +319,9 @@ def _generation(situation: Situation, settings: Settings) -> int:
     if continued.changes and settings.state_on_change == "fail":
         change = "; ".join(str(each) for each in continued.changes)
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
-    if continued.new_meanings and settings.state_on_meaning_change == "refuse":
-        change = "; ".join(new_meanings(continued))
+    meanings = (*new_meanings(continued), *new_aggregates(continued))
+    if meanings and settings.state_on_meaning_change == "refuse":
+        change = "; ".join(meanings)
         raise LsqlError("STATE_MEANING_CHANGED", path=str(situation.saved.folder), change=change)
     return max(newest, pinned.generation) + 1 if continued.in_new_generation else pinned.generation
 

@@ -5,7 +5,7 @@ Only the last stage makes changes. A start is refused before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
@@ -18,11 +18,13 @@ from lsql_runner.kafka.ports import Brokers, TopicAdmin, TopicLimits, TopicReade
 from lsql_runner.kafka.registry import SchemaRegistry
 from lsql_runner.pipeline import PlannedProgram, plan_parsed
 from lsql_runner.plan.continuation import Continuation
-from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.conversion import ConvertedQuery
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.start.actions import (
     Action,
     BeginCheckpoints,
     ChangeMeaning,
+    ConvertStates,
     CreateTopic,
     DropCheckpoint,
     DropOldGenerations,
@@ -30,7 +32,7 @@ from lsql_runner.start.actions import (
     RegisterSchema,
     RewindCheckpoint,
 )
-from lsql_runner.start.blue_green import BlueQuery, Runs, blue_query, can_switch, wanted_blues, with_blues
+from lsql_runner.start.blue_green import BlueQuery, Runs, can_switch, earlier_query, wanted_blues, with_blues
 from lsql_runner.start.decision import StartDecision, decide, partitions_of
 from lsql_runner.start.memory_need import needed_mib
 from lsql_runner.start.needed_acls import check_acls, needed_acls
@@ -43,9 +45,13 @@ from lsql_runner.start.situation import Situation
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.start.targets import target_request
 from lsql_runner.state.directory import StateDir
+from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.group_claims import GroupClaims, topic_id_of
 from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 from lsql_runner.state.topic_ids import deleted_topic, ids_of
+
+ConvertState = Callable[[ConvertedQuery, StateFolder, StateFolder], None]
+"""Converts the state in a checkpoint, which is the first folder, in a copy of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +66,7 @@ class PreparedProgram:
     positions: Mapping[str, Mapping[Partition, int]]
     """By query and source partition: the next offset to read."""
     first_batches: frozenset[str]
-    """The queries that have not ended a batch yet."""
+    """The queries that have not ended a batch yet, with their present state."""
     rebuilds: Mapping[str, Rebuild]
     """By query that builds the state that replaces another one: how."""
     blues: Mapping[str, str]
@@ -90,6 +96,7 @@ def prepare(
     state: StateDir,
     claims: GroupClaims,
     *,
+    convert: ConvertState,
     runs: Runs = "both",
 ) -> PreparedProgram:
     """Run all stages of a start.
@@ -100,6 +107,7 @@ def prepare(
         registry: the schema registry, if there is one.
         state: the state of the processor.
         claims: on the consumer group.
+        convert: converts the state of a query: `port.Engine.convert_state`.
         runs: which queries of a blue-green change are to run.
 
     Raises:
@@ -109,7 +117,7 @@ def prepare(
     situation = replace(situation, memory_limit_mib=memory_limit_mib())
     claims.check_start(partitions_of(situation.plan.sources))
     decision = decide(situation, request.settings)
-    registered = carry_out(decision.actions, brokers, registry, state)
+    registered = carry_out(decision.actions, brokers, registry, state, convert)
     return _prepared_program(situation, decision, registered, brokers)
 
 
@@ -178,7 +186,7 @@ def find_situation(
         raise LsqlError("TOPIC_DELETED", topic=deleted)
     settings = request.settings
     planned = plan_on_brokers(request, brokers, registry, saved.pinned)
-    continued = continuation(planned, saved, settings)
+    continued, earlier = _find_conversions(request, brokers, registry, saved, planned)
     if runs == "green" and not can_switch(saved):
         runs = "both"
     blues, ended = ({}, {}) if runs == "green" else _find_blues(request, brokers, registry, saved, continued)
@@ -209,6 +217,7 @@ def find_situation(
         runs=runs,
         blues=blues,
         ended_blues=ended,
+        earlier=earlier,
         topics=topics,
         topic_ids=ids_of([source.topic for source in both.sources], brokers),
         schemas=schemas,
@@ -224,6 +233,30 @@ def find_situation(
     )
 
 
+def _find_conversions(
+    request: StartRequest,
+    brokers: Brokers,
+    registry: SchemaRegistry | None,
+    saved: SavedState,
+    planned: PlannedProgram,
+) -> tuple[Continuation, dict[str, Query]]:
+    """How a program continues the saved state, and by query whose state is converted: the one that it belongs to.
+
+    A state is not converted if its query cannot be planned any more: nobody else can tell what is in it.
+    """
+    continued, pinned = continuation(planned, saved, request.settings), saved.pinned
+    if not continued.conversions or pinned is None:
+        return continued, {}
+    plan = _earlier_plan(pinned.sql, request.settings, brokers, registry, pinned)
+    found: dict[str, Query] = {}
+    for name in continued.conversions:
+        query = None if isinstance(plan, LsqlError) else earlier_query(name, plan, pinned)
+        if query is not None:
+            found[name] = query
+    fixed = continued.conversions.keys() - found.keys()
+    return (continuation(planned, saved, request.settings, fixed=fixed) if fixed else continued), found
+
+
 def _find_blues(
     request: StartRequest, brokers: Brokers, registry: SchemaRegistry | None, saved: SavedState, continued: Continuation
 ) -> tuple[dict[str, BlueQuery], dict[str, str]]:
@@ -235,7 +268,7 @@ def _find_blues(
         if blue.sql not in plans:
             plans[blue.sql] = _earlier_plan(blue.sql, request.settings, brokers, registry, saved.pinned)
         plan = plans[blue.sql]
-        query = None if isinstance(plan, LsqlError) else blue_query(blue, plan, saved.pinned)
+        query = None if isinstance(plan, LsqlError) else earlier_query(blue.query, plan, saved.pinned)
         if query is not None:
             blues[green] = BlueQuery(blue, query)
         else:
@@ -262,13 +295,24 @@ def versions() -> dict[str, str]:
 
 
 def carry_out(
-    actions: Iterable[Action], brokers: TopicAdmin, registry: SchemaRegistry | None, state: StateDir
+    actions: Iterable[Action],
+    brokers: TopicAdmin,
+    registry: SchemaRegistry | None,
+    state: StateDir,
+    convert: ConvertState | None = None,
 ) -> tuple[TargetSchema, ...]:
     """Carry out actions in their order. Returns the schemas that were registered, with their ids.
 
+    Args:
+        actions: in their order.
+        brokers: the brokers.
+        registry: the schema registry, if there is one.
+        state: the state of the processor.
+        convert: converts the state of a query; None if no action needs it.
+
     Raises:
         LsqlError: SCHEMA_INCOMPATIBLE, TOPIC_REFUSED, or an error of brokers or registry, if the situation has changed
-            since the decision; STATE_DIR_UNWRITABLE.
+            since the decision; STATE_DIR_UNWRITABLE, STATE_CONVERSION_FAILED.
     """
     registered: list[TargetSchema] = []
     for action in actions:
@@ -286,6 +330,14 @@ def carry_out(
                     state.begin_checkpoint(generation, query, runs_of.get(query))
             case RewindCheckpoint(generation, query, positions):
                 state.rewind_checkpoint(generation, query, positions)
+            case ConvertStates(generation, to, queries):
+                assert convert is not None
+                state.copy_generation(generation, to)
+                try:
+                    _convert(state.checkpoints(generation), state.checkpoints(to), queries, convert)
+                except BaseException:
+                    state.drop_generation(to)
+                    raise
             case ChangeMeaning(generation, query):
                 state.keep_opened(generation, query)
             case PinProgram(pinned):
@@ -293,6 +345,14 @@ def carry_out(
             case DropOldGenerations(before):
                 state.drop_older(before)
     return tuple(registered)
+
+
+def _convert(
+    source: StateFolder, target: StateFolder, queries: Iterable[ConvertedQuery], convert: ConvertState
+) -> None:
+    for query in queries:
+        convert(query, source / query.new.name, target / query.new.name)
+    target.sync_all()
 
 
 def _prepared_program(

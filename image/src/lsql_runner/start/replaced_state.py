@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from lsql_runner.config.settings import Settings
 from lsql_runner.events.batches import Partition, lowest
 from lsql_runner.pipeline import PlannedProgram
-from lsql_runner.plan.continuation import Continuation, continue_from, discontinued
+from lsql_runner.plan.continuation import Continuation, Converts, continue_from, discontinued
 from lsql_runner.plan.fingerprint import NOTHING, Fingerprint, QueryFingerprint, described_nodes, fingerprint
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.rebuild import open_since_ms, table_topics, windows_of
@@ -31,12 +31,35 @@ def kept_states(saved: SavedState) -> Fingerprint:
     return Fingerprint(tuple(q for q in saved.pinned.kept.queries if (generation, q.name) in saved.checkpoints))
 
 
-def continuation(planned: PlannedProgram, saved: SavedState, settings: Settings) -> Continuation:
-    """How a program continues the saved state."""
+def converts(saved: SavedState, settings: Settings) -> Converts:
+    """Which states a start may convert. If all state is built again on request, new aggregates are, too: then they have
+    the records of before."""
+    builds = settings.state_on_change in ("rebuild", "blue_green")
+    greens = {} if saved.pinned is None else saved.pinned.blues
+    return lambda conversion: conversion.old.name not in greens and not (builds and conversion.added)
+
+
+def continuation(
+    planned: PlannedProgram, saved: SavedState, settings: Settings, *, fixed: Collection[str] = ()
+) -> Continuation:
+    """How a program continues the saved state.
+
+    Args:
+        planned: the program.
+        saved: the state.
+        settings: of the processor.
+        fixed: queries of the last start whose state cannot be converted.
+    """
     pinned = saved.pinned
     if pinned is None:
         return Continuation(plan=planned.plan, fingerprint=fingerprint(planned.plan))
-    continued = continue_from(planned.plan, pinned.fingerprint, kept_states(saved))
+    can_convert = converts(saved, settings)
+    continued = continue_from(
+        planned.plan,
+        pinned.fingerprint,
+        kept_states(saved),
+        lambda conversion: conversion.old.name not in fixed and can_convert(conversion),
+    )
     wanted = wanted_partitions(planned.bound.settings, settings)
     if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:
         return continued

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lsql_runner.events.batches import Partition
 from lsql_runner.pipeline import PlannedProgram
 from lsql_runner.plan.continuation import Continuation
-from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.start.blue_green import BlueQuery, Runs, with_blues
 from lsql_runner.start.registry_schemas import TargetSchema
 from lsql_runner.start.replaced_state import NO_OFFSETS, SourceOffsets
@@ -28,6 +28,8 @@ class Situation:
     """By green query: the blue one."""
     ended_blues: Mapping[str, str] = field(default_factory=dict)
     """By green query whose blue one cannot run any more: why."""
+    earlier: Mapping[str, Query] = field(default_factory=dict)
+    """By query whose state is converted: the query that the state belongs to."""
     topics: frozenset[str]
     """The names of all topics on the brokers."""
     topic_ids: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.events.batches import Partition
 from lsql_runner.plan.continuation import Continuation
 from lsql_runner.plan.queries import Plan, Query
+from lsql_runner.plan.state_changes import conversion_changes
 from lsql_runner.start.memory_need import needed_worker_mib
 from lsql_runner.start.replaced_state import NewState
 from lsql_runner.start.situation import Situation
@@ -25,6 +26,10 @@ def change_warnings(situation: Situation) -> Iterator[str]:
         yield f"The program changed ({change}): state that does not fit is replaced by new state."
     for meaning in new_meanings(continued):
         yield f"{meaning}. It applies from here on; the state from before stays as it is."
+    for conversion in continued.conversions.values():
+        change = "; ".join(map(str, conversion_changes(conversion)))
+        partly = " Its new aggregates do not contain earlier records." if conversion.added else ""
+        yield f"{change}. Its state was converted.{partly}"
     lost = {query.targets for query in pinned.fingerprint.stateful if query.name in continued.dropped}
     for query in continued.fingerprint.stateful:
         insert = f"INSERT INTO {', '.join(query.targets)}"
@@ -37,6 +42,12 @@ def change_warnings(situation: Situation) -> Iterator[str]:
 def new_meanings(continued: Continuation) -> list[str]:
     """How the values of continued state are computed in another way."""
     return [str(each) for changes in continued.new_meanings.values() for each in changes]
+
+
+def new_aggregates(continued: Continuation) -> list[str]:
+    """The INSERTs whose state has new aggregates, without the records of before."""
+    conversions = (each for each in continued.conversions.values() if each.added)
+    return [str(change) for each in conversions for change in conversion_changes(each)]
 
 
 def rebuild_warnings(plan: Plan, replaced: Mapping[str, NewState]) -> Iterator[str]:

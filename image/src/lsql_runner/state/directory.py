@@ -31,6 +31,7 @@ from typing import Any
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
 from lsql_runner.lease.election import Term
+from lsql_runner.state.checkpoint_copy import copy_checkpoints
 from lsql_runner.state.folder import LocalFolder, StateFolder
 from lsql_runner.state.offset_log import begin_again, begin_checkpoint, delete_checkpoint, keep_opened, rewind
 from lsql_runner.state.owner import Owner, OwnerFile, OwnerLock
@@ -212,6 +213,25 @@ class StateDir:
         """The folder with the checkpoints of a generation."""
         return self.folder / str(generation)
 
+    def copy_generation(self, generation: int, to: int) -> None:
+        """Copy the checkpoints of a generation, in place of files that a killed start has left.
+
+        Raises:
+            LsqlError: STATE_DIR_UNWRITABLE, PROCESSOR_REPLACED.
+        """
+        self._check_owner()
+        copy = self.checkpoints(to)
+        try:
+            copy.delete_all()
+            copy_checkpoints(self.checkpoints(generation), copy)
+        except OSError as error:
+            raise _unwritable(copy, error) from None
+
+    def drop_generation(self, generation: int) -> None:
+        """Delete the checkpoints of a generation that program.json does not name. What is left is overwritten."""
+        with suppress(OSError, LsqlError):
+            self.checkpoints(generation).delete_all()
+
     def drop_older(self, generation: int) -> None:
         """Delete the checkpoints of all generations before this one.
 
@@ -222,8 +242,7 @@ class StateDir:
         with suppress(OSError, LsqlError):  # the next start deletes what is left
             for name in self.folder.folder_names():
                 if name.isdigit() and int(name) < generation:
-                    with suppress(OSError, LsqlError):
-                        self.checkpoints(int(name)).delete_all()
+                    self.drop_generation(int(name))
 
     def drop_checkpoint(self, generation: int, query: str) -> None:
         """Delete a query's checkpoint.

@@ -216,6 +216,19 @@ def state_ids(checkpoint: StateFolder, batch_id: int) -> list[tuple[str, int, st
     ]
 
 
+def set_state_ids(checkpoint: StateFolder, batch_id: int, operator: str, ids: list[list[str]]) -> None:
+    """Change the state of an operator after a batch that has ended: by partition, the id of each of its stores.
+
+    Raises:
+        OSError: the volume is full or read-only.
+    """
+    commits = checkpoint / "commits"
+    version, line = (commits.read(str(batch_id)) or b"").decode().splitlines()
+    commit = json.loads(line)
+    commit["stateUniqueIds"][operator] = ids
+    commits.write(str(batch_id), f"{version}\n{json.dumps(commit)}".encode())
+
+
 @dataclass(frozen=True, slots=True)
 class FirstBatch:
     """The batch with which a query begins."""

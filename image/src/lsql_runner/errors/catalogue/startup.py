@@ -133,6 +133,11 @@ STARTUP: dict[str, ErrorKind] = {
         "The last batch of the query {query} has not ended: the processor was killed.",
         "Start the processor with its {was} partitions, stop it with SIGTERM, and repeat the command.",
     ),
+    "STATE_CONVERSION_FAILED": ErrorKind(
+        "The state of the query {query} could not be converted for its new aggregates, and is unchanged: {reason}.",
+        "Roll back, or let the start build new state: LSQL_STATE_ON_CHANGE=rebuild.",
+        exit_code=EXIT_RUNTIME,
+    ),
     "REPARTITION_FAILED": ErrorKind(
         "The state of the query {query} could not be divided, and is unchanged: {reason}.",
         "Keep its partitions, or start with empty state: set state.partitions and LSQL_STATE_ON_CHANGE=reset.",

@@ -1,0 +1,166 @@
+package com.lsqlrunner.reads;
+
+import com.lsqlrunner.PythonEntry;
+import com.lsqlrunner.operators.ConvertedGroups;
+import java.util.Arrays;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
+import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
+import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
+import org.apache.spark.sql.execution.streaming.state.SchemaHelper.SchemaWriter$;
+import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker;
+import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreId;
+import org.apache.spark.sql.execution.streaming.state.StateStoreIterator;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.collection.immutable.List$;
+import scala.collection.immutable.Map$;
+
+/** Writes the state of an aggregation of Spark again, for a query with other aggregates. No query uses the state. */
+@PythonEntry
+public final class StateConversion {
+    private static final String STORE = StateStoreId.DEFAULT_STORE_NAME();
+    private static final String FAMILY = StateStore.DEFAULT_COL_FAMILY_NAME();
+
+    /** The version of the files with the schema of an aggregation. */
+    private static final int SCHEMA_FILE = 2;
+
+    private final ConvertedGroups groups;
+    private final StateStoreConf conf;
+    private final Configuration hadoop;
+    private final String from;
+    private final String to;
+    private final long operator;
+    private final StateStoreColFamilySchema schema;
+
+    private StateConversion(SparkSession session, ConvertedGroups groups, String from, String to, long operator) {
+        var state = ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
+        this.groups = groups;
+        this.conf = new StateStoreConf(state.conf(), Map$.MODULE$.empty());
+        this.hadoop = state.newHadoopConf();
+        this.from = from;
+        this.to = to;
+        this.operator = operator;
+        this.schema = checker(from).readSchemaFile().head();
+    }
+
+    /**
+     * A conversion.
+     *
+     * @param old the aggregation that wrote the state, with projections above it, over any rows
+     * @param now the other aggregation, in the same way; the groups of both are equal
+     * @param results see {@link ConvertedGroups}
+     * @param from the folder with the state, of a checkpoint
+     * @param to the folder for the converted state: of a copy of the checkpoint, without the files of the partitions
+     * @param operator the number of the aggregation in both
+     * @throws IllegalArgumentException the state is not that of {@code old}, or cannot be converted
+     */
+    public static StateConversion of(
+            SparkSession session,
+            Dataset<Row> old,
+            Dataset<Row> now,
+            int[] results,
+            String from,
+            String to,
+            long operator) {
+        ConvertedGroups groups = new ConvertedGroups(aggregation(old), aggregation(now), results);
+        StateConversion conversion = new StateConversion(session, groups, from, to, operator);
+        StructType stored = conversion.schema.valueSchema();
+        if (!Arrays.equals(types(stored), types(groups.stored()))) {
+            throw new IllegalArgumentException(stored + " instead of " + groups.stored());
+        }
+        return conversion;
+    }
+
+    private static BaseAggregateExec aggregation(Dataset<Row> rows) {
+        return (BaseAggregateExec) Steps.of(rows).input();
+    }
+
+    private static DataType[] types(StructType columns) {
+        return Arrays.stream(columns.fields()).map(StructField::dataType).toArray(DataType[]::new);
+    }
+
+    /** Writes the schema of the converted state, which has no file yet. */
+    public void writeSchema() {
+        var families = List$.MODULE$.<StateStoreColFamilySchema>empty().$colon$colon(family());
+        checker(to).createSchemaFile(families, SchemaWriter$.MODULE$.createSchemaWriter(SCHEMA_FILE));
+    }
+
+    private StateStoreColFamilySchema family() {
+        return new StateStoreColFamilySchema(
+                FAMILY,
+                schema.keySchemaId(),
+                schema.keySchema(),
+                schema.valueSchemaId(),
+                groups.converted(),
+                schema.keyStateEncoderSpec(),
+                schema.userKeyEncoderSchema());
+    }
+
+    /**
+     * Writes a partition.
+     *
+     * @param version of the state, in both folders
+     * @param stored the id of that version of the partition
+     * @return the id of the converted state
+     */
+    public String convert(int partition, long version, String stored) {
+        StateStoreProvider source = open(from, partition, schema.valueSchema());
+        try {
+            StateStoreProvider target = open(to, partition, groups.converted());
+            try {
+                return convert(source.getReadStore(version, Option.apply(stored)), target, version);
+            } finally {
+                target.close();
+            }
+        } finally {
+            source.close();
+        }
+    }
+
+    private String convert(ReadStateStore source, StateStoreProvider provider, long version) {
+        StateStore target = provider.getStore(version - 1, Option.empty(), false, true); // without rows
+        StateStoreIterator<UnsafeRowPair> rows = source.iterator(FAMILY);
+        while (rows.hasNext()) {
+            UnsafeRowPair row = rows.next();
+            target.put(row.key(), groups.convert(row.value()), FAMILY);
+        }
+        rows.close();
+        source.abort();
+        target.commit();
+        return target.getStateStoreCheckpointInfo().stateStoreCkptId().get();
+    }
+
+    private StateStoreProvider open(String folder, int partition, StructType values) {
+        return StateStoreProvider.createAndInit(
+                id(folder, partition),
+                schema.keySchema(),
+                values,
+                new NoPrefixKeyStateEncoderSpec(schema.keySchema()),
+                false,
+                conf,
+                hadoop,
+                false,
+                Option.empty());
+    }
+
+    private StateStoreProviderId id(String folder, int partition) {
+        return new StateStoreProviderId(new StateStoreId(folder, operator, partition, STORE), UUID.randomUUID());
+    }
+
+    private StateSchemaCompatibilityChecker checker(String folder) {
+        return new StateSchemaCompatibilityChecker(id(folder, 0), hadoop, List$.MODULE$.empty(), Option.empty(), true);
+    }
+}

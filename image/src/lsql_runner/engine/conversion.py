@@ -1,0 +1,93 @@
+"""Converts the state of a query that does not run, for a query with other aggregates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame, SparkSession
+
+from lsql_runner.compile.nodes import Reader, compile_node, source_of
+from lsql_runner.errors import DetailTable, LsqlError
+from lsql_runner.jvm.call import java_class
+from lsql_runner.jvm.java_entries import STATE_CONVERSION
+from lsql_runner.plan.conversion import ConvertedQuery
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.queries import Query
+from lsql_runner.plan.tree import nodes
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.offset_log import newest_committed, set_state_ids, state_ids
+
+_REASONS = DetailTable({"NO_GROUPS": "its checkpoint has no groups after the batch {batch}"})
+_OPERATOR = "stateStoreSave"
+"""Spark's name of the operator that keeps the groups of an aggregate."""
+
+
+def convert_state(query: ConvertedQuery, source: StateFolder, target: StateFolder, read: Reader) -> None:
+    """Convert the state of the last batch that has ended. See `port.Engine.convert_state`.
+
+    Args:
+        query: see there, as below.
+        source: its checkpoint.
+        target: a copy of it.
+        read: returns the records of a topic, which are not read: the queries are compiled, and do not run.
+
+    Raises:
+        LsqlError: STATE_CONVERSION_FAILED.
+        PySparkException, Py4JError: the state cannot be read, or is not that of the query.
+        OSError: the volume fails.
+    """
+    batch = newest_committed(target)
+    if batch is None:
+        (target / "state").delete_all()  # Spark has written its schema, and no rows
+        return
+    operator = _operator(target)
+    ids = [(number, id) for of, number, id in state_ids(target, batch) if of == operator]
+    if operator is None or not ids:
+        reason = _REASONS("NO_GROUPS", batch=batch)
+        raise LsqlError("STATE_CONVERSION_FAILED", query=query.new.name, reason=reason)
+    for number, _ in ids:
+        (target / f"state/{operator}/{number}").delete_all()
+    conversion = _conversion(query, (source, target), operator, read)
+    conversion.writeSchema()
+    new = [[conversion.convert(number, batch + 1, id)] for number, id in ids]
+    set_state_ids(target, batch, operator, new)
+
+
+def _operator(checkpoint: StateFolder) -> str | None:
+    """The number of the operator that is converted; None if the checkpoint does not have it."""
+    for number in (checkpoint / "state").folder_names():
+        content = (checkpoint / f"state/{number}/_metadata").read("metadata")
+        if content is not None and json.loads(content.splitlines()[1])["operatorInfo"]["operatorName"] == _OPERATOR:
+            return number
+    return None
+
+
+def _conversion(
+    query: ConvertedQuery, checkpoints: tuple[StateFolder, StateFolder], operator: str, read: Reader
+) -> JavaObject:
+    before, after = _aggregation(query.old, read), _aggregation(query.new, read)
+    # The first result of a group is its newest time, in both.
+    results = [0, *(-1 if place is None else place + 1 for place in query.aggregates)]
+    folders = [f"{checkpoint}/state" for checkpoint in checkpoints]
+    spark = before.sparkSession
+    return java_class(STATE_CONVERSION).of(
+        spark._jsparkSession, before._jdf, after._jdf, _ints(spark, results), *folders, int(operator)
+    )
+
+
+def _aggregation(query: Query, read: Reader) -> DataFrame:
+    """The groups of a query. Java takes their aggregates from its plan."""
+    (write,) = query.writes
+    node = next(each for each in nodes(write.input) if isinstance(each, Aggregate) and not each.of_table)
+    return compile_node(node, source_of(write, read)).frame
+
+
+def _ints(spark: SparkSession, values: Sequence[int]) -> JavaObject:
+    gateway: Any = spark._sc._gateway
+    array = gateway.new_array(gateway.jvm.int, len(values))
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
