@@ -4,6 +4,9 @@ The conditions of a query and the responses are tested in tests/unit/api.
 """
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -250,3 +253,32 @@ def test_each_answer_is_the_state_at_its_positions(
                 wait_until(contains, f"{number} in the state", 30)
 
         assert len(seen) >= 8
+
+
+def test_the_saved_state_is_read_after_the_end_of_the_processor(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """By the command, which needs neither the program nor brokers."""
+    source, target = topic(partitions=2), topic()
+    broker.produce(source, [payment(user, amount, hour) for user in "ab" for amount in (1, 5) for hour in (0, 1)])
+    select = f"SELECT STREAM user, COUNT(*) AS n, SUM(amount) AS total FROM {source}"
+    window = "WINDOW BY TUMBLE 1h GRACE BY 1d GROUP BY user"
+    with reading(engine, broker, f"INSERT INTO {target} {select} {window}", tmp_path, 8) as reads:
+        answer, store, found = reads.answer(), reads.store, reads.rows(key="b", window_ms=BEGIN_MS)
+    saved = {"SQL_APP_ID": f"reads-{tmp_path.name}", "SQL_STATE_STORE_DIR": str(tmp_path)}
+
+    def read(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("lsql")), "state", "read", *arguments]
+        return subprocess.run(command, env={**os.environ, **saved}, capture_output=True, text=True, check=False)
+
+    everything = json.loads(read(store).stdout)
+    of_key = json.loads(read(store, "--key", "b", "--window", str(BEGIN_MS)).stdout)
+    refused, unknown = read(store, "--limit", "many"), read("sums")
+
+    assert everything["rows"] == json.loads(answer.rows)
+    assert sum(everything["contains"]["positions"][source].values()) == 8
+    assert everything["contains"].keys() == {"batch", "positions", "watermark", "plannedAt"}
+    assert of_key["rows"] == found
+    assert found[0]["value"] == {"user": "b", "n": 2, "total": 6}
+    assert (refused.returncode, "REQUEST_PARAMETER_INVALID" in refused.stderr) == (1, True)
+    assert (unknown.returncode, f"Name one of its stores: {store}." in unknown.stderr) == (1, True)

@@ -9,15 +9,28 @@ from importlib.metadata import version
 
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.state_store import UriStore
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
+from lsql_runner.formats.catalog import Catalog
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
+from lsql_runner.kafka.connection import KafkaConnection
+from lsql_runner.pipeline import plan_parsed
+from lsql_runner.plan.continuation import continue_from
+from lsql_runner.plan.queries import Plan
+from lsql_runner.plan.stores import query_stores
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.service import jvm_options
+from lsql_runner.start.request import request_of
 from lsql_runner.state import snapshots as of_folder
 from lsql_runner.state.directory import StateDir, state_path
 from lsql_runner.state.folder import LocalFolder, StateFolder
+from lsql_runner.state.offset_log import newest_committed
 from lsql_runner.state.repartition import Repartitioned, repartition_state
+from lsql_runner.state.saved_state import Pinned, saved_state
 from lsql_runner.state.snapshots import Snapshot
+
+_NO_BROKERS = KafkaConnection("127.0.0.1:9092")
+"""For plans that are compiled and read no record."""
 
 
 def snapshots(environment: Mapping[str, str]) -> list[Snapshot]:
@@ -59,6 +72,59 @@ def clone_snapshot(environment: Mapping[str, str], name: str, app_id: str) -> Sn
         return of_folder.clone_snapshot(source, name, state)
 
 
+def saved_plan(settings: Settings, pinned: Pinned) -> Plan:
+    """The plan of the program that the state belongs to, with the names of its state. Needs no brokers.
+
+    Raises:
+        LsqlError: another version of the software has written the state, and plans the program in another way:
+            STATE_INCOMPATIBLE.
+    """
+    request = request_of(settings.model_copy(update={"sql": pinned.sql}))
+    catalog = Catalog(pinned.schemas, sinks=settings.sink_kinds, functions=settings.functions)
+    planned = plan_parsed(request.program, request.program_settings, catalog, only_batches=settings.has_workers)
+    continued = continue_from(planned.plan, pinned.fingerprint, converts=lambda _: False)
+    if continued.changes:
+        change = "; ".join(map(str, continued.changes))
+        raise LsqlError("STATE_INCOMPATIBLE", path=str(settings.state_dir), change=change)
+    return continued.plan
+
+
+def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOptions | None = None) -> StoredRows:
+    """Rows of a store in the saved state of the processor in the environment, which need not run.
+
+    Args:
+        environment: with the name of the processor and its state directory; a program and brokers are not needed.
+        read: which rows.
+        options: of the JVM; by default the processor's options.
+
+    Raises:
+        LsqlError: STATE_MISSING, STORE_MISSING, STORE_NOT_LOADED; as `read_settings`, `saved_state`, `saved_plan` and
+            `Engine.read_store`.
+    """
+    settings = _settings(environment)
+    folder = _directory(settings)
+    pinned = saved_state(folder).pinned
+    if pinned is None:
+        raise LsqlError("STATE_MISSING", path=str(folder))
+    plan = saved_plan(settings, pinned)
+    stores = [store.name for query in plan.queries for store in query_stores(query)]
+    if read.store not in stores:
+        raise LsqlError("STORE_MISSING", store=read.store, stores=", ".join(stores) or "none")
+    jvm = SparkJvm(options or jvm_options(settings))
+    from lsql_runner.engine.repartition import offline_session
+    from lsql_runner.engine.source import range_reader
+    from lsql_runner.engine.store_reads import saved_reads
+
+    with offline_session(jvm, pinned.state_partitions) as session:
+        checkpoints = folder / str(pinned.generation)
+        reads = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {}))
+        batches = ((query.name, newest_committed(checkpoints / query.name)) for query in plan.queries)
+        rows = reads.read(read, {name: batch for name, batch in batches if batch is not None})
+    if rows is None:
+        raise LsqlError("STORE_NOT_LOADED", store=read.store)
+    return rows
+
+
 def _settings(environment: Mapping[str, str]) -> Settings:
     """The settings of a processor, whose program is not needed."""
     has_program = "SQL" in environment or "SQL_FILE" in environment
@@ -91,9 +157,9 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
             return SparkJvm(options or jvm_options(settings), (state.lock_file,))
 
         def run(checkpoints: Sequence[StateFolder], number: int) -> None:
-            from lsql_runner.engine.repartition import repartition, repartition_session
+            from lsql_runner.engine.repartition import offline_session, repartition
 
-            with repartition_session(start(), number) as session:
+            with offline_session(start(), number) as session:
                 repartition(session, checkpoints, number)
 
         store = settings.state_store
@@ -103,7 +169,7 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
 
 
 def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partitions: int) -> Repartitioned:
-    from lsql_runner.engine.repartition import repartition, repartition_session
+    from lsql_runner.engine.repartition import offline_session, repartition
     from lsql_runner.state.at_uri import StateAtUri
     from lsql_runner.state.uri_folder import UriFolder
 
@@ -113,7 +179,7 @@ def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partiti
         jvm.process.kill()  # the command fails, and has changed nothing
 
     with (
-        repartition_session(jvm, partitions, store) as session,
+        offline_session(jvm, partitions, store) as session,
         closing(StateAtUri(state, str(folder), lambda: folder, end)) as at_uri,
     ):
         at_uri.open()

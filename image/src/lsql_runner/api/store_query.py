@@ -193,7 +193,13 @@ def answer(processor: Processor, query: StoreQuery) -> bytes:
     if behind is not None:
         raise behind
     assert rows is not None
-    head = {"store": query.read.store, "contains": _content(processor, rows), "cursor": rows.cursor}
+    return as_json(query.read.store, rows, lag=_lag_of(processor, rows))
+
+
+def as_json(store: str, rows: StoredRows, lag: int | None = None) -> bytes:
+    """Rows as JSON of the form `StoreRows`; without `lag` if it is None."""
+    content = _content(rows, lag or 0).model_dump(mode="json", by_alias=True, exclude={"lag"} if lag is None else None)
+    head = {"store": store, "contains": content, "cursor": rows.cursor}
     return to_json(head, by_alias=True)[:-1] + b',"rows":' + rows.rows.encode() + b"}"
 
 
@@ -250,7 +256,7 @@ def _lag_of(processor: Processor, rows: StoredRows) -> int:
     return sum(max(0, end - at) for end, at in ends)
 
 
-def _content(processor: Processor, rows: StoredRows) -> StoreContent:
+def _content(rows: StoredRows, lag: int) -> StoreContent:
     shown_ms = rows.watermark_ms
     positions: dict[str, dict[int, int]] = {}
     for place in sorted(rows.positions, key=lambda each: (each.topic, each.partition)):
@@ -260,5 +266,5 @@ def _content(processor: Processor, rows: StoredRows) -> StoreContent:
         positions=positions,
         watermark=None if shown_ms is None or shown_ms >= _YEAR_10000_MS else moment(shown_ms),
         planned_at=moment(rows.planned_ms),
-        lag=_lag_of(processor, rows),
+        lag=lag,
     )

@@ -339,6 +339,31 @@ def _time(at_ms: int) -> str:
 
 
 @state.command()
+@click.argument("store")
+@click.option("--key", help="Only rows with this key: JSON of the type of the store's keys; a string without quotes.")
+@click.option("--window", help="Only the window that starts at this time: RFC 3339, or milliseconds since 1970 UTC.")
+@click.option("--from", "since", help="Only windows that start at this time or later.")
+@click.option("--to", "until", help="Only windows that start before this time.")
+@click.option("--limit", default="100", show_default=True, help="The most rows.")
+@click.option("--cursor", help="The cursor of the page before.")
+@click.option("--partition", help="Only this partition of the state.")
+@_reports_errors
+def read(store: str, **given: str | None) -> int:
+    """Print rows of a store, as GET /metadata/<store> does, also of a processor that is stopped or failed.
+
+    They are those of the last batch that was saved. The program and its brokers are not needed.
+    """
+    from lsql_runner import offline
+    from lsql_runner.api.store_query import as_json, store_query
+
+    names = {"since": "from", "until": "to"}
+    query = store_query(store, {names.get(name, name): text for name, text in given.items() if text is not None})
+    rows = offline.read_store(os.environ, query.read)
+    click.echo(as_json(store, rows).decode())
+    return 0
+
+
+@state.command()
 @click.argument("partitions", type=click.IntRange(1, MAX_PARTITIONS))
 @_reports_errors
 def repartition(partitions: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,11 +17,10 @@ from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Query
 from lsql_runner.plan.tree import nodes
 from lsql_runner.state.folder import StateFolder
-from lsql_runner.state.offset_log import newest_committed, set_state_ids, state_ids
+from lsql_runner.state.groups import groups_after
+from lsql_runner.state.offset_log import newest_committed, set_state_ids
 
 _REASONS = DetailTable({"NO_GROUPS": "its checkpoint has no groups after the batch {batch}"})
-_OPERATOR = "stateStoreSave"
-"""Spark's name of the operator that keeps the groups of an aggregate."""
 
 
 def convert_state(query: ConvertedQuery, source: StateFolder, target: StateFolder, read: Reader) -> None:
@@ -43,30 +41,20 @@ def convert_state(query: ConvertedQuery, source: StateFolder, target: StateFolde
     if batch is None:
         (target / "state").delete_all()  # Spark has written its schema, and no rows
         return
-    operator = _operator(target)
-    ids = [(number, id) for of, number, id in state_ids(target, batch) if of == operator]
-    if operator is None or not ids:
+    groups = groups_after(target, batch)
+    if groups is None:
         reason = _REASONS("NO_GROUPS", batch=batch)
         raise LsqlError("STATE_CONVERSION_FAILED", query=query.new.name, reason=reason)
-    for number, _ in ids:
-        (target / f"state/{operator}/{number}").delete_all()
-    conversion = _conversion(query, (source, target), operator, read)
+    for number, _ in groups.ids:
+        (target / f"state/{groups.operator}/{number}").delete_all()
+    conversion = _conversion(query, (source, target), groups.operator, read)
     conversion.writeSchema()
-    new = [[conversion.convert(number, batch + 1, id)] for number, id in ids]
-    set_state_ids(target, batch, operator, new)
-
-
-def _operator(checkpoint: StateFolder) -> str | None:
-    """The number of the operator that is converted; None if the checkpoint does not have it."""
-    for number in (checkpoint / "state").folder_names():
-        content = (checkpoint / f"state/{number}/_metadata").read("metadata")
-        if content is not None and json.loads(content.splitlines()[1])["operatorInfo"]["operatorName"] == _OPERATOR:
-            return number
-    return None
+    ids = [[conversion.convert(number, batch + 1, id)] for number, id in groups.ids]
+    set_state_ids(target, batch, str(groups.operator), ids)
 
 
 def _conversion(
-    query: ConvertedQuery, checkpoints: tuple[StateFolder, StateFolder], operator: str, read: Reader
+    query: ConvertedQuery, checkpoints: tuple[StateFolder, StateFolder], operator: int, read: Reader
 ) -> JavaObject:
     before, after = _aggregation(query.old, read), _aggregation(query.new, read)
     # The first result of a group is its newest time, in both.
@@ -74,7 +62,7 @@ def _conversion(
     folders = [f"{checkpoint}/state" for checkpoint in checkpoints]
     spark = before.sparkSession
     return java_class(STATE_CONVERSION).of(
-        spark._jsparkSession, before._jdf, after._jdf, _ints(spark, results), *folders, int(operator)
+        spark._jsparkSession, before._jdf, after._jdf, _ints(spark, results), *folders, operator
     )
 
 

@@ -15,7 +15,7 @@ from lsql_runner.engine.port import Job, StoredRows, StoreRead
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.running_query import RunningQuery
 from lsql_runner.engine.sink_writer import renew_if_sink_is_ahead, sink_writer
-from lsql_runner.engine.store_reads import StoreReads
+from lsql_runner.engine.store_reads import reads_of
 from lsql_runner.engine.topic_output import commit_abandoned
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.java_error import JavaErrors
@@ -77,7 +77,7 @@ class RunningPlan:
             with suppress(Exception):  # the cause is reported, not what follows from it
                 self._stop_at_once()
             raise
-        self._reads = StoreReads(
+        self._reads = reads_of(
             spark,
             job,
             {

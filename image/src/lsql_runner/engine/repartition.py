@@ -19,15 +19,15 @@ from lsql_runner.state.folder import StateFolder
 
 
 @contextmanager
-def repartition_session(jvm: SparkJvm, partitions: int, store: UriStore | None = None) -> Iterator[SparkSession]:
-    """A session for `repartition`, with the checkpoints in `store`, if it is not None. Its end ends the JVM.
+def offline_session(jvm: SparkJvm, partitions: int, store: UriStore | None = None) -> Iterator[SparkSession]:
+    """A session for the state of a stopped processor, which is in `store`, if it is not None. Its end ends the JVM.
 
     Raises:
         LsqlError: JVM_GONE, JAVA_MISSING, JARS_MISSING.
     """
     try:
         jvm.connect()
-        options = SessionOptions(app_id="repartition", scratch=jvm.scratch, partitions=partitions, store=store)
+        options = SessionOptions(app_id="offline", scratch=jvm.scratch, partitions=partitions, store=store)
         session = open_session(options)
         yield session
         with suppress(PySparkException, Py4JError):

@@ -1,9 +1,9 @@
-"""Reads the committed state of running queries. See `port.Engine.read_store`."""
+"""Reads the committed state of queries. See `port.Engine.read_store`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lsql_runner.compile.nodes import Reader
 from lsql_runner.compile.reads import GroupReads, group_reads, key_type
 from lsql_runner.engine.port import Job, StoredRows, StoreRead
 from lsql_runner.engine.session import activate
@@ -22,10 +23,12 @@ from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.failures import classify
 from lsql_runner.jvm.java_entries import STORE_READER
 from lsql_runner.plan.nodes import Aggregate
-from lsql_runner.plan.queries import Query, Write
+from lsql_runner.plan.queries import Plan, Query, Write
 from lsql_runner.plan.stores import is_readable, query_stores, reads_state
 from lsql_runner.plan.tree import nodes
-from lsql_runner.state.offset_log import PlannedBatch, planned_batch
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.groups import groups_after
+from lsql_runner.state.offset_log import PlannedBatch, newest_committed, planned_batch
 from lsql_runner.types import STRING, describe
 
 REASONS = DetailTable(
@@ -50,13 +53,38 @@ class _Reader:
     """Whether it finds the row of a key; else all rows are compared."""
 
 
-class StoreReads:
-    """The stores of the running queries of a job."""
+Open = Callable[[Query, str, GroupReads], JavaObject]
+"""Opens the store with a name: a STORE_READER. Raises LsqlError: STORE_NOT_QUERYABLE."""
 
-    def __init__(self, spark: SparkSession, job: Job, running: Mapping[str, StreamingQuery]) -> None:
+
+class StoreReads:
+    """The stores of a plan.
+
+    Args:
+        spark: the session.
+        plan: the plan, with the names of its state.
+        checkpoints: the folder of the checkpoints.
+        read: returns the records of a topic, which are not read.
+        opens: opens the stores.
+        only_running: whether only stores can be read that a running query lets others read.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: Plan,
+        checkpoints: StateFolder,
+        *,
+        read: Reader,
+        opens: Open,
+        only_running: bool = True,
+    ) -> None:
         self._spark = spark
-        self._job = job
-        self._running = running
+        self._plan = plan
+        self._checkpoints = checkpoints
+        self._read_topic = read
+        self._opens = opens
+        self._only_running = only_running
         self._readers: dict[str, _Reader] = {}
         self._planned: dict[tuple[str, int], PlannedBatch] = {}
         self._lock = Lock()
@@ -119,7 +147,7 @@ class StoreReads:
     def _batch(self, query: str, batch: int) -> PlannedBatch | None:
         planned = self._planned.get((query, batch))
         if planned is None:
-            planned = planned_batch(self._job.checkpoints / query, batch)
+            planned = planned_batch(self._checkpoints / query, batch)
             with self._lock:
                 self._planned = {each: of for each, of in self._planned.items() if each[0] != query}
                 if planned is not None:
@@ -134,34 +162,68 @@ class StoreReads:
             return reader
 
     def _open(self, store: str) -> _Reader:
-        query, write, node = _find(self._job, store)
-        running = self._running.get(query.name)
-        if self._job.output.on_workers:
-            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("WORKERS"))
-        if node is None or running is None:
+        query, write, node = self._find(store)
+        if node is None:
             raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
         activate(self._spark)
-        reads = group_reads(write, node, range_reader(self._spark, self._job.source.kafka, {}))
+        reads = group_reads(write, node, self._read_topic)
+        return _Reader(query, node, self._opens(query, store, reads), finds=reads.group is not None)
+
+    def _find(self, store: str) -> tuple[Query, Write, Aggregate | None]:
+        """The query and the INSERT of a store, and its aggregate; None if it is a store that cannot be read."""
+        for query in self._plan.queries:
+            if any(each.name == store for each in query_stores(query)):
+                can_read = not self._only_running or reads_state(query)
+                for write in query.writes:
+                    for node in nodes(write.input):
+                        if isinstance(node, Aggregate) and node.store == store:
+                            return query, write, node if can_read and is_readable(node) else None
+                return query, query.writes[0], None
+        raise LsqlError("NOT_FOUND", path=f"/metadata/{store}")
+
+
+def reads_of(spark: SparkSession, job: Job, running: Mapping[str, StreamingQuery]) -> StoreReads:
+    """The stores of the running queries of a job."""
+
+    def opens(query: Query, store: str, reads: GroupReads) -> JavaObject:
+        streaming = running.get(query.name)
+        if job.output.on_workers or streaming is None:
+            reason = REASONS("WORKERS" if job.output.on_workers else "KIND")
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=reason)
         number = [each.name for each in query_stores(query)].index(store)
-        return _Reader(query, node, _java_reader(running, number, reads), finds=reads.group is not None)
+        return java_class(STORE_READER).of(streaming._jsq, number, *_frames(reads))
+
+    return StoreReads(spark, job.plan, job.checkpoints, read=range_reader(spark, job.source.kafka, {}), opens=opens)
 
 
-def _java_reader(running: StreamingQuery, number: int, reads: GroupReads) -> JavaObject:
+def saved_reads(spark: SparkSession, plan: Plan, checkpoints: StateFolder, read: Reader) -> StoreReads:
+    """The stores in the checkpoints of queries that do not run.
+
+    Args:
+        spark: the session.
+        plan: the plan, with the names of the state.
+        checkpoints: the folder of the checkpoints.
+        read: returns the records of a topic, which are not read.
+    """
+
+    def opens(query: Query, store: str, reads: GroupReads) -> JavaObject:
+        checkpoint = checkpoints / query.name
+        batch = newest_committed(checkpoint)
+        found = None if batch is None else groups_after(checkpoint, batch)
+        if found is None or batch is None:
+            raise LsqlError("STORE_NOT_LOADED", store=store)
+        ids = [id for _, id in found.ids]
+        folder = f"{checkpoint}/state"
+        return java_class(STORE_READER).ofFiles(
+            spark._jsparkSession, folder, found.operator, batch + 1, ids, *_frames(reads)
+        )
+
+    return StoreReads(spark, plan, checkpoints, read=read, opens=opens, only_running=False)
+
+
+def _frames(reads: GroupReads) -> tuple[Any, ...]:
     group = None if reads.group is None else reads.group._jdf
-    frames = (reads.shown_key._jdf, group, reads.places._jdf, reads.values._jdf)
-    return java_class(STORE_READER).of(running._jsq, number, *frames)
-
-
-def _find(job: Job, store: str) -> tuple[Query, Write, Aggregate | None]:
-    """The query and the INSERT of a store, and its aggregate; None if it is a store that cannot be read."""
-    for query in job.plan.queries:
-        if any(each.name == store for each in query_stores(query)):
-            for write in query.writes:
-                for node in nodes(write.input):
-                    if isinstance(node, Aggregate) and node.store == store:
-                        return query, write, node if reads_state(query) and is_readable(node) else None
-            return query, query.writes[0], None
-    raise LsqlError("NOT_FOUND", path=f"/metadata/{store}")
+    return reads.shown_key._jdf, group, reads.places._jdf, reads.values._jdf
 
 
 def _json_key(node: Aggregate, text: str) -> bytes:

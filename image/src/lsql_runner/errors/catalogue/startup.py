@@ -105,6 +105,7 @@ STARTUP: dict[str, ErrorKind] = {
         "{path} contains no state of a program.",
         "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",
     ),
+    "STORE_MISSING": ErrorKind("The saved program has no state store {store}.", "Name one of its stores: {stores}."),
     "STATE_EXISTS": ErrorKind(
         "{path} has state of a processor already.",
         "Choose another application id, or delete the directory.",

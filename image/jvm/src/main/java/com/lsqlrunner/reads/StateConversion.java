@@ -3,57 +3,41 @@ package com.lsqlrunner.reads;
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.operators.ConvertedGroups;
 import java.util.Arrays;
-import java.util.UUID;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
-import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.SchemaHelper.SchemaWriter$;
-import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
-import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
-import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreIterator;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
-import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.List$;
-import scala.collection.immutable.Map$;
 
 /** Writes the state of an aggregation of Spark again, for a query with other aggregates. No query uses the state. */
 @PythonEntry
 public final class StateConversion {
-    private static final String STORE = StateStoreId.DEFAULT_STORE_NAME();
     private static final String FAMILY = StateStore.DEFAULT_COL_FAMILY_NAME();
 
     /** The version of the files with the schema of an aggregation. */
     private static final int SCHEMA_FILE = 2;
 
     private final ConvertedGroups groups;
-    private final StateStoreConf conf;
-    private final Configuration hadoop;
-    private final String from;
-    private final String to;
-    private final long operator;
+    private final StateFolder from;
+    private final StateFolder to;
     private final StateStoreColFamilySchema schema;
 
-    private StateConversion(SparkSession session, ConvertedGroups groups, String from, String to, long operator) {
-        var state = ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
+    private StateConversion(ConvertedGroups groups, StateFolder from, StateFolder to) {
         this.groups = groups;
-        this.conf = new StateStoreConf(state.conf(), Map$.MODULE$.empty());
-        this.hadoop = state.newHadoopConf();
         this.from = from;
         this.to = to;
-        this.operator = operator;
-        this.schema = checker(from).readSchemaFile().head();
+        this.schema = from.schema().readSchemaFile().head();
     }
 
     /**
@@ -76,7 +60,8 @@ public final class StateConversion {
             String to,
             long operator) {
         ConvertedGroups groups = new ConvertedGroups(aggregation(old), aggregation(now), results);
-        StateConversion conversion = new StateConversion(session, groups, from, to, operator);
+        StateConversion conversion = new StateConversion(
+                groups, new StateFolder(session, from, operator), new StateFolder(session, to, operator));
         StructType stored = conversion.schema.valueSchema();
         if (!Arrays.equals(types(stored), types(groups.stored()))) {
             throw new IllegalArgumentException(stored + " instead of " + groups.stored());
@@ -95,7 +80,7 @@ public final class StateConversion {
     /** Writes the schema of the converted state, which has no file yet. */
     public void writeSchema() {
         var families = List$.MODULE$.<StateStoreColFamilySchema>empty().$colon$colon(family());
-        checker(to).createSchemaFile(families, SchemaWriter$.MODULE$.createSchemaWriter(SCHEMA_FILE));
+        to.schema().createSchemaFile(families, SchemaWriter$.MODULE$.createSchemaWriter(SCHEMA_FILE));
     }
 
     private StateStoreColFamilySchema family() {
@@ -117,9 +102,9 @@ public final class StateConversion {
      * @return the id of the converted state
      */
     public String convert(int partition, long version, String stored) {
-        StateStoreProvider source = open(from, partition, schema.valueSchema());
+        StateStoreProvider source = from.open(partition, schema.keySchema(), schema.valueSchema());
         try {
-            StateStoreProvider target = open(to, partition, groups.converted());
+            StateStoreProvider target = to.open(partition, schema.keySchema(), groups.converted());
             try {
                 return convert(source.getReadStore(version, Option.apply(stored)), target, version);
             } finally {
@@ -141,26 +126,5 @@ public final class StateConversion {
         source.abort();
         target.commit();
         return target.getStateStoreCheckpointInfo().stateStoreCkptId().get();
-    }
-
-    private StateStoreProvider open(String folder, int partition, StructType values) {
-        return StateStoreProvider.createAndInit(
-                id(folder, partition),
-                schema.keySchema(),
-                values,
-                new NoPrefixKeyStateEncoderSpec(schema.keySchema()),
-                false,
-                conf,
-                hadoop,
-                false,
-                Option.empty());
-    }
-
-    private StateStoreProviderId id(String folder, int partition) {
-        return new StateStoreProviderId(new StateStoreId(folder, operator, partition, STORE), UUID.randomUUID());
-    }
-
-    private StateSchemaCompatibilityChecker checker(String folder) {
-        return new StateSchemaCompatibilityChecker(id(folder, 0), hadoop, List$.MODULE$.empty(), Option.empty(), true);
     }
 }

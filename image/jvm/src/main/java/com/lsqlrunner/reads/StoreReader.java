@@ -5,7 +5,6 @@ import com.lsqlrunner.operators.StoredGroups;
 import com.lsqlrunner.realtime.CommittedVersion;
 import com.lsqlrunner.realtime.CommittedVersion.Entry;
 import com.lsqlrunner.realtime.CommittedVersion.Gone;
-import com.lsqlrunner.realtime.OpenStateStores;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,18 +19,17 @@ import java.util.Set;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
-import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter;
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.streaming.StreamingQuery;
 
 /**
- * Reads the committed groups of an aggregation of Spark while its query runs. It waits only while the query loads a
- * store, and the query only for one page.
+ * Reads the committed groups of an aggregation of Spark, also while its query runs. It waits only while the query loads
+ * a store, and the query only for one page.
  */
 @PythonEntry
 public final class StoreReader {
@@ -52,25 +50,21 @@ public final class StoreReader {
     private static final int WINDOW_END = 2;
     private static final int VALUE = 0;
 
-    private final MicroBatchExecution query;
-    private final int number;
+    private final Store store;
     private final Steps shownKey;
     private final Steps group;
     private final Results places;
     private final Results values;
 
-    /** Where the state is; null before the first batch. */
-    private volatile StatefulOperatorStateInfo store;
+    /** The partitions of the store; none before a batch has loaded all of them. */
+    @FunctionalInterface
+    interface Store {
+        List<CommittedVersion> partitions();
+    }
 
     private StoreReader(
-            MicroBatchExecution query,
-            int number,
-            Dataset<Row> shownKey,
-            Dataset<Row> group,
-            Dataset<Row> places,
-            Dataset<Row> values) {
-        this.query = query;
-        this.number = number;
+            Store store, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> places, Dataset<Row> values) {
+        this.store = store;
         this.shownKey = Steps.of(shownKey);
         this.group = group == null ? null : Steps.of(group);
         this.places = Results.of(places);
@@ -90,7 +84,7 @@ public final class StoreReader {
     }
 
     /**
-     * A reader of a store.
+     * A reader of a store of a running query.
      *
      * @param number of the stateful operator in the plan of the query, from the target down
      * @param shownKey {@code key} as it is shown (BINARY, JSON), a projection of {@code key} (BINARY, JSON)
@@ -108,7 +102,29 @@ public final class StoreReader {
             Dataset<Row> places,
             Dataset<Row> values) {
         MicroBatchExecution running = (MicroBatchExecution) ((StreamingQueryWrapper) query).streamingQuery();
-        return new StoreReader(running, number, shownKey, group, places, values);
+        return new StoreReader(new RunningStore(running, number), shownKey, group, places, values);
+    }
+
+    /**
+     * A reader of a store in the files of a query that does not run.
+     *
+     * @param folder the folder with the state, of a checkpoint
+     * @param operator the number of the aggregation in it
+     * @param version of the state
+     * @param ids by partition: the id of that version
+     */
+    public static StoreReader ofFiles(
+            SparkSession session,
+            String folder,
+            long operator,
+            long version,
+            List<String> ids,
+            Dataset<Row> shownKey,
+            Dataset<Row> group,
+            Dataset<Row> places,
+            Dataset<Row> values) {
+        SavedStore store = new SavedStore(session, folder, operator, version, ids);
+        return new StoreReader(store, shownKey, group, places, values);
     }
 
     /** The rows of an answer, and the version of the store that they are from. */
@@ -130,7 +146,7 @@ public final class StoreReader {
      * @return JSON with the version and the rows, none or one; null before a batch has loaded the store
      */
     public String find(byte[] key, Long windowEndMs, long newest) {
-        List<CommittedVersion> partitions = partitions();
+        List<CommittedVersion> partitions = store.partitions();
         byte[] stored = stored(key, windowEndMs);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             try {
@@ -168,7 +184,7 @@ public final class StoreReader {
      */
     public String scan(String from, int limit, Integer only, byte[] key, long sinceMs, long untilMs, long newest)
             throws CursorException {
-        List<CommittedVersion> partitions = partitions();
+        List<CommittedVersion> partitions = store.partitions();
         Cursor cursor = from == null ? new Cursor(only == null ? 0 : only, null) : Cursor.of(from);
         int end = only == null ? Integer.MAX_VALUE : only + 1;
         Filter filter = new Filter(key == null ? null : shownKey(key), sinceMs, untilMs);
@@ -322,34 +338,5 @@ public final class StoreReader {
             newest = Collections.max(versions); // a batch has begun after it: it is committed
         }
         return -1;
-    }
-
-    /** The partitions of the store; none before a batch has loaded all of them. */
-    private List<CommittedVersion> partitions() {
-        if (store == null) {
-            store = find();
-        }
-        List<CommittedVersion> partitions = new ArrayList<>();
-        for (int partition = 0; partition < store.numPartitions(); partition++) {
-            CommittedVersion committed =
-                    OpenStateStores.committed(store.checkpointLocation(), store.operatorId(), partition);
-            if (committed == null) {
-                return List.of();
-            }
-            partitions.add(committed);
-        }
-        return partitions;
-    }
-
-    /** Where the state is. A batch has ended, so its plan is made. */
-    private StatefulOperatorStateInfo find() {
-        List<StatefulOperatorStateInfo> stores = new ArrayList<>();
-        query.lastExecution().executedPlan().foreach(node -> {
-            if (node instanceof StateStoreWriter writer) {
-                stores.add(writer.getStateInfo());
-            }
-            return null;
-        });
-        return stores.get(number);
     }
 }

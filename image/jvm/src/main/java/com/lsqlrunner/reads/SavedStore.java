@@ -1,0 +1,43 @@
+package com.lsqlrunner.reads;
+
+import com.lsqlrunner.realtime.CommittedVersion;
+import com.lsqlrunner.realtime.OpenStateStores;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
+import org.apache.spark.sql.internal.SQLConf;
+import scala.Option;
+
+/** A store of a query that does not run, from its files. The JVM keeps what it has loaded. */
+final class SavedStore implements StoreReader.Store {
+    private final List<CommittedVersion> partitions = new ArrayList<>();
+
+    SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids) {
+        StateFolder files = files(session, folder, operator);
+        StateStoreColFamilySchema schema = files.schema().readSchemaFile().head();
+        for (int partition = 0; partition < ids.size(); partition++) {
+            files.open(partition, schema.keySchema(), schema.valueSchema())
+                    .getReadStore(version, Option.apply(ids.get(partition)));
+            partitions.add(OpenStateStores.committed(folder, operator, partition));
+        }
+    }
+
+    /** The files, with stores that can be read. Queries that start later have the class of before. */
+    private static StateFolder files(SparkSession session, String folder, long operator) {
+        String key = SQLConf.STATE_STORE_PROVIDER_CLASS().key();
+        String before = session.conf().get(key);
+        OpenStateStores.keepCommitted(true);
+        session.conf().set(key, OpenStateStores.class.getName());
+        try {
+            return new StateFolder(session, folder, operator);
+        } finally {
+            session.conf().set(key, before);
+        }
+    }
+
+    @Override
+    public List<CommittedVersion> partitions() {
+        return partitions;
+    }
+}

@@ -1,0 +1,59 @@
+package com.lsqlrunner.reads;
+
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
+import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker;
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreId;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.collection.immutable.List$;
+import scala.collection.immutable.Map$;
+
+/** The files of an aggregation of Spark in a checkpoint whose query does not run. */
+final class StateFolder {
+    private final StateStoreConf conf;
+    private final Configuration hadoop;
+    private final String folder;
+    private final long operator;
+
+    /**
+     * @param folder the folder {@code state} of a checkpoint
+     * @param operator the number of the aggregation in it
+     */
+    StateFolder(SparkSession session, String folder, long operator) {
+        var state = ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
+        this.conf = new StateStoreConf(state.conf(), Map$.MODULE$.empty());
+        this.hadoop = state.newHadoopConf();
+        this.folder = folder;
+        this.operator = operator;
+    }
+
+    /** Reads and writes the file with the schema. */
+    StateSchemaCompatibilityChecker schema() {
+        return new StateSchemaCompatibilityChecker(id(0), hadoop, List$.MODULE$.empty(), Option.empty(), true);
+    }
+
+    /** The store of a partition, which the caller closes. */
+    StateStoreProvider open(int partition, StructType keys, StructType values) {
+        return StateStoreProvider.createAndInit(
+                id(partition),
+                keys,
+                values,
+                new NoPrefixKeyStateEncoderSpec(keys),
+                false,
+                conf,
+                hadoop,
+                false,
+                Option.empty());
+    }
+
+    private StateStoreProviderId id(int partition) {
+        String store = StateStoreId.DEFAULT_STORE_NAME();
+        return new StateStoreProviderId(new StateStoreId(folder, operator, partition, store), UUID.randomUUID());
+    }
+}
