@@ -133,6 +133,7 @@ CONVERTED: dict[str, Edit] = {
         SUMS,
         SUMS.replace(", COUNT(*) AS n", "").replace("FROM t", "FROM t WHERE a > 1"),
         "aggregates_removed",
+        "filter",
     ),
     "one aggregate instead of others": (
         SUMS,

@@ -17,9 +17,10 @@ from lsql_runner.events.workers import JoinedWorker, RefusedWorker
 from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.conversion import ConvertedQuery
-from lsql_runner.plan.queries import Query
+from lsql_runner.plan.queries import Plan, Query
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import append_committed, newest_batch, next_batch_id, open_checkpoint
+from lsql_runner.state.owner import Owner
 
 MEMORY = JvmMemory(
     heap_used_bytes=100 << 20,
@@ -61,6 +62,7 @@ class FakeEngine:
         newest: the result of `newest_ms`.
         advanced: the calls of `advance`.
         stored: the result of `read_store` while a job runs.
+        saved_rows, saved_reads: the result of `read_saved`, and its calls.
         reads, saved: the calls of `read_store` and `save_soon`.
         followed: by green query, where its blue one has ended.
     """
@@ -71,6 +73,8 @@ class FakeEngine:
         self.warmed: list[Job] = []
         self.running: Job | None = None
         self.start_error: Exception | None = None
+        self.saved_rows: StoredRows | None = None
+        self.saved_reads: list[tuple[Plan, StateFolder, StoreRead]] = []
         self.converted: list[tuple[ConvertedQuery, StateFolder, StateFolder]] = []
         self.conversion_error: LsqlError | None = None
         self.warnings: tuple[str, ...] = ()
@@ -181,7 +185,12 @@ class FakeEngine:
         return self.warnings
 
     def convert_state(
-        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+        self,
+        kafka: KafkaConnection,
+        owner: Owner | None,
+        query: ConvertedQuery,
+        source: StateFolder,
+        target: StateFolder,
     ) -> None:
         self.converted.append((query, source, target))
         if self.conversion_error is not None:
@@ -214,6 +223,12 @@ class FakeEngine:
     def read_store(self, read: StoreRead) -> StoredRows | None:
         self.reads.append(read)
         return None if self.running is None else self.stored
+
+    def read_saved(
+        self, kafka: KafkaConnection, plan: Plan, checkpoints: StateFolder, read: StoreRead
+    ) -> StoredRows | None:
+        self.saved_reads.append((plan, checkpoints, read))
+        return self.saved_rows
 
     def save_soon(self, store: str) -> None:
         self.saved.append(store)

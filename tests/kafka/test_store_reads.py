@@ -25,6 +25,7 @@ from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import Partition
+from lsql_runner.events.state import State
 from tests.conftest import TopicFactory
 
 pytestmark = pytest.mark.timeout(300)
@@ -282,3 +283,29 @@ def test_the_saved_state_is_read_after_the_end_of_the_processor(
     assert found[0]["value"] == {"user": "b", "n": 2, "total": 6}
     assert (refused.returncode, "REQUEST_PARAMETER_INVALID" in refused.stderr) == (1, True)
     assert (unknown.returncode, f"Name one of its stores: {store}." in unknown.stderr) == (1, True)
+
+
+def test_a_processor_whose_state_does_not_fit_its_program_answers_from_the_saved_state(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 1), payment("a", 2)])
+    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n FROM {source} GROUP BY user"
+    other = sql.replace("GROUP BY user", "GROUP BY code")
+    app = f"reads-{tmp_path.name}"
+    with reading(engine, broker, sql, tmp_path, 2) as reads:
+        stored = reads.rows()
+
+    with in_process(engine, broker.bootstrap, other, app, tmp_path, LSQL_API_QUERIES="open") as running:
+        failed = running.wait_for(lambda s: s.state is State.FAILED)
+        reads = Reads(running)
+        assert failed.reason is not None
+        assert (failed.reason.code, reads.rows()) == ("STATE_INCOMPATIBLE", stored)
+        assert reads.values(key="a") == [{"n": 2}]
+        assert reads.rows(key="b") == []
+    broker.produce(source, [payment("a", 3)])
+    with reading(engine, broker, sql, tmp_path, 3) as reads:  # the files are closed
+        assert reads.values(key="a") == [{"n": 3}]
+        reads.running.supervisor.stop("test")
+        reads.running.wait_for(lambda s: s.state is State.STOPPED)
+        assert reads.values(key="a") == [{"n": 3}]

@@ -11,22 +11,17 @@ from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
-from lsql_runner.formats.catalog import Catalog
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
 from lsql_runner.kafka.connection import KafkaConnection
-from lsql_runner.pipeline import plan_parsed
-from lsql_runner.plan.continuation import continue_from
-from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.service import jvm_options
-from lsql_runner.start.request import request_of
+from lsql_runner.start.saved_program import saved_plan
 from lsql_runner.state import snapshots as of_folder
 from lsql_runner.state.directory import StateDir, state_path
 from lsql_runner.state.folder import LocalFolder, StateFolder
-from lsql_runner.state.offset_log import newest_committed
 from lsql_runner.state.repartition import Repartitioned, repartition_state
-from lsql_runner.state.saved_state import Pinned, saved_state
+from lsql_runner.state.saved_state import saved_state
 from lsql_runner.state.snapshots import Snapshot
 
 _NO_BROKERS = KafkaConnection("127.0.0.1:9092")
@@ -72,23 +67,6 @@ def clone_snapshot(environment: Mapping[str, str], name: str, app_id: str) -> Sn
         return of_folder.clone_snapshot(source, name, state)
 
 
-def saved_plan(settings: Settings, pinned: Pinned) -> Plan:
-    """The plan of the program that the state belongs to, with the names of its state. Needs no brokers.
-
-    Raises:
-        LsqlError: another version of the software has written the state, and plans the program in another way:
-            STATE_INCOMPATIBLE.
-    """
-    request = request_of(settings.model_copy(update={"sql": pinned.sql}))
-    catalog = Catalog(pinned.schemas, sinks=settings.sink_kinds, functions=settings.functions)
-    planned = plan_parsed(request.program, request.program_settings, catalog, only_batches=settings.has_workers)
-    continued = continue_from(planned.plan, pinned.fingerprint, converts=lambda _: False)
-    if continued.changes:
-        change = "; ".join(map(str, continued.changes))
-        raise LsqlError("STATE_INCOMPATIBLE", path=str(settings.state_dir), change=change)
-    return continued.plan
-
-
 def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOptions | None = None) -> StoredRows:
     """Rows of a store in the saved state of the processor in the environment, which need not run.
 
@@ -113,13 +91,12 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
     jvm = SparkJvm(options or jvm_options(settings))
     from lsql_runner.engine.repartition import offline_session
     from lsql_runner.engine.source import range_reader
-    from lsql_runner.engine.store_reads import saved_reads
+    from lsql_runner.engine.store_reads import last_batches, saved_reads
 
     with offline_session(jvm, pinned.state_partitions) as session:
         checkpoints = folder / str(pinned.generation)
         reads = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {}))
-        batches = ((query.name, newest_committed(checkpoints / query.name)) for query in plan.queries)
-        rows = reads.read(read, {name: batch for name, batch in batches if batch is not None})
+        rows = reads.read(read, last_batches(plan, checkpoints))
     if rows is None:
         raise LsqlError("STORE_NOT_LOADED", store=read.store)
     return rows

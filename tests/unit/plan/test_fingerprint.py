@@ -34,7 +34,7 @@ from lsql_runner.plan.meaning import canonical
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.state_changes import conversion_changes
-from lsql_runner.types import LONG, STRING, Field, Struct
+from lsql_runner.types import LONG, STRING, Decimal, Field, Struct
 
 
 def planned(text: str) -> Plan:
@@ -102,6 +102,36 @@ def test_each_aggregate_of_a_converted_state_continues_one_of_the_same_meaning(
     (conversion,) = continue_from(planned(new), fingerprinted(old)).conversions.values()
 
     assert conversion.aggregates == expected
+
+
+@pytest.mark.parametrize(("function", "converts"), [("SUM", False), ("AVG", False), ("MIN", True), ("COUNT", True)])
+@pytest.mark.parametrize("wider", [Decimal(8, 4), Decimal(20, 2)], ids=str)
+def test_sums_of_decimals_with_more_digits_are_not_converted(function: str, converts: bool, wider: Decimal) -> None:
+    """Spark keeps a small sum of decimals as a number without its scale."""
+
+    def plan(kind: Decimal) -> Plan:
+        value = Struct((Field("g", STRING), Field("m", kind)))
+        schema = TopicSchema("t", Serde(STRING_FORMAT, STRING), Serde(JSON_FORMAT, value))
+        sql = f"SET autocreate=true; {INTO} {function}(m) AS s, MAX(g) AS n FROM t GROUP BY g"
+        return plan_text(sql, Catalog({"t": schema})).plan
+
+    continuation = continue_from(plan(wider), fingerprint(plan(Decimal(6, 2))))
+
+    assert (bool(continuation.conversions), bool(continuation.changes)) == (converts, not converts)
+
+
+def test_two_inserts_into_a_target_are_both_converted() -> None:
+    first, second = "INSERT INTO o SELECT STREAM COUNT(*) AS n{} FROM {} GROUP BY g;".format, ", MAX(a) AS m"
+
+    continuation = continue_from(
+        planned(first("", "t") + first(second, "u")), fingerprinted(first(second, "t") + first("", "u"))
+    )
+
+    assert continuation.changes == ()
+    assert {name: each.aggregates for name, each in continuation.conversions.items()} == {
+        "stateful-0": (0,),
+        "stateful-1": (0, None),
+    }
 
 
 def test_aggregates_stay_in_the_order_of_the_state() -> None:

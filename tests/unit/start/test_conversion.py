@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from devkit.fake_runtime import APP_ID, FakeRuntime
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.state import State
-from lsql_runner.start.actions import ChangeMeaning, ConvertStates, DropCheckpoint, DropOldGenerations, PinProgram
+from lsql_runner.plan.verdict import Verdict
+from lsql_runner.start.actions import ChangeMeaning, ConvertStates, DropCheckpoint, DropOtherGenerations, PinProgram
+from lsql_runner.start.changed_program import verdict_on
 from lsql_runner.state.saved_state import Blue
 from tests.unit.start.situations import BEGUN, COUNT, HAD_STATE, READ, decision_of
 from tests.unit.start.test_preparation import COUNT as AVRO_COUNT
@@ -44,7 +47,7 @@ def test_it_is_in_a_new_generation_with_copies_of_the_other_checkpoints() -> Non
     assert ChangeMeaning(2, "stateful-0") in others
     assert ChangeMeaning(2, "stateful-1") not in others
     assert next(each for each in others if isinstance(each, PinProgram)).pinned.generation == 2
-    assert DropOldGenerations(2) in decision.later
+    assert DropOtherGenerations(2) in decision.later
 
 
 def test_files_of_a_start_that_was_killed_are_not_its_state() -> None:
@@ -87,6 +90,33 @@ def test_new_aggregates_are_another_meaning(sql: str, old: str, refused: bool) -
 
     with pytest.raises(LsqlError, match="MAX") if refused else nullcontext():
         decision_of(case)
+
+
+def test_another_meaning_beside_other_aggregates_is_reported_and_refused() -> None:
+    case = replace(HAD_STATE, sql=COUNT.replace("FROM t", "FROM t WHERE COALESCE(a, 0) > 1"), old=BOTH)
+
+    [warning] = decision_of(case).warnings
+    with pytest.raises(LsqlError) as caught:
+        decision_of(replace(case, env={"LSQL_STATE_ON_MEANING_CHANGE": "refuse"}))
+
+    assert "does not have all aggregates any more (MAX(a)); INSERT INTO o has a different filter" in warning
+    assert (caught.value.code, "filter" in str(caught.value)) == ("STATE_MEANING_CHANGED", True)
+
+
+def test_state_that_is_lost_is_not_converted() -> None:
+    decision = decision_of(replace(HAD_STATE, sql=COUNT, old=BOTH, checkpoints={}, on_loss="reset"))
+
+    assert decision.generation == 1
+    assert not any(isinstance(action, ConvertStates) for action in decision.actions)
+
+
+def test_a_copy_that_a_killed_start_has_left_is_deleted_also_after_a_return() -> None:
+    left = {(1, "stateful-0"): READ, (2, "stateful-0"): READ}
+
+    decision = decision_of(replace(HAD_STATE, checkpoints=left, generations=frozenset({1, 2})))
+
+    assert decision.generation == 1
+    assert DropOtherGenerations(1) in decision.later
 
 
 def test_a_green_state_is_not_converted() -> None:
@@ -166,3 +196,45 @@ def test_a_state_whose_program_cannot_be_planned_any_more_is_not_converted(runti
         running.turn()
         assert (running.state, running.reason) == (State.FAILED, "STATE_INCOMPATIBLE")
     assert runtime.engine.converted == []
+
+
+def test_a_state_that_cannot_be_converted_is_built_again_if_the_settings_allow_it(runtime: FakeRuntime) -> None:
+    runtime.sql = AVRO_COUNT.replace("COUNT(*) AS n", "COUNT(*) AS n, MIN(a) AS least")
+    with runtime.process(LSQL_STATE_ON_CHANGE="reset") as running:
+        running.run()
+    runtime.sql = AVRO_COUNT
+    runtime.engine.conversion_error = LsqlError("STATE_CONVERSION_FAILED", query="stateful-0", reason="r")
+
+    with runtime.process(LSQL_STATE_ON_CHANGE="rebuild") as running:
+        running.turn()
+        assert running.state is State.RUNNING
+        saved = running.state_dir.saved()
+
+    assert saved.pinned is not None
+    assert [query.name for query in saved.pinned.kept.queries] == ["stateful-0"]
+
+
+def test_the_verdict_knows_that_a_state_cannot_be_converted(runtime: FakeRuntime) -> None:
+    program = runtime.folder / APP_ID / "program.json"
+    program.write_text(program.read_text().replace("FROM t GROUP", "FROM missing GROUP"))
+
+    with runtime.process() as running:
+        found = verdict_on(MOST, runtime.settings(), runtime.brokers, runtime.registry, running.state_dir)
+
+    assert [each.verdict for each in found.inserts] == [Verdict.NEW_GENERATION]
+
+
+def test_a_processor_that_does_not_fit_its_state_answers_reads_of_it(runtime: FakeRuntime) -> None:
+    runtime.sql = AVRO_COUNT.replace("BY g", "BY a")
+    rows = StoredRows(rows="[]", cursor=None, batch=0, positions={}, watermark_ms=None, planned_ms=0)
+    runtime.engine.saved_rows = rows
+
+    with runtime.process() as running:
+        running.turn()
+        assert (running.state, running.reason) == (State.FAILED, "STATE_INCOMPATIBLE")
+        assert [store.name for store in running.loop.description.stores] == ["aggregate-0"]
+        assert running.loop.saved.read(StoreRead(store="aggregate-0")) == rows
+
+    [(plan, checkpoints, read)] = runtime.engine.saved_reads
+    assert [query.name for query in plan.queries] == ["stateful-0"]
+    assert (str(checkpoints), read.store) == (str(runtime.folder / APP_ID / "1"), "aggregate-0")

@@ -224,19 +224,19 @@ def test_a_query_that_replaces_another_begins_at_its_position() -> None:
         ),
         pytest.param(
             replace(HAD_STATE, sql=SUM, on_change="reset", set_partitions=3),
-            ["delete the state of generations before 2"],
+            ["delete the state of all generations but 2"],
             {"stateful-0"},
             id="state with other partitions",
         ),
         pytest.param(
             replace(HAD_STATE, generation=3, generations=frozenset({1, 3}), checkpoints={(3, "stateful-0"): BEGUN}),
-            ["delete the state of generations before 3"],
+            ["delete the state of all generations but 3"],
             {"stateful-0"},
             id="restart before the first batch",
         ),
         pytest.param(
             replace(HAD_STATE, generation=3, generations=frozenset({1, 3}), checkpoints={(3, "stateful-0"): READ}),
-            ["delete the state of generations before 3"],
+            ["delete the state of all generations but 3"],
             set(),
             id="restart after the first batch",
         ),

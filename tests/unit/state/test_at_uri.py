@@ -207,7 +207,7 @@ class TestWithALease:
             lambda: zombie.set_stopped(True, "ada", 0),
             lambda: zombie.begin_checkpoint(3, "stateless"),
             lambda: zombie.drop_checkpoint(3, "stateless"),
-            lambda: zombie.drop_older(4),
+            lambda: zombie.drop_others(4),
         ]
         for change in changes:
             with pytest.raises(LsqlError, match="PROCESSOR_REPLACED"):

@@ -270,12 +270,12 @@ def test_a_deleted_checkpoint_does_not_exist(tmp_path: Path) -> None:
     state.close()
 
 
-def test_only_older_generations_are_deleted(tmp_path: Path) -> None:
+def test_other_generations_are_deleted(tmp_path: Path) -> None:
     state = StateDir(tmp_path, "app")
     for name in ("1", "2", "9", "10", "kept"):
         (state.path / name).mkdir()
 
-    state.drop_older(9)
+    state.drop_others(9)
 
-    assert {path.name for path in state.path.iterdir() if path.is_dir()} == {"9", "10", "kept"}
+    assert {path.name for path in state.path.iterdir() if path.is_dir()} == {"9", "kept"}
     state.close()

@@ -157,7 +157,7 @@ def test_a_kill_after_the_new_number_is_saved_leaves_the_new_state(
     def killed(*_: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(StateDir, "drop_older", killed)
+    monkeypatch.setattr(StateDir, "drop_others", killed)
     with pytest.raises(Killed):
         run(tmp_path)
 

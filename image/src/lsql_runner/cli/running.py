@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from lsql_runner.bind.settings import ProgramSettings
 from lsql_runner.config.settings import Settings
 from lsql_runner.errors import DetailTable, LsqlError
-from lsql_runner.plan.state_changes import STATE_CHANGES
+from lsql_runner.plan.state_changes import SAME_MEANING, STATE_CHANGES
 from lsql_runner.plan.verdict import Verdict
 from lsql_runner.reports.model import Problem
 from lsql_runner.reports.responses import RebuildReport, VerdictReport
+from lsql_runner.start.replaced_state import BUILDS
 from lsql_runner.start.state_partitions import wanted_partitions
 
 _TIMEOUT_S = 30.0
@@ -52,7 +53,7 @@ def check_running(url: str, settings: Settings, program: ProgramSettings, say: C
     reasons = _lost(report, wanted_partitions(program, settings))
     if settings.state_on_change == "fail" and reasons:
         raise LsqlError("STATE_INCOMPATIBLE", path=url, change="; ".join(reasons))
-    meanings = _meanings(report)
+    meanings = _meanings(report, builds=settings.state_on_change in BUILDS)
     if settings.state_on_meaning_change == "refuse" and meanings:
         raise LsqlError("STATE_MEANING_CHANGED", path=url, change="; ".join(meanings))
 
@@ -105,7 +106,9 @@ def _lost(report: VerdictReport, partitions: int | None) -> list[str]:
     return reasons
 
 
-def _meanings(report: VerdictReport) -> list[str]:
-    """How values of the state would be computed in another way."""
+def _meanings(report: VerdictReport, *, builds: bool) -> list[str]:
+    """How values of the state would be computed in another way. State with new aggregates is built again, if any is."""
     kept = [each for each in report.inserts if each.verdict is Verdict.KEEPS_FROM_HERE_ON]
-    return [change.text for each in kept for change in each.changes if change.code != "RESULTS"]
+    if builds:
+        kept = [each for each in kept if all(change.code != "AGGREGATES_ADDED" for change in each.changes)]
+    return [change.text for each in kept for change in each.changes if change.code not in SAME_MEANING]

@@ -207,12 +207,18 @@ class Engine(Protocol):
         """One line for people about an exception without an error code: no Java class, no trace."""
 
     def convert_state(
-        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+        self,
+        kafka: KafkaConnection,
+        owner: Owner | None,
+        query: ConvertedQuery,
+        source: StateFolder,
+        target: StateFolder,
     ) -> None:
         """Write the state of a query again, with other aggregates. No job runs, and no record is read.
 
         Args:
             kafka: the brokers with its topics.
+            owner: this process as the owner of the checkpoints: see `Job.owner`.
             query: the query, as it was and as it will be.
             source: its checkpoint.
             target: a copy of the checkpoint, in which the state is replaced.
@@ -276,6 +282,23 @@ class Engine(Protocol):
 
         Raises:
             LsqlError: STORE_NOT_QUERYABLE, STORE_KEY_INVALID, STORE_CURSOR_INVALID, NOT_FOUND.
+        """
+
+    def read_saved(
+        self, kafka: KafkaConnection, plan: Plan, checkpoints: StateFolder, read: StoreRead
+    ) -> StoredRows | None:
+        """Rows of a state store as the last batch has saved them. No job runs, and no record is read.
+
+        None if the store has no saved batch. Any thread may call it.
+
+        Args:
+            kafka: the brokers with the topics.
+            plan: the plan, with the names of its state.
+            checkpoints: the folder of its checkpoints.
+            read: which rows.
+
+        Raises:
+            LsqlError: as `read_store`.
         """
 
     def save_soon(self, store: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeGuard
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -38,6 +38,7 @@ from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
 from lsql_runner.engine.source import range_reader
 from lsql_runner.engine.state_options import tune_state
+from lsql_runner.engine.store_reads import StoreReads, last_batches, saved_reads
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.engine.warm_up import warm_up
 from lsql_runner.errors import LsqlError
@@ -61,11 +62,12 @@ from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.clocks import clock_of
 from lsql_runner.plan.conversion import ConvertedQuery
 from lsql_runner.plan.nodes import Aggregate, Join, PlanNode
+from lsql_runner.plan.queries import Plan
 from lsql_runner.plan.stores import query_stores, store_count
 from lsql_runner.plan.tree import keeps_state, nodes
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import by_topic, newest_batch, planned_batch
-from lsql_runner.state.owner import OwnerFile, OwnerNumber
+from lsql_runner.state.owner import Owner, OwnerFile, OwnerNumber
 
 LOG = logging.getLogger("lsql_runner.engine")
 
@@ -98,6 +100,9 @@ class SparkEngine:
         self._opener.start()
         self._running: RunningPlan | None = None
         self._job: Job | None = None
+        self._saved: tuple[tuple[Plan, str], StoreReads] | None = None
+        """The stores that `read_saved` has opened, with their plan and folder."""
+        self._saved_lock = Lock()
 
     @property
     def session(self) -> SparkSession:
@@ -148,10 +153,18 @@ class SparkEngine:
         return classify(error).reason
 
     def convert_state(
-        self, kafka: KafkaConnection, query: ConvertedQuery, source: StateFolder, target: StateFolder
+        self,
+        kafka: KafkaConnection,
+        owner: Owner | None,
+        query: ConvertedQuery,
+        source: StateFolder,
+        target: StateFolder,
     ) -> None:
         session = self.session
         activate(session)
+        _begin(owner)
+        if self._state_stores_mib is not None:
+            tune_state(session, (), store_memory(self._state_stores_mib, 2))  # one is read, and one written
         try:
             convert_state(query, source, target, range_reader(session, kafka, {}))
         except OSError as error:
@@ -164,17 +177,15 @@ class SparkEngine:
 
     def start(self, job: Job) -> tuple[str, ...]:
         session = self.session
+        with self._saved_lock:
+            self._close_saved()
         activate(session)
         if self._options.workers is not None:
             source = replace(job.source, reads_state=False)  # the state is in other JVMs
             job = replace(job, source=source, output=replace(job.output, on_workers=True))
         self._configure(session, job)
         reset_ticks()
-        match job.owner:
-            case OwnerFile(file, text):
-                java_class(OWNER).begin(str(file), text)
-            case OwnerNumber(folder, number):
-                java_class(OWNER).beginAt(str(folder), number)
+        _begin(job.owner)
         self._job = job
         try:
             self._running = RunningPlan(session, job)
@@ -296,6 +307,29 @@ class SparkEngine:
                 raise
             return None  # it was stopped during the call, or the JVM has ended, which `jvm_death` reports
 
+    def read_saved(
+        self, kafka: KafkaConnection, plan: Plan, checkpoints: StateFolder, read: StoreRead
+    ) -> StoredRows | None:
+        session, wanted = self.session, (plan, str(checkpoints))
+        with self._saved_lock:
+            if self._saved is None or self._saved[0] != wanted:
+                self._close_saved()
+                self._saved = wanted, saved_reads(session, plan, checkpoints, range_reader(session, kafka, {}))
+            reads = self._saved[1]
+        try:
+            return reads.read(read, last_batches(plan, checkpoints))
+        except LsqlError as error:
+            if error.code == "STORE_NOT_LOADED":
+                return None
+            raise
+        except (PySparkException, Py4JError, OSError) as error:
+            raise LsqlError("STORE_UNREADABLE", store=read.store, reason=classify(error).reason) from None
+
+    def _close_saved(self) -> None:
+        if self._saved is not None:
+            self._saved[1].close()
+            self._saved = None
+
     def save_soon(self, store: str) -> None:
         job = self._job
         if job is None or self._running is None:
@@ -335,6 +369,15 @@ class SparkEngine:
         except Exception as error:
             if self._jvm.is_alive():  # calls of a JVM that has ended fail in many ways
                 LOG.warning("the session did not end cleanly", extra={"reason": self.reason_of(error)})
+
+
+def _begin(owner: Owner | None) -> None:
+    """Let the JVM end before it writes to the checkpoints of another owner."""
+    match owner:
+        case OwnerFile(file, text):
+            java_class(OWNER).begin(str(file), text)
+        case OwnerNumber(folder, number):
+            java_class(OWNER).beginAt(str(folder), number)
 
 
 def _drops_groups(node: PlanNode) -> TypeGuard[Aggregate]:

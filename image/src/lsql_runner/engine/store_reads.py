@@ -106,6 +106,13 @@ class StoreReads:
         found = self._found(reader, read, batch + 1)
         return None if found is None else self._rows(query, json.loads(found.partition(',"rows":')[0] + "}"), found)
 
+    def close(self) -> None:
+        """Close the stores that were opened from files."""
+        with self._lock:
+            readers, self._readers = self._readers, {}
+        for reader in readers.values():
+            reader.java.close()
+
     def _found(self, reader: _Reader, read: StoreRead, newest: int) -> str | None:
         key = None if read.key is None else _json_key(reader.node, read.key)
         window = reader.node.window
@@ -187,9 +194,10 @@ def reads_of(spark: SparkSession, job: Job, running: Mapping[str, StreamingQuery
 
     def opens(query: Query, store: str, reads: GroupReads) -> JavaObject:
         streaming = running.get(query.name)
-        if job.output.on_workers or streaming is None:
-            reason = REASONS("WORKERS" if job.output.on_workers else "KIND")
-            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=reason)
+        if job.output.on_workers:
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("WORKERS"))
+        if streaming is None:
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
         number = [each.name for each in query_stores(query)].index(store)
         return java_class(STORE_READER).of(streaming._jsq, number, *_frames(reads))
 
@@ -219,6 +227,16 @@ def saved_reads(spark: SparkSession, plan: Plan, checkpoints: StateFolder, read:
         )
 
     return StoreReads(spark, plan, checkpoints, read=read, opens=opens, only_running=False)
+
+
+def last_batches(plan: Plan, checkpoints: StateFolder) -> dict[str, int]:
+    """By query of a plan that does not run: the last batch that has ended.
+
+    Raises:
+        OSError: the volume fails.
+    """
+    batches = ((query.name, newest_committed(checkpoints / query.name)) for query in plan.queries)
+    return {name: batch for name, batch in batches if batch is not None}
 
 
 def _frames(reads: GroupReads) -> tuple[Any, ...]:

@@ -214,13 +214,15 @@ def _conversions(
 ) -> dict[str, Conversion]:
     """The conversions of pinned queries to queries with the same targets, where neither has a match."""
     continued = {old.name for old in matches.values()}
-    free = {old.targets: old for old in reversed(pinned.stateful) if old.name not in continued}
+    free = [old for old in pinned.stateful if old.name not in continued]
     found = {}
     for query in current.stateful:
-        old = None if query.name in matches else free.get(query.targets)
-        converted = None if old is None else conversion(query, old)
-        if converted is not None and converts(converted):
-            del free[query.targets]
+        if query.name in matches:
+            continue
+        possible = (conversion(query, old) for old in free if old.targets == query.targets)
+        converted = next((each for each in possible if each is not None and converts(each)), None)
+        if converted is not None:
+            free.remove(converted.old)
             found[query.name] = converted
     return found
 

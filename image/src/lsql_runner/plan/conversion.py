@@ -16,8 +16,9 @@ from lsql_runner.types import DOUBLE, FLOAT, INT, LONG, DataType, Decimal, parse
 
 _WITH_NUMBERS = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
 """Aggregates whose state has one number in each column, which can be converted to a wider type."""
-_EXACT_IF_HANDLED = frozenset({"SUM", "AVG"})
-"""Of these, those that keep an exact sum as text if errors of groups are handled."""
+_SUMS = frozenset({"SUM", "AVG"})
+"""Of these, those that keep a sum: as text if errors of groups are handled, and of decimals in a form that depends on
+their digits."""
 _WIDER: dict[DataType, tuple[DataType, ...]] = {INT: (LONG, DOUBLE), LONG: (DOUBLE,), FLOAT: (DOUBLE,)}
 
 
@@ -27,6 +28,7 @@ class Conversion:
 
     old: QueryFingerprint
     """The other query."""
+    new: QueryFingerprint
     aggregates: tuple[int | None, ...]
     """By aggregate of the query: the number of the stored one whose values it continues; None if it is new."""
     added: tuple[str, ...]
@@ -63,6 +65,7 @@ def conversion(query: QueryFingerprint, old: QueryFingerprint) -> Conversion | N
         return None
     return Conversion(
         old=old,
+        new=query,
         aggregates=tuple(places),
         added=tuple(map(_shown, added)),
         removed=tuple(map(_shown, removed)),
@@ -83,7 +86,7 @@ def _continued(was: Sequence[Value], now: Sequence[Value], *, handles_errors: bo
     free, places = dict(enumerate(was)), dict[int, int]()
 
     def is_widened(old: Value, new: Value) -> bool:
-        return _is_widened(old, new) and not (handles_errors and old[1] in _EXACT_IF_HANDLED)
+        return _is_widened(old, new) and not (handles_errors and old[1] in _SUMS)
 
     for continues in (_is_equal, is_widened):
         for place, new in enumerate(now):
@@ -110,7 +113,13 @@ def _is_widened(old: Value, new: Value) -> bool:
     old_field, new_field = _field(before), _field(after)
     if old_field is None or new_field is None or old_field.place != new_field.place:
         return False
+    if function in _SUMS and _has_decimals(was, now, old_field.type, new_field.type):
+        return False
     return _is_wider(was, now) and _is_wider(old_field.type, new_field.type)
+
+
+def _has_decimals(*types: str) -> bool:
+    return any(isinstance(parse_type(each), Decimal) for each in types)
 
 
 @dataclass(frozen=True, slots=True)

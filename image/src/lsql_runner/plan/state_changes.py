@@ -59,6 +59,10 @@ STATE_CHANGES = DetailTable(
 """The values of the parameter `change` of STATE_INCOMPATIBLE."""
 
 
+SAME_MEANING = frozenset({"RESULTS", "AGGREGATES_REMOVED", "AGGREGATES_WIDENED"})
+"""The changes with which each value of a state keeps its meaning."""
+
+
 def state_changes(lost: Sequence[QueryFingerprint], unmatched: Sequence[QueryFingerprint]) -> Iterator[Detail]:
     """The changes for each state that no query continues.
 
@@ -82,15 +86,15 @@ def differences(old: QueryFingerprint, new: QueryFingerprint) -> tuple[Detail, .
 
 
 def conversion_changes(conversion: Conversion) -> tuple[Detail, ...]:
-    """What a conversion changes."""
+    """What a conversion changes, and what else differs: its filters, conditions and grace."""
     parts = (
         ("AGGREGATES_ADDED", conversion.added),
         ("AGGREGATES_REMOVED", conversion.removed),
         ("AGGREGATES_WIDENED", conversion.widened),
     )
-    return tuple(
-        _change(code, conversion.old, functions=", ".join(functions)) for code, functions in parts if functions
-    )
+    aggregates = (_change(code, conversion.old, functions=", ".join(names)) for code, names in parts if names)
+    others = (each for each in differences(conversion.old, conversion.new) if each.code != "AGGREGATES")
+    return (*aggregates, *others)
 
 
 def _differences(old: QueryFingerprint, new: QueryFingerprint) -> Iterator[Detail]:

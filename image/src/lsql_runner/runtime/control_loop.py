@@ -35,6 +35,7 @@ from lsql_runner.runtime.out_of_memory import OutOfMemoryDeaths
 from lsql_runner.runtime.plan_run import PlanRun
 from lsql_runner.runtime.port import ProgramDescription
 from lsql_runner.runtime.recovery import WAIT_MS, Backoff, recovery_of_query
+from lsql_runner.runtime.saved_reads import SavedReads
 from lsql_runner.runtime.scheduled_snapshots import ScheduledSnapshots
 from lsql_runner.runtime.standby import Standby
 from lsql_runner.runtime.timer import Timer
@@ -61,7 +62,9 @@ class ControlLoop:
 
     Attributes:
         machine: the processor's state and status.
-        description: the program; empty until it is prepared.
+        description: the program; empty until it is prepared. If it does not fit the state, or a person has stopped the
+            processor before, it has only the stores of the program that the state belongs to.
+        saved: reads the state while no plan runs.
     """
 
     def __init__(self, dependencies: RunDependencies) -> None:
@@ -70,6 +73,7 @@ class ControlLoop:
         self.machine = StateMachine(dependencies.now_ms)
         self.machine.listen(self._after_event)
         self.description = ProgramDescription()
+        self.saved = SavedReads(dependencies)
         self._prepared: PreparedProgram | None = None
         self._run: PlanRun | None = None
         self._memory = MemoryReporter(dependencies, self.machine)
@@ -182,7 +186,7 @@ class ControlLoop:
 
     def _prepare(self) -> PreparedProgram:
         d = self._dependencies
-        convert = partial(d.engine.convert_state, d.settings.connection)
+        convert = partial(d.engine.convert_state, d.settings.connection, d.state.owner)
         prepared = prepare(
             d.request, d.brokers, d.registry, d.state, self._claims, convert=convert, runs=self._change.runs
         )
@@ -195,6 +199,7 @@ class ControlLoop:
         return self._dependencies.state.stopped_by() is not None
 
     def _stay_stopped(self) -> None:
+        self.description = self.saved.description()
         self.machine.move(Cause.STOP)
         self.machine.move(Cause.HALTED)
 
@@ -250,6 +255,8 @@ class ControlLoop:
             case Recovery.RETRY:
                 self._retry_after(error)
             case Recovery.FINAL:
+                if error.code in _OF_SAVED_STATE:
+                    self.description = self.saved.description()
                 self.machine.move(Cause.FAILED_PERMANENTLY, self._report(error))
 
     # --- running ---

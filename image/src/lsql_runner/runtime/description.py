@@ -20,12 +20,16 @@ from lsql_runner.types import describe
 
 def description_of(prepared: PreparedProgram) -> ProgramDescription:
     """The plan for the API: its state stores, topology and text."""
-    stores = tuple(
+    return ProgramDescription(stores_of(prepared.plan), topology(prepared.plan), explain(prepared.plan))
+
+
+def stores_of(plan: Plan) -> tuple[StoreInfo, ...]:
+    """The state stores of a plan."""
+    return tuple(
         StoreInfo(store.name, query.name, store.key, store.value)
-        for query in prepared.plan.queries
+        for query in plan.queries
         for store in query_stores(query)
     )
-    return ProgramDescription(stores, topology(prepared.plan), explain(prepared.plan))
 
 
 def _sink_uses(plan: Plan, settings: Settings) -> tuple[events.SinkUse, ...]:

@@ -88,7 +88,10 @@ class Supervisor:
         return verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
 
     def read_store(self, read: StoreRead) -> StoredRows | None:
-        return self._dependencies.engine.read_store(read)
+        rows = self._dependencies.engine.read_store(read)
+        if rows is None and self.status().state in (State.FAILED, State.STOPPED):
+            return self._loop.saved.read(read)
+        return rows
 
     def save_soon(self, store: str) -> None:
         self._dependencies.engine.save_soon(store)

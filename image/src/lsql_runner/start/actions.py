@@ -86,10 +86,10 @@ class PinProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class DropOldGenerations:
-    """Delete the checkpoints of all generations before one."""
+class DropOtherGenerations:
+    """Delete the checkpoints of all generations but one: older ones, and those that a killed start has left."""
 
-    before: int
+    generation: int
 
 
 Action = (
@@ -101,7 +101,7 @@ Action = (
     | ConvertStates
     | ChangeMeaning
     | PinProgram
-    | DropOldGenerations
+    | DropOtherGenerations
 )
 
 
@@ -126,8 +126,8 @@ def describe(action: Action) -> str:
             return f"continue query {query} in generation {generation} with a new meaning of its state"
         case PinProgram(pinned):
             return f"write program.json for generation {pinned.generation}"
-        case DropOldGenerations(before):
-            return f"delete the state of generations before {before}"
+        case DropOtherGenerations(generation):
+            return f"delete the state of all generations but {generation}"
 
 
 def _creation(request: TopicRequest) -> str:

@@ -12,7 +12,7 @@ from lsql_runner.plan.fingerprint import NOTHING
 from lsql_runner.plan.verdict import InsertVerdict, verdicts
 from lsql_runner.start.decision import decide
 from lsql_runner.start.preparation import find_situation
-from lsql_runner.start.replaced_state import RebuildCost, converts, kept_states, rebuild_cost, replacing
+from lsql_runner.start.replaced_state import RebuildCost, can_convert, kept_states, rebuild_cost, replacing
 from lsql_runner.start.request import request_of
 from lsql_runner.state.directory import StateDir
 
@@ -58,7 +58,7 @@ def verdict_on(
         saved = state.saved()
         situation = find_situation(request_of(changed), brokers, registry, saved, with_positions=False)
         pinned = NOTHING if saved.pinned is None else saved.pinned.fingerprint
-        inserts = verdicts(situation.planned.plan, pinned, kept_states(saved), converts(saved, changed))
+        inserts = verdicts(situation.planned.plan, pinned, kept_states(saved), can_convert(saved, situation.fixed))
         rebuilds = tuple(
             rebuild_cost(query, had, situation.offsets) for query, _, had in replacing(saved, situation.continued)
         )

@@ -20,7 +20,7 @@ from lsql_runner.start.actions import (
     ConvertStates,
     CreateTopic,
     DropCheckpoint,
-    DropOldGenerations,
+    DropOtherGenerations,
     PinProgram,
     RegisterSchema,
     RewindCheckpoint,
@@ -41,9 +41,9 @@ from lsql_runner.start.targets import target_request
 from lsql_runner.start.warnings import (
     blue_warnings,
     change_warnings,
+    converted_meanings,
     memory_warnings,
     mode_warnings,
-    new_aggregates,
     new_meanings,
     rebuild_warnings,
     recreated_warnings,
@@ -209,6 +209,8 @@ def _after_conversions(situation: Situation) -> tuple[Situation, tuple[ConvertSt
         for query in continued.plan.queries
         if query.name in continued.conversions and (generation, query.name) in copied
     )
+    if not converted:  # they are lost
+        return situation, ()
     return replace(situation, saved=after), (ConvertStates(pinned.generation, generation, converted),)
 
 
@@ -319,7 +321,7 @@ def _generation(situation: Situation, settings: Settings) -> int:
     if continued.changes and settings.state_on_change == "fail":
         change = "; ".join(str(each) for each in continued.changes)
         raise LsqlError("STATE_INCOMPATIBLE", path=str(situation.saved.folder), change=change)
-    meanings = (*new_meanings(continued), *new_aggregates(continued))
+    meanings = (*new_meanings(continued), *converted_meanings(continued))
     if meanings and settings.state_on_meaning_change == "refuse":
         change = "; ".join(meanings)
         raise LsqlError("STATE_MEANING_CHANGED", path=str(situation.saved.folder), change=change)
@@ -474,8 +476,8 @@ def _later(saved: SavedState, generation: int, names: Collection[str]) -> tuple[
         names: the queries whose checkpoints in it are used or kept.
     """
     unused = sorted(name for number, name in saved.checkpoints if number == generation and name not in names)
-    has_older = any(number < generation for number in saved.generations)
+    has_others = any(number != generation for number in saved.generations)
     return (
         *(DropCheckpoint(generation, name) for name in unused),
-        *([DropOldGenerations(generation)] if has_older else []),
+        *([DropOtherGenerations(generation)] if has_others else []),
     )

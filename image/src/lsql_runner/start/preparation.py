@@ -27,7 +27,7 @@ from lsql_runner.start.actions import (
     ConvertStates,
     CreateTopic,
     DropCheckpoint,
-    DropOldGenerations,
+    DropOtherGenerations,
     PinProgram,
     RegisterSchema,
     RewindCheckpoint,
@@ -41,6 +41,7 @@ from lsql_runner.start.registry_schemas import TargetSchema, output_schemas, wit
 from lsql_runner.start.replaced_state import NO_OFFSETS, SourceOffsets, continuation, open_times
 from lsql_runner.start.request import StartRequest, request_of
 from lsql_runner.start.resolve import KnownSchemas, resolve_catalog
+from lsql_runner.start.saved_program import saved_plan
 from lsql_runner.start.situation import Situation
 from lsql_runner.start.state_partitions import state_partitions
 from lsql_runner.start.targets import target_request
@@ -113,12 +114,19 @@ def prepare(
     Raises:
         LsqlError: APP_ID_IN_USE; as `find_situation`, `decide` and `carry_out`.
     """
-    situation = find_situation(request, brokers, registry, state.saved(), runs=runs)
-    situation = replace(situation, memory_limit_mib=memory_limit_mib())
-    claims.check_start(partitions_of(situation.plan.sources))
-    decision = decide(situation, request.settings)
-    registered = carry_out(decision.actions, brokers, registry, state, convert)
-    return _prepared_program(situation, decision, registered, brokers)
+    fixed: frozenset[str] = frozenset()
+    while True:
+        situation = find_situation(request, brokers, registry, state.saved(), runs=runs, fixed=fixed)
+        situation = replace(situation, memory_limit_mib=memory_limit_mib())
+        claims.check_start(partitions_of(situation.plan.sources))
+        decision = decide(situation, request.settings)
+        try:
+            registered = carry_out(decision.actions, brokers, registry, state, convert)
+            return _prepared_program(situation, decision, registered, brokers)
+        except LsqlError as error:
+            if error.code != "STATE_CONVERSION_FAILED" or request.settings.state_on_change == "fail":
+                raise
+            fixed = situation.fixed | {str(error.params["query"])}  # it gets new state
 
 
 def prepare_without_changes(
@@ -166,6 +174,7 @@ def find_situation(
     *,
     with_positions: bool = True,
     runs: Runs = "both",
+    fixed: frozenset[str] = frozenset(),
 ) -> Situation:
     """Read everything that the decision needs from brokers and registry; changes nothing.
 
@@ -176,6 +185,7 @@ def find_situation(
         saved: the content of the state directory.
         with_positions: whether to use the positions of the consumer group.
         runs: which queries of a blue-green change are to run.
+        fixed: queries of the last start whose state cannot be converted.
 
     Raises:
         LsqlError: as `plan_on_brokers`; TOPIC_DELETED if saved positions are in a topic that does not exist;
@@ -186,7 +196,11 @@ def find_situation(
         raise LsqlError("TOPIC_DELETED", topic=deleted)
     settings = request.settings
     planned = plan_on_brokers(request, brokers, registry, saved.pinned)
-    continued, earlier = _find_conversions(request, brokers, registry, saved, planned)
+    continued = continuation(planned, saved, settings, fixed=fixed)
+    earlier, unknown = _find_conversions(saved, continued, settings)
+    if unknown:
+        fixed |= unknown
+        continued = continuation(planned, saved, settings, fixed=fixed)
     if runs == "green" and not can_switch(saved):
         runs = "both"
     blues, ended = ({}, {}) if runs == "green" else _find_blues(request, brokers, registry, saved, continued)
@@ -217,6 +231,7 @@ def find_situation(
         runs=runs,
         blues=blues,
         ended_blues=ended,
+        fixed=fixed,
         earlier=earlier,
         topics=topics,
         topic_ids=ids_of([source.topic for source in both.sources], brokers),
@@ -234,27 +249,17 @@ def find_situation(
 
 
 def _find_conversions(
-    request: StartRequest,
-    brokers: Brokers,
-    registry: SchemaRegistry | None,
-    saved: SavedState,
-    planned: PlannedProgram,
-) -> tuple[Continuation, dict[str, Query]]:
-    """How a program continues the saved state, and by query whose state is converted: the one that it belongs to.
-
-    A state is not converted if its query cannot be planned any more: nobody else can tell what is in it.
-    """
-    continued, pinned = continuation(planned, saved, request.settings), saved.pinned
-    if not continued.conversions or pinned is None:
-        return continued, {}
-    plan = _earlier_plan(pinned.sql, request.settings, brokers, registry, pinned)
-    found: dict[str, Query] = {}
-    for name in continued.conversions:
-        query = None if isinstance(plan, LsqlError) else earlier_query(name, plan, pinned)
-        if query is not None:
-            found[name] = query
-    fixed = continued.conversions.keys() - found.keys()
-    return (continuation(planned, saved, request.settings, fixed=fixed) if fixed else continued), found
+    saved: SavedState, continued: Continuation, settings: Settings
+) -> tuple[dict[str, Query], frozenset[str]]:
+    """By query whose state is converted: the one that it belongs to; and those of which nobody can tell any more what
+    is in the state."""
+    if not continued.conversions or saved.pinned is None:
+        return {}, frozenset()
+    try:
+        plan = saved_plan(settings, saved.pinned)
+    except LsqlError:
+        return {}, frozenset(continued.conversions)
+    return {query.name: query for query in plan.queries if query.name in continued.conversions}, frozenset()
 
 
 def _find_blues(
@@ -342,8 +347,8 @@ def carry_out(
                 state.keep_opened(generation, query)
             case PinProgram(pinned):
                 state.pin(pinned)
-            case DropOldGenerations(before):
-                state.drop_older(before)
+            case DropOtherGenerations(generation):
+                state.drop_others(generation)
     return tuple(registered)
 
 

@@ -20,6 +20,9 @@ from lsql_runner.state.saved_state import Pinned, Rebuild, SavedState
 
 Since = Literal["now", "open_windows", "earliest"]
 """From which records on new state is built."""
+BUILDS = ("rebuild", "blue_green")
+"""The values of `state_on_change` with which state is built again. It is, too, if it could be converted, but a new
+aggregate would lack the records of before."""
 _NO_REBUILD = Rebuild(ends={}, watermark_ms=0)
 
 
@@ -31,12 +34,10 @@ def kept_states(saved: SavedState) -> Fingerprint:
     return Fingerprint(tuple(q for q in saved.pinned.kept.queries if (generation, q.name) in saved.checkpoints))
 
 
-def converts(saved: SavedState, settings: Settings) -> Converts:
-    """Which states a start may convert. If all state is built again on request, new aggregates are, too: then they have
-    the records of before."""
-    builds = settings.state_on_change in ("rebuild", "blue_green")
+def can_convert(saved: SavedState, fixed: Collection[str] = ()) -> Converts:
+    """Which states can be converted: not those that are still being built, nor `fixed`."""
     greens = {} if saved.pinned is None else saved.pinned.blues
-    return lambda conversion: conversion.old.name not in greens and not (builds and conversion.added)
+    return lambda conversion: conversion.old.name not in {*greens, *fixed}
 
 
 def continuation(
@@ -53,12 +54,12 @@ def continuation(
     pinned = saved.pinned
     if pinned is None:
         return Continuation(plan=planned.plan, fingerprint=fingerprint(planned.plan))
-    can_convert = converts(saved, settings)
+    possible, builds = can_convert(saved, fixed), settings.state_on_change in BUILDS
     continued = continue_from(
         planned.plan,
         pinned.fingerprint,
         kept_states(saved),
-        lambda conversion: conversion.old.name not in fixed and can_convert(conversion),
+        lambda conversion: possible(conversion) and not (builds and conversion.added),
     )
     wanted = wanted_partitions(planned.bound.settings, settings)
     if wanted is None or wanted == pinned.state_partitions or not pinned.fingerprint.stateful:

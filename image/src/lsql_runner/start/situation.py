@@ -28,6 +28,8 @@ class Situation:
     """By green query: the blue one."""
     ended_blues: Mapping[str, str] = field(default_factory=dict)
     """By green query whose blue one cannot run any more: why."""
+    fixed: frozenset[str] = frozenset()
+    """Queries of the last start whose state cannot be converted."""
     earlier: Mapping[str, Query] = field(default_factory=dict)
     """By query whose state is converted: the query that the state belongs to."""
     topics: frozenset[str]

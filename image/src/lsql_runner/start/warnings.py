@@ -9,7 +9,7 @@ from lsql_runner.config.settings import Settings
 from lsql_runner.events.batches import Partition
 from lsql_runner.plan.continuation import Continuation
 from lsql_runner.plan.queries import Plan, Query
-from lsql_runner.plan.state_changes import conversion_changes
+from lsql_runner.plan.state_changes import SAME_MEANING, conversion_changes
 from lsql_runner.start.memory_need import needed_worker_mib
 from lsql_runner.start.replaced_state import NewState
 from lsql_runner.start.situation import Situation
@@ -44,10 +44,10 @@ def new_meanings(continued: Continuation) -> list[str]:
     return [str(each) for changes in continued.new_meanings.values() for each in changes]
 
 
-def new_aggregates(continued: Continuation) -> list[str]:
-    """The INSERTs whose state has new aggregates, without the records of before."""
-    conversions = (each for each in continued.conversions.values() if each.added)
-    return [str(change) for each in conversions for change in conversion_changes(each)]
+def converted_meanings(continued: Continuation) -> list[str]:
+    """How the values of converted state are computed in another way, or lack the records of before."""
+    changes = (change for each in continued.conversions.values() for change in conversion_changes(each))
+    return [str(change) for change in changes if change.code not in SAME_MEANING]
 
 
 def rebuild_warnings(plan: Plan, replaced: Mapping[str, NewState]) -> Iterator[str]:

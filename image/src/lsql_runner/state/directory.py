@@ -228,12 +228,17 @@ class StateDir:
             raise _unwritable(copy, error) from None
 
     def drop_generation(self, generation: int) -> None:
-        """Delete the checkpoints of a generation that program.json does not name. What is left is overwritten."""
+        """Delete the checkpoints of a generation that program.json does not name. What is left is deleted later.
+
+        Raises:
+            LsqlError: PROCESSOR_REPLACED.
+        """
+        self._check_owner()
         with suppress(OSError, LsqlError):
             self.checkpoints(generation).delete_all()
 
-    def drop_older(self, generation: int) -> None:
-        """Delete the checkpoints of all generations before this one.
+    def drop_others(self, generation: int) -> None:
+        """Delete the checkpoints of all generations but this one.
 
         Raises:
             LsqlError: PROCESSOR_REPLACED.
@@ -241,7 +246,7 @@ class StateDir:
         self._check_owner()
         with suppress(OSError, LsqlError):  # the next start deletes what is left
             for name in self.folder.folder_names():
-                if name.isdigit() and int(name) < generation:
+                if name.isdigit() and int(name) != generation:
                     self.drop_generation(int(name))
 
     def drop_checkpoint(self, generation: int, query: str) -> None:

@@ -62,7 +62,7 @@ def repartition_state(state: StateDir, partitions: int, repartition: Repartition
         raise
     # Kept states are not divided, and cannot be continued beside others any more.
     state.pin(replace(pinned, generation=generation, state_partitions=partitions, kept=NOTHING))
-    state.drop_older(generation)
+    state.drop_others(generation)
     return Repartitioned(was, partitions, generation)
 
 

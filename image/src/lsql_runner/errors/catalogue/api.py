@@ -69,9 +69,13 @@ API: dict[str, ErrorKind] = {
         http_status=HTTPStatus.NOT_IMPLEMENTED,
     ),
     "STORE_NOT_LOADED": ErrorKind(
-        "The state store {store} is not in memory: the program does not run, or no batch has run since its start.",
+        "The state store {store} has no batch: none has run since the start, or none was ever saved.",
         "Try again after some seconds. The first record, or the first tick of the clock, runs a batch.",
         http_status=HTTPStatus.SERVICE_UNAVAILABLE,
+    ),
+    "STORE_UNREADABLE": ErrorKind(
+        "The saved state of the store {store} cannot be read: {reason}.",
+        "Check the volume or the store of the state.",
     ),
     "STORE_BEHIND": ErrorKind(
         "The state store {store} does not contain {wanted}.",

@@ -136,7 +136,7 @@ STARTUP: dict[str, ErrorKind] = {
     ),
     "STATE_CONVERSION_FAILED": ErrorKind(
         "The state of the query {query} could not be converted for its new aggregates, and is unchanged: {reason}.",
-        "Roll back, or let the start build new state: LSQL_STATE_ON_CHANGE=rebuild.",
+        "Roll back, or let the INSERT have new state: LSQL_STATE_ON_CHANGE=rebuild.",
         exit_code=EXIT_RUNTIME,
     ),
     "REPARTITION_FAILED": ErrorKind(

@@ -5,20 +5,25 @@ import com.lsqlrunner.realtime.OpenStateStores;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.internal.SQLConf;
 import scala.Option;
 
-/** A store of a query that does not run, from its files. The JVM keeps what it has loaded. */
+/** A store of a query that does not run, from its files. */
 final class SavedStore implements StoreReader.Store {
     private final List<CommittedVersion> partitions = new ArrayList<>();
+    private final List<StateStoreProvider> opened = new ArrayList<>();
 
     SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids) {
         StateFolder files = files(session, folder, operator);
         StateStoreColFamilySchema schema = files.schema().readSchemaFile().head();
         for (int partition = 0; partition < ids.size(); partition++) {
-            files.open(partition, schema.keySchema(), schema.valueSchema())
-                    .getReadStore(version, Option.apply(ids.get(partition)));
+            StateStoreProvider provider = files.open(partition, schema.keySchema(), schema.valueSchema());
+            opened.add(provider);
+            ReadStateStore store = provider.getReadStore(version, Option.apply(ids.get(partition)));
+            store.release(); // else it could not be closed; what it has loaded stays
             partitions.add(OpenStateStores.committed(folder, operator, partition));
         }
     }
@@ -39,5 +44,10 @@ final class SavedStore implements StoreReader.Store {
     @Override
     public List<CommittedVersion> partitions() {
         return partitions;
+    }
+
+    @Override
+    public void close() {
+        opened.forEach(StateStoreProvider::close);
     }
 }

@@ -57,9 +57,11 @@ public final class StoreReader {
     private final Results values;
 
     /** The partitions of the store; none before a batch has loaded all of them. */
-    @FunctionalInterface
     interface Store {
         List<CommittedVersion> partitions();
+
+        /** Closes what belongs to no query. */
+        default void close() {}
     }
 
     private StoreReader(
@@ -125,6 +127,11 @@ public final class StoreReader {
             Dataset<Row> values) {
         SavedStore store = new SavedStore(session, folder, operator, version, ids);
         return new StoreReader(store, shownKey, group, places, values);
+    }
+
+    /** Closes a store of {@link #ofFiles}. */
+    public void close() {
+        store.close();
     }
 
     /** The rows of an answer, and the version of the store that they are from. */
