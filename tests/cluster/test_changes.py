@@ -62,7 +62,7 @@ def test_without_the_validation_its_pod_fails_without_restarts_and_is_rolled_bac
     old = release.processor.uid()
     history = json.loads(release.helm.run("history", release.name, "--output=json"))
     [deployed] = [int(each["revision"]) for each in history if each["status"] == "deployed"]
-    other = with_other_windows(release, validation={"enabled": False})
+    other = with_other_windows(release, validation={"enabled": False}, api={"queries": "open"})
 
     with release.traffic:
         release.helm.upgrade_without_wait(release.name, other)
@@ -71,6 +71,9 @@ def test_without_the_validation_its_pod_fails_without_restarts_and_is_rolled_bac
         assert (stream["reason"]["code"], release.processor.restarts()) == ("STATE_INCOMPATIBLE", 0)
         assert "has a different window" in stream["reason"]["message"]
         assert not release.processor.is_ready()
+        stored = release.processor.get("/metadata/aggregate-0")
+        assert {row["value"]["n"] for row in stored["rows"]} == {1}
+        assert sum(stored["contains"]["positions"][release.source].values()) > 0
         release.helm.rollback(release.name, deployed)
 
     assert release.await_records().duplicates == 0
@@ -118,6 +121,19 @@ def test_a_changed_program_takes_over_without_a_gap(release: ReleaseWithTraffic)
 
     assert pause.seconds <= LONGEST_GAP_S
     assert (release.await_records().duplicates, release.processor.restarts()) == (before, 0)
+
+
+def test_an_aggregate_is_added_and_the_state_is_converted(release: ReleaseWithTraffic) -> None:
+    before, generation = release.await_records().duplicates, release.processor.stream()["generation"]
+    more = release.values["sql"].replace("COUNT(*) AS n", "COUNT(*) AS n, MIN(id) AS least")
+
+    with release.traffic:
+        release.upgrade(sql=more, upgrade={"onIncompatible": "refuse"})
+
+    assert release.await_records().duplicates == before
+    stream = release.processor.stream()
+    assert (stream["generation"], release.processor.restarts()) == (generation + 1, 0)
+    assert any("has new aggregates (MIN(id)). Its state was converted" in warning for warning in stream["warnings"])
 
 
 def _phase(release: ReleaseWithTraffic) -> str | None:
