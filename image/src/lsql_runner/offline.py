@@ -91,12 +91,12 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
     jvm = SparkJvm(options or jvm_options(settings))
     from lsql_runner.engine.repartition import offline_session
     from lsql_runner.engine.source import range_reader
-    from lsql_runner.engine.store_reads import last_batches, saved_reads
+    from lsql_runner.engine.store_reads import saved_reads
 
     with offline_session(jvm, pinned.state_partitions) as session:
         checkpoints = folder / str(pinned.generation)
         reads = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {}))
-        rows = reads.read(read, last_batches(plan, checkpoints))
+        rows = reads.read_saved(read)
     if rows is None:
         raise LsqlError("STORE_NOT_LOADED", store=read.store)
     return rows

@@ -13,8 +13,8 @@ from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import STATE_CONVERSION
 from lsql_runner.plan.conversion import ConvertedQuery
-from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Query
+from lsql_runner.plan.stores import is_readable
 from lsql_runner.plan.tree import nodes
 from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.groups import groups_after
@@ -69,7 +69,7 @@ def _conversion(
 def _aggregation(query: Query, read: Reader) -> DataFrame:
     """The groups of a query. Java takes their aggregates from its plan."""
     (write,) = query.writes
-    node = next(each for each in nodes(write.input) if isinstance(each, Aggregate) and not each.of_table)
+    node = next(each for each in nodes(write.input) if is_readable(each))
     return compile_node(node, source_of(write, read)).frame
 
 

@@ -298,7 +298,7 @@ class Engine(Protocol):
             read: which rows.
 
         Raises:
-            LsqlError: as `read_store`.
+            LsqlError: STORE_UNREADABLE; as `read_store`.
         """
 
     def save_soon(self, store: str) -> None:

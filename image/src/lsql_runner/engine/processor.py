@@ -38,7 +38,7 @@ from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import SessionOptions, activate, forget_jvm, open_session
 from lsql_runner.engine.source import range_reader
 from lsql_runner.engine.state_options import tune_state
-from lsql_runner.engine.store_reads import StoreReads, last_batches, saved_reads
+from lsql_runner.engine.store_reads import StoreReads, saved_reads
 from lsql_runner.engine.topic_writer import output_context
 from lsql_runner.engine.warm_up import warm_up
 from lsql_runner.errors import LsqlError
@@ -316,14 +316,7 @@ class SparkEngine:
                 self._close_saved()
                 self._saved = wanted, saved_reads(session, plan, checkpoints, range_reader(session, kafka, {}))
             reads = self._saved[1]
-        try:
-            return reads.read(read, last_batches(plan, checkpoints))
-        except LsqlError as error:
-            if error.code == "STORE_NOT_LOADED":
-                return None
-            raise
-        except (PySparkException, Py4JError, OSError) as error:
-            raise LsqlError("STORE_UNREADABLE", store=read.store, reason=classify(error).reason) from None
+        return reads.read_saved(read)
 
     def _close_saved(self) -> None:
         if self._saved is not None:

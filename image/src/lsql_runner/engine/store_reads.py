@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any
 
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -105,6 +106,19 @@ class StoreReads:
             return None
         found = self._found(reader, read, batch + 1)
         return None if found is None else self._rows(query, json.loads(found.partition(',"rows":')[0] + "}"), found)
+
+    def read_saved(self, read: StoreRead) -> StoredRows | None:
+        """The rows after the last batch of queries that do not run; None if the store has no batch.
+
+        Raises:
+            LsqlError: STORE_UNREADABLE; as `read`.
+        """
+        names = (query.name for query in self._plan.queries)
+        try:
+            batches = {name: newest_committed(self._checkpoints / name) for name in names}
+            return self.read(read, {name: batch for name, batch in batches.items() if batch is not None})
+        except (PySparkException, Py4JError, OSError) as error:
+            raise LsqlError("STORE_UNREADABLE", store=read.store, reason=classify(error).reason) from None
 
     def close(self) -> None:
         """Close the stores that were opened from files."""
@@ -218,8 +232,11 @@ def saved_reads(spark: SparkSession, plan: Plan, checkpoints: StateFolder, read:
         checkpoint = checkpoints / query.name
         batch = newest_committed(checkpoint)
         found = None if batch is None else groups_after(checkpoint, batch)
+        if sum(is_readable(node) for write in query.writes for node in nodes(write.input)) > 1:
+            # Nobody knows which of the operators it is.
+            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
         if found is None or batch is None:
-            raise LsqlError("STORE_NOT_LOADED", store=store)
+            raise FileNotFoundError(f"{checkpoint}/state")
         ids = [id for _, id in found.ids]
         folder = f"{checkpoint}/state"
         return java_class(STORE_READER).ofFiles(
@@ -227,16 +244,6 @@ def saved_reads(spark: SparkSession, plan: Plan, checkpoints: StateFolder, read:
         )
 
     return StoreReads(spark, plan, checkpoints, read=read, opens=opens, only_running=False)
-
-
-def last_batches(plan: Plan, checkpoints: StateFolder) -> dict[str, int]:
-    """By query of a plan that does not run: the last batch that has ended.
-
-    Raises:
-        OSError: the volume fails.
-    """
-    batches = ((query.name, newest_committed(checkpoints / query.name)) for query in plan.queries)
-    return {name: batch for name, batch in batches if batch is not None}
 
 
 def _frames(reads: GroupReads) -> tuple[Any, ...]:

@@ -11,13 +11,15 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** The results of an aggregation of Spark, from the groups and buffers in its state. */
 public final class StoredGroups {
     private final List<FunctionRunner> runners = new ArrayList<>();
     private final int groups;
-    private final int columns;
+    private final StructType columns;
     private final UnsafeProjection results;
 
     /** @param last the step of the aggregation that computes its results */
@@ -27,14 +29,14 @@ public final class StoredGroups {
         groups = input.size();
         List<Attribute> rows = CollectionConverters.asJava(
                 ((BaseAggregateExec) last.child()).child().output());
-        int buffers = 0;
+        List<StructField> buffers = new ArrayList<>();
         for (AggregateExpression each : CollectionConverters.asJava(last.aggregateExpressions())) {
             FunctionRunner runner = FunctionRunner.of(each.aggregateFunction(), rows);
             runners.add(runner);
-            buffers += runner.schema().length();
+            buffers.addAll(List.of(runner.schema().fields()));
             input.add(each.resultAttribute());
         }
-        columns = buffers;
+        columns = new StructType(buffers.toArray(new StructField[0]));
         List<Expression> expressions = new ArrayList<>();
         CollectionConverters.asJava(last.resultExpressions()).forEach(each -> expressions.add((Expression) each));
         results = UnsafeProjection.create(
@@ -48,8 +50,8 @@ public final class StoredGroups {
         return groups;
     }
 
-    /** The number of columns of the buffers of a group. */
-    public int buffers() {
+    /** The columns of the buffers of a group. */
+    public StructType buffers() {
         return columns;
     }
 

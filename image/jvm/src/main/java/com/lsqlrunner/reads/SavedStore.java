@@ -18,7 +18,7 @@ final class SavedStore implements StoreReader.Store {
 
     SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids) {
         StateFolder files = files(session, folder, operator);
-        StateStoreColFamilySchema schema = files.schema().readSchemaFile().head();
+        StateStoreColFamilySchema schema = files.saved();
         for (int partition = 0; partition < ids.size(); partition++) {
             StateStoreProvider provider = files.open(partition, schema.keySchema(), schema.valueSchema());
             opened.add(provider);

@@ -2,7 +2,6 @@ package com.lsqlrunner.reads;
 
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.operators.ConvertedGroups;
-import java.util.Arrays;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -14,9 +13,6 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
 import org.apache.spark.sql.execution.streaming.state.StateStoreIterator;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.StructField;
-import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.List$;
 
@@ -37,7 +33,7 @@ public final class StateConversion {
         this.groups = groups;
         this.from = from;
         this.to = to;
-        this.schema = from.schema().readSchemaFile().head();
+        this.schema = from.saved();
     }
 
     /**
@@ -62,19 +58,12 @@ public final class StateConversion {
         ConvertedGroups groups = new ConvertedGroups(aggregation(old), aggregation(now), results);
         StateConversion conversion = new StateConversion(
                 groups, new StateFolder(session, from, operator), new StateFolder(session, to, operator));
-        StructType stored = conversion.schema.valueSchema();
-        if (!Arrays.equals(types(stored), types(groups.stored()))) {
-            throw new IllegalArgumentException(stored + " instead of " + groups.stored());
-        }
+        StateFolder.checkTypes(conversion.schema.valueSchema(), groups.stored());
         return conversion;
     }
 
     private static BaseAggregateExec aggregation(Dataset<Row> rows) {
         return (BaseAggregateExec) Steps.of(rows).input();
-    }
-
-    private static DataType[] types(StructType columns) {
-        return Arrays.stream(columns.fields()).map(StructField::dataType).toArray(DataType[]::new);
     }
 
     /** Writes the schema of the converted state, which has no file yet. */

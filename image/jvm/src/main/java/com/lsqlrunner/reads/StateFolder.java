@@ -1,14 +1,19 @@
 package com.lsqlrunner.reads;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
 import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker;
+import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.List$;
@@ -36,6 +41,22 @@ final class StateFolder {
     /** Reads and writes the file with the schema. */
     StateSchemaCompatibilityChecker schema() {
         return new StateSchemaCompatibilityChecker(id(0), hadoop, List$.MODULE$.empty(), Option.empty(), true);
+    }
+
+    /** The schema of the saved state. */
+    StateStoreColFamilySchema saved() {
+        return schema().readSchemaFile().head();
+    }
+
+    /** Throws an IllegalArgumentException unless the columns of the saved state are those of an aggregation. */
+    static void checkTypes(StructType saved, StructType wanted) {
+        if (!types(saved).equals(types(wanted))) {
+            throw new IllegalArgumentException(saved + " instead of " + wanted);
+        }
+    }
+
+    private static List<DataType> types(StructType columns) {
+        return Arrays.stream(columns.fields()).map(StructField::dataType).toList();
     }
 
     /** The store of a partition, which the caller closes. */

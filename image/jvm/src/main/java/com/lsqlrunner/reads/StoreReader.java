@@ -81,7 +81,8 @@ public final class StoreReader {
         }
 
         InternalRow of(byte[] key, byte[] value) {
-            return shown.apply(groups.result(unsafe(key, groups.groups()), unsafe(value, groups.buffers())));
+            return shown.apply(groups.result(
+                    unsafe(key, groups.groups()), unsafe(value, groups.buffers().length())));
         }
     }
 
@@ -114,6 +115,7 @@ public final class StoreReader {
      * @param operator the number of the aggregation in it
      * @param version of the state
      * @param ids by partition: the id of that version
+     * @throws IllegalArgumentException the state is not that of the aggregation
      */
     public static StoreReader ofFiles(
             SparkSession session,
@@ -125,6 +127,9 @@ public final class StoreReader {
             Dataset<Row> group,
             Dataset<Row> places,
             Dataset<Row> values) {
+        StateFolder.checkTypes(
+                new StateFolder(session, folder, operator).saved().valueSchema(),
+                Results.of(values).groups.buffers());
         SavedStore store = new SavedStore(session, folder, operator, version, ids);
         return new StoreReader(store, shownKey, group, places, values);
     }
