@@ -5,6 +5,7 @@ Fakes have neither the files of Spark nor a store that two processes see.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,8 +16,10 @@ import pytest
 
 from devkit.broker import Broker
 from devkit.object_store import SECRET_KEY, ObjectStore
+from devkit.records import Record
 from devkit.runner import LSQL, Runner
 from devkit.workers import WorkerProcess, free_ports, worker_environment
+from tests.conftest import TopicFactory
 from tests.faults.programs import CONTINUOUS, GROUPS, Suite
 from tests.faults.scenario import Scenario
 
@@ -81,6 +84,32 @@ def test_state_of_a_worker_without_credentials_is_divided_and_continued_by_the_p
         scenario.catch_up()
 
         scenario.check("from a worker back to the processor, in other partitions")
+
+
+def test_state_is_converted_for_another_aggregate_and_read_by_the_command(
+    broker: Broker, store: ObjectStore, tmp_path: Path, topic: TopicFactory
+) -> None:
+    source, target = topic(), topic()
+    at_uri = {**store.variables(), "LSQL_STATE_URI": f"{store.uri}/{uuid.uuid4().hex}"}
+    count = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS c FROM {source} GROUP BY g"
+    declared = {source: {"value": {"format": "JSON", "schema": {"g": "string", "n": "long"}}}}
+
+    def run(sql: str, numbers: range) -> None:
+        broker.produce(source, [Record(b"k", json.dumps({"g": "a", "n": n}).encode()) for n in numbers])
+        with Runner(broker.bootstrap, sql, "converted", tmp_path, LSQL_TOPICS=json.dumps(declared), **at_uri) as runner:
+            runner.read_to(numbers.stop)
+
+    run(count, range(3))
+    run(count.replace("AS c", "AS c, SUM(n) AS s"), range(3, 5))
+    command = [str(LSQL), "state", "read", "aggregate-0", "--key", "a"]
+    of_command = {"SQL_APP_ID": "converted", "SQL_STATE_STORE_DIR": str(tmp_path / "another"), **at_uri}
+    read = subprocess.run(
+        command, env={**os.environ, **of_command}, capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+
+    assert json.loads(broker.consume_all(target)[-1].value or b"") == {"c": 5, "s": 7}
+    assert read.returncode == 0, read.stdout + read.stderr
+    assert [row["value"] for row in json.loads(read.stdout)["rows"]] == [{"c": 5, "s": 7}]
 
 
 @pytest.mark.parametrize(

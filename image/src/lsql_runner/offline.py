@@ -80,23 +80,25 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
             `Engine.read_store`.
     """
     settings = _settings(environment)
-    folder = _directory(settings)
-    pinned = saved_state(folder).pinned
-    if pinned is None:
-        raise LsqlError("STATE_MISSING", path=str(folder))
-    plan = saved_plan(settings, pinned)
-    stores = [store.name for query in plan.queries for store in query_stores(query)]
-    if read.store not in stores:
-        raise LsqlError("STORE_MISSING", store=read.store, stores=", ".join(stores) or "none")
+    store = settings.state_store
     jvm = SparkJvm(options or jvm_options(settings))
     from lsql_runner.engine.repartition import offline_session
     from lsql_runner.engine.source import range_reader
     from lsql_runner.engine.store_reads import saved_reads
+    from lsql_runner.state.uri_folder import UriFolder
 
-    with offline_session(jvm, pinned.state_partitions) as session:
+    with offline_session(jvm, 1, store) as session:
+        local = LocalFolder(state_path(settings.state_dir, settings.app_id))
+        folder: StateFolder = local if store is None else UriFolder(store.uri) / settings.app_id
+        pinned = saved_state(folder).pinned
+        if pinned is None:
+            raise LsqlError("STATE_MISSING", path=str(folder))
+        plan = saved_plan(settings, pinned)
+        stores = [each.name for query in plan.queries for each in query_stores(query)]
+        if read.store not in stores:
+            raise LsqlError("STORE_MISSING", store=read.store, stores=", ".join(stores) or "none")
         checkpoints = folder / str(pinned.generation)
-        reads = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {}))
-        rows = reads.read_saved(read)
+        rows = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {})).read_saved(read)
     if rows is None:
         raise LsqlError("STORE_NOT_LOADED", store=read.store)
     return rows
