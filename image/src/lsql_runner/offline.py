@@ -16,12 +16,11 @@ from lsql_runner.kafka.connection import KafkaConnection
 from lsql_runner.plan.stores import query_stores
 from lsql_runner.runtime.clock import now_ms
 from lsql_runner.service import jvm_options
-from lsql_runner.start.saved_program import saved_plan
+from lsql_runner.start.saved_program import saved_program
 from lsql_runner.state import snapshots as of_folder
 from lsql_runner.state.directory import StateDir, state_path
 from lsql_runner.state.folder import LocalFolder, StateFolder
 from lsql_runner.state.repartition import Repartitioned, repartition_state
-from lsql_runner.state.saved_state import saved_state
 from lsql_runner.state.snapshots import Snapshot
 
 _NO_BROKERS = KafkaConnection("127.0.0.1:9092")
@@ -76,7 +75,7 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
         options: of the JVM; by default the processor's options.
 
     Raises:
-        LsqlError: STATE_MISSING, STORE_MISSING, STORE_NOT_LOADED; as `read_settings`, `saved_state`, `saved_plan` and
+        LsqlError: STATE_MISSING, STORE_MISSING, STORE_NOT_LOADED; as `read_settings`, `saved_program` and
             `Engine.read_store`.
     """
     settings = _settings(environment)
@@ -90,14 +89,13 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
     with offline_session(jvm, 1, store) as session:
         local = LocalFolder(state_path(settings.state_dir, settings.app_id))
         folder: StateFolder = local if store is None else UriFolder(store.uri) / settings.app_id
-        pinned = saved_state(folder).pinned
-        if pinned is None:
+        saved = saved_program(settings, folder)
+        if saved is None:
             raise LsqlError("STATE_MISSING", path=str(folder))
-        plan = saved_plan(settings, pinned)
+        plan, checkpoints = saved
         stores = [each.name for query in plan.queries for each in query_stores(query)]
         if read.store not in stores:
             raise LsqlError("STORE_MISSING", store=read.store, stores=", ".join(stores) or "none")
-        checkpoints = folder / str(pinned.generation)
         rows = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {})).read_saved(read)
     if rows is None:
         raise LsqlError("STORE_NOT_LOADED", store=read.store)

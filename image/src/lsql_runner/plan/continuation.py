@@ -128,7 +128,7 @@ def continue_from(
         fingerprint=result,
         changes=tuple(state_changes(lost_states(found, pinned), unmatched)),
         new_meanings={
-            old.name: differences(old, query)
+            old.name: found.changes(query)
             for query in current.queries
             if (old := found.by_layout.get(query.name)) is not None
         },

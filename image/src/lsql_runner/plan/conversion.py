@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsql_runner.plan.fingerprint import QueryFingerprint, described_nodes
-from lsql_runner.plan.layout import layout_without_aggregates
+from lsql_runner.plan.layout import SUMS, layout_without_aggregates
 from lsql_runner.plan.meaning import Value, canonical
 from lsql_runner.plan.queries import Query
 from lsql_runner.types import DOUBLE, FLOAT, INT, LONG, DataType, Decimal, parse_type, wider_numeric
 
 _WITH_NUMBERS = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
 """Aggregates whose state has one number in each column, which can be converted to a wider type."""
-_SUMS = frozenset({"SUM", "AVG"})
-"""Of these, those that keep a sum: as text if errors of groups are handled, and of decimals in a form that depends on
-their digits."""
 _WIDER: dict[DataType, tuple[DataType, ...]] = {INT: (LONG, DOUBLE), LONG: (DOUBLE,), FLOAT: (DOUBLE,)}
 
 
@@ -86,7 +83,7 @@ def _continued(was: Sequence[Value], now: Sequence[Value], *, handles_errors: bo
     free, places = dict(enumerate(was)), dict[int, int]()
 
     def is_widened(old: Value, new: Value) -> bool:
-        return _is_widened(old, new) and not (handles_errors and old[1] in _SUMS)
+        return _is_widened(old, new) and not (handles_errors and old[1] in SUMS)
 
     for continues in (_is_equal, is_widened):
         for place, new in enumerate(now):
@@ -113,7 +110,7 @@ def _is_widened(old: Value, new: Value) -> bool:
     old_field, new_field = _field(before), _field(after)
     if old_field is None or new_field is None or old_field.place != new_field.place:
         return False
-    if function in _SUMS and _has_decimals(was, now, old_field.type, new_field.type):
+    if function in SUMS and _has_decimals(was, now, old_field.type, new_field.type):
         return False
     return _is_wider(was, now) and _is_wider(old_field.type, new_field.type)
 

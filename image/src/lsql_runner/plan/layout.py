@@ -17,8 +17,9 @@ _CONDITIONS_OF = frozenset({"having", "lookup", "join", "inner-join", "outer-joi
 change, and only finds it by the same condition."""
 _GROUPS = frozenset({"aggregate", "sessions"})
 """Operators that keep only results. Groups of a table also keep the arguments of each row, with their types."""
-_EXACT_IF_HANDLED = frozenset({"SUM", "AVG"})
-"""Aggregates whose state depends on the type of the argument, if errors of groups are handled."""
+SUMS = frozenset({"SUM", "AVG"})
+"""Aggregates that keep a sum. Its form depends on the type of the argument, if errors of groups are handled, and on the
+digits of decimals."""
 _BELOW = ("input", "left", "right")
 """The nodes below a node."""
 _MERGED_IF_NEVER_NULL = "COUNT"
@@ -68,7 +69,7 @@ def _slot(aggregate: Value, handles_errors: bool) -> str:
     """What an aggregate keeps for a group, as text."""
     name, function, argument, limit, kind = aggregate
     depends = (
-        (handles_errors and function in _EXACT_IF_HANDLED)
+        (handles_errors and function in SUMS)
         or function == _MERGED_IF_NEVER_NULL
         or (function == "AVG" and kind != "double")  # the sum has the digits of the argument
     )

@@ -8,7 +8,7 @@ from lsql_runner.plan.queries import Plan
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.description import stores_of
 from lsql_runner.runtime.port import ProgramDescription
-from lsql_runner.start.saved_program import saved_plan
+from lsql_runner.start.saved_program import saved_program
 from lsql_runner.state.folder import StateFolder
 
 
@@ -21,7 +21,7 @@ class SavedReads:
     def description(self) -> ProgramDescription:
         """The stores of the saved program; empty if it cannot be planned any more."""
         try:
-            saved = self._plan()
+            saved = self._program()
         except LsqlError:
             return ProgramDescription()
         return ProgramDescription() if saved is None else ProgramDescription(stores_of(saved[0]))
@@ -30,18 +30,13 @@ class SavedReads:
         """As `port.Engine.read_saved`; None without saved state.
 
         Raises:
-            LsqlError: as there, and as `start.saved_program.saved_plan`.
+            LsqlError: as there, and as `start.saved_program.saved_program`.
         """
-        saved = self._plan()
+        saved = self._program()
         if saved is None:
             return None
         d = self._dependencies
         return d.engine.read_saved(d.settings.connection, *saved, read)
 
-    def _plan(self) -> tuple[Plan, StateFolder] | None:
-        """The plan, and the folder of its checkpoints."""
-        state = self._dependencies.state
-        pinned = state.saved().pinned
-        if pinned is None:
-            return None
-        return saved_plan(self._dependencies.settings, pinned), state.checkpoints(pinned.generation)
+    def _program(self) -> tuple[Plan, StateFolder] | None:
+        return saved_program(self._dependencies.settings, self._dependencies.state.folder)

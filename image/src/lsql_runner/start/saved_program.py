@@ -9,7 +9,19 @@ from lsql_runner.pipeline import plan_parsed
 from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.queries import Plan
 from lsql_runner.start.request import request_of
-from lsql_runner.state.saved_state import Pinned
+from lsql_runner.state.folder import StateFolder
+from lsql_runner.state.saved_state import Pinned, saved_state
+
+
+def saved_program(settings: Settings, folder: StateFolder) -> tuple[Plan, StateFolder] | None:
+    """The plan of the program that the state in a folder belongs to, and the folder of its checkpoints; None without
+    state.
+
+    Raises:
+        LsqlError: as `saved_state` and `saved_plan`.
+    """
+    pinned = saved_state(folder).pinned
+    return None if pinned is None else (saved_plan(settings, pinned), folder / str(pinned.generation))
 
 
 def saved_plan(settings: Settings, pinned: Pinned) -> Plan:
