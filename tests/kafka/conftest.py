@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from devkit.broker import Broker
 from devkit.broker_clients import CLIENTS, ClientFactory, spark_brokers
 from devkit.engines import quick_jvm
 from devkit.registry import Registry
 from devkit.temporary import keep_temporary_files_in_memory
 from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.jvm.spark_jvm import SparkJvm
+from tests.conftest import TopicFactory
+from tests.kafka.changed_program import ChangedProgram
 from tests.thorough import inputs
 
 keep_temporary_files_in_memory()
@@ -24,6 +28,12 @@ def engine() -> Iterator[SparkEngine]:
     _ = running.session  # waits until it is open: before, its memory is not measured
     yield running
     running.close()
+
+
+@pytest.fixture
+def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
+    """A processor whose program the test changes."""
+    return ChangedProgram(broker, engine, topic, tmp_path)
 
 
 @pytest.fixture(params=inputs([*CLIENTS, "spark"], "java".__ne__), scope="module")

@@ -17,7 +17,6 @@ from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[att
 from devkit.broker import Broker
 from devkit.cluster_traffic import LONGEST_GAP_S, LongestPause
 from lsql_runner.api.views import comparison
-from lsql_runner.engine.processor import SparkEngine
 from lsql_runner.errors import LsqlError
 from tests.conftest import TopicFactory
 from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram, CountingIds
@@ -27,11 +26,6 @@ KILLS = 5
 """Of one test."""
 GREEN = {"LSQL_STATE_ON_CHANGE": "blue_green", "LSQL_STATE_SWITCH_AFTER_S": "0"}
 MANUAL = {**GREEN, "LSQL_STATE_SWITCH": "manual"}
-
-
-@pytest.fixture
-def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
-    return ChangedProgram(broker, engine, topic, tmp_path)
 
 
 def test_the_earlier_insert_writes_until_the_changed_one_has_caught_up(program: ChangedProgram) -> None:

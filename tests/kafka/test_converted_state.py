@@ -12,7 +12,6 @@ from threading import Event
 import pytest
 
 from devkit.broker import Broker
-from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 from tests.kafka.changed_program import (
     COUNT,
@@ -29,11 +28,6 @@ from tests.thorough import inputs
 
 KILLS = 6
 """Of one test."""
-
-
-@pytest.fixture
-def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
-    return ChangedProgram(broker, engine, topic, tmp_path)
 
 
 def test_an_aggregate_is_added_and_removed_again(program: ChangedProgram) -> None:

@@ -15,16 +15,9 @@ from devkit.broker import Broker
 from devkit.records import Record
 from devkit.runner import Runner
 from devkit.waiting import wait_until
-from lsql_runner.engine.processor import SparkEngine
 from tests.conftest import TopicFactory
 from tests.kafka.changed_program import COUNT, FINAL, MINUTE, SUM, T0, WINDOW, WINDOW_SUM, ChangedProgram
 from tests.thorough import inputs
-
-
-@pytest.fixture
-def program(broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path) -> ChangedProgram:
-    return ChangedProgram(broker, engine, topic, tmp_path)
-
 
 REBUILD = {"LSQL_STATE_ON_CHANGE": "rebuild"}
 
