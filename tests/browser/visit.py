@@ -38,6 +38,7 @@ class Visit:
         self.requests: list[str] = []
         """The addresses that the page requested."""
         self._finished: list[Request] = []
+        self._reloads = False
         self._open: set[Request] = set()
         """The requests that have neither a whole response nor a failure yet."""
         size = {"width": 1280, "height": 900}
@@ -74,6 +75,15 @@ class Visit:
         answered = (each.url for each in self._finished if each.timing["startTime"] >= since_ms)
         return all(any(wanted.search(url) for url in answered) for wanted in self.REFRESH)
 
+    def reload(self) -> None:
+        """Reload the page. Requests that the reload aborts are no errors of the page.
+
+        Chromium requests the icon of the tab after the page has loaded, so a test cannot wait for it.
+        """
+        self._reloads = True
+        self.page.reload()
+        self._reloads = False
+
     def close(self) -> list[str]:
         """Close the page. Returns the errors that the browser reported, including violations of the content policy."""
         complaints = [*self.complaints, *self.page.evaluate("window.violations")]
@@ -85,8 +95,9 @@ class Visit:
         self._open.add(request)
 
     def _record_failure(self, request: Request) -> None:
-        self.complaints.append(f"failed: {request.url}")
         self._open.discard(request)
+        if not (self._reloads and request.failure == "net::ERR_ABORTED"):
+            self.complaints.append(f"failed: {request.url}: {request.failure}")
 
     def _record_end(self, request: Request) -> None:
         self._finished.append(request)

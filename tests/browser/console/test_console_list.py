@@ -239,8 +239,8 @@ class TestSession:
         seen.log_in()
 
         assert seen.page.evaluate("document.cookie") == ""
-        expect(seen.page.locator("#processors tbody tr")).to_have_count(10)  # a reload would abort the request
-        seen.page.reload()
+        expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
+        seen.reload()
 
         expect(seen.page.locator("#processors tbody tr")).to_have_count(10)
 
