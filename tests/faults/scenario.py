@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from devkit.background import repeated
 from devkit.process import ProcessFailed
 from devkit.records import Record
 from devkit.runner import FAST_COMPILER, Runner, has_ended
@@ -107,25 +108,8 @@ class Scenario:
     @contextmanager
     def light_load(self, count: int = 5, every_s: float = 0.1) -> Iterator[None]:
         """Feeds all the time in the block, which ends with the error of the feed, if there is one."""
-        stopped = Event()
-        errors: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                while not stopped.wait(every_s):
-                    self.feed(count)
-            except BaseException as error:
-                errors.append(error)
-
-        thread = Thread(target=run, name="load", daemon=True)
-        thread.start()
-        try:
+        with repeated(lambda: self.feed(count), every_s):
             yield
-        finally:
-            stopped.set()
-            thread.join()
-        if errors:
-            raise errors[0]
 
     # --- the processor ---
 

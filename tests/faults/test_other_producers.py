@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from confluent_kafka import Producer
 
+from devkit.background import repeated
 from devkit.broker import Broker
 from devkit.records import Record
 from tests.faults.points import CRASHES, Guarantee
@@ -33,41 +34,24 @@ def is_own(record: Record) -> bool:
 @contextmanager
 def other_producers(scenario: Scenario) -> Iterator[None]:
     """One producer without transactions, and one with transactions that it commits or aborts in turn."""
-    stopped = Event()
-    errors: list[BaseException] = []
     targets = [scenario.topic(program, name) for program in scenario.suite.programs for name in program.targets]
+    settings = {"bootstrap.servers": scenario.broker.bootstrap, "log_level": 0}
+    plain = Producer(settings)
+    transactional = Producer({**settings, "transactional.id": f"foreign-{scenario.mark}"})
+    transactional.init_transactions(TIMEOUT_S)
+    ends = cycle([transactional.commit_transaction, transactional.abort_transaction])
 
-    def run() -> None:
-        try:
-            settings = {"bootstrap.servers": scenario.broker.bootstrap, "log_level": 0}
-            plain = Producer(settings)
-            transactional = Producer({**settings, "transactional.id": f"foreign-{scenario.mark}"})
-            transactional.init_transactions(TIMEOUT_S)
-            aborts = False
-            while not stopped.wait(EVERY_S):
-                transactional.begin_transaction()
-                for target in targets:
-                    plain.produce(target, b"plain", FOREIGN)
-                    transactional.produce(target, b"transactional", FOREIGN)
-                plain.flush(TIMEOUT_S)
-                transactional.flush(TIMEOUT_S)
-                if aborts:
-                    transactional.abort_transaction(TIMEOUT_S)
-                else:
-                    transactional.commit_transaction(TIMEOUT_S)
-                aborts = not aborts
-        except BaseException as error:
-            errors.append(error)
+    def produce() -> None:
+        transactional.begin_transaction()
+        for target in targets:
+            plain.produce(target, b"plain", FOREIGN)
+            transactional.produce(target, b"transactional", FOREIGN)
+        plain.flush(TIMEOUT_S)
+        transactional.flush(TIMEOUT_S)
+        next(ends)(TIMEOUT_S)
 
-    thread = Thread(target=run, name="other producers", daemon=True)
-    thread.start()
-    try:
+    with repeated(produce, EVERY_S):
         yield
-    finally:
-        stopped.set()
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 @pytest.mark.parametrize("suite", [STATELESS, CONTINUOUS, GROUPS, REAL_TIME], ids=lambda suite: suite.name)
