@@ -141,6 +141,31 @@ def test_pages_have_each_row_once(broker: Broker, engine: SparkEngine, topic: To
                 reads.answer(cursor=cursor)
 
 
+RANGES = {
+    "user": (("u2", "u4"), ["u2", "u20", "u3"]),
+    "amount": (("3", "20"), [3, 4]),
+    "code, amount": (('{"code": 0, "amount": 3}', '{"code": 1, "amount": 3}'), [(0, 4), (0, 20), (1, 1)]),
+}
+
+
+@pytest.mark.parametrize("group", RANGES)
+def test_keys_are_read_in_a_range(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, group: str
+) -> None:
+    source, target = topic(partitions=2), topic()
+    broker.produce(source, [payment(f"u{amount}", amount) for amount in (1, 2, 3, 4, 20)])
+    (least, end), keys = RANGES[group]
+    sql = f"INSERT INTO {target} SELECT STREAM {group}, COUNT(*) AS n FROM {source} GROUP BY {group}"
+    with reading(engine, broker, sql, tmp_path, 5) as reads:
+        found = [row["key"] for row in reads.rows(key_from=least, key_to=end)]
+        assert len(reads.rows(key_from=least)) > len(found)
+        if group != "user":
+            with pytest.raises(LsqlError, match="STORE_KEY_INVALID"):
+                reads.rows(key_to="x")
+
+    assert sorted(tuple(key.values()) if isinstance(key, dict) else key for key in found) == keys
+
+
 KEYS = {
     "user": ("a", "a"),
     "code": ("1", 1),

@@ -65,12 +65,14 @@ def test_the_lag_is_what_the_state_lacks() -> None:
 def test_parameters_are_passed_on() -> None:
     running = processor()
     query = (
-        "key=EUR&window=2026-11-30T10:00:00Z&from=1&to=2026-11-30T10:00:00.5%2B01:00&limit=7&cursor=0.AA&partition=1"
+        "key=EUR&keyFrom=A&keyTo=F&window=2026-11-30T10:00:00Z&from=1&to=2026-11-30T10:00:00.5%2B01:00"
+        "&limit=7&cursor=0.AA&partition=1"
     )
     assert get(running, query).status_code == 200
 
     [read] = running.reads
     assert (read.key, read.limit, read.cursor, read.partition) == ("EUR", 7, "0.AA", 1)
+    assert (read.key_from, read.key_to) == ("A", "F")
     assert (read.window_ms, read.since_ms, read.until_ms) == (1_796_032_800_000, 1, 1_796_029_200_500)
 
 

@@ -32,6 +32,8 @@ _RECORD = "[^:,]{1,249}:[0-9]{1,9}:[0-9]{1,18}"
 
 PARAMETERS: dict[str, Json] = {
     "key": {"description": "Only rows with this key: JSON of the type of the store's keys; a string without quotes."},
+    "keyFrom": {"description": "Only this key and greater ones: numbers by value, texts by their UTF-8 bytes."},
+    "keyTo": {"description": "Only keys that are less than this one."},
     "window": {
         "description": "Only the window that starts at this time: RFC 3339, or milliseconds since 1970 UTC.",
         **_TIME,
@@ -125,6 +127,8 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
         read=StoreRead(
             store=store,
             key=given.get("key"),
+            key_from=given.get("keyFrom"),
+            key_to=given.get("keyTo"),
             window_ms=_time(given, "window"),
             since_ms=_time(given, "from"),
             until_ms=_time(given, "to"),

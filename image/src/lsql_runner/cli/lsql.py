@@ -341,6 +341,8 @@ def _time(at_ms: int) -> str:
 @state.command()
 @click.argument("store")
 @click.option("--key", help="Only rows with this key: JSON of the type of the store's keys; a string without quotes.")
+@click.option("--key-from", help="Only this key and greater ones.")
+@click.option("--key-to", help="Only keys that are less than this one.")
 @click.option("--window", help="Only the window that starts at this time: RFC 3339, or milliseconds since 1970 UTC.")
 @click.option("--from", "since", help="Only windows that start at this time or later.")
 @click.option("--to", "until", help="Only windows that start before this time.")
@@ -356,7 +358,7 @@ def read(store: str, **given: str | None) -> int:
     from lsql_runner import offline
     from lsql_runner.api.store_query import as_json, store_query
 
-    names = {"since": "from", "until": "to"}
+    names = {"since": "from", "until": "to", "key_from": "keyFrom", "key_to": "keyTo"}
     query = store_query(store, {names.get(name, name): text for name, text in given.items() if text is not None})
     rows = offline.read_store(os.environ, query.read)
     click.echo(as_json(store, rows).decode())

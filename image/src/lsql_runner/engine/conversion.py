@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from lsql_runner.compile.nodes import Reader, compile_node, source_of
 from lsql_runner.errors import DetailTable, LsqlError
@@ -60,9 +57,8 @@ def _conversion(
     # The first result of a group is its newest time, in both.
     results = [0, *(-1 if place is None else place + 1 for place in query.aggregates)]
     folders = [f"{checkpoint}/state" for checkpoint in checkpoints]
-    spark = before.sparkSession
     return java_class(STATE_CONVERSION).of(
-        spark._jsparkSession, before._jdf, after._jdf, _ints(spark, results), *folders, operator
+        before.sparkSession._jsparkSession, before._jdf, after._jdf, results, *folders, operator
     )
 
 
@@ -71,11 +67,3 @@ def _aggregation(query: Query, read: Reader) -> DataFrame:
     (write,) = query.writes
     node = next(each for each in nodes(write.input) if is_readable(each))
     return compile_node(node, source_of(write, read)).frame
-
-
-def _ints(spark: SparkSession, values: Sequence[int]) -> JavaObject:
-    gateway: Any = spark._sc._gateway
-    array = gateway.new_array(gateway.jvm.int, len(values))
-    for place, value in enumerate(values):
-        array[place] = value
-    return array

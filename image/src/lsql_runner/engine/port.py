@@ -142,6 +142,10 @@ class StoreRead:
     store: str
     key: str | None = None
     """JSON; for keys of type STRING the text. None for all keys."""
+    key_from: str | None = None
+    """The least key. Ranges of keys have the order of numbers, of the UTF-8 bytes of texts, and of fields."""
+    key_to: str | None = None
+    """The first key that is left out."""
     window_ms: int | None = None
     """Milliseconds since 1970 UTC, as below; None for all windows."""
     since_ms: int | None = None

@@ -128,24 +128,25 @@ class StoreReads:
             reader.java.close()
 
     def _found(self, reader: _Reader, read: StoreRead, newest: int) -> str | None:
-        key = None if read.key is None else _json_key(reader.node, read.key)
+        keys = [None if key is None else _json_key(reader.node, key) for key in (read.key, read.key_from, read.key_to)]
+        key, *bounds = keys
         window = reader.node.window
-        is_one = key is not None and reader.finds and (window is None or read.window_ms is not None)
+        is_one = reader.finds and bounds == [None, None] and (window is None or read.window_ms is not None)
         try:
-            if is_one:
-                assert key is not None
+            if key is not None and is_one:
                 end = None if window is None or read.window_ms is None else read.window_ms + window.size_ms
                 found = reader.java.find(key, end, newest)
             else:
                 since = read.window_ms if read.window_ms is not None else read.since_ms
                 until = read.until_ms if read.window_ms is None else read.window_ms + 1
                 limits = (-_ANY_MS if since is None else since, _ANY_MS if until is None else until)
-                found = reader.java.scan(read.cursor, read.limit, read.partition, key, *limits, newest)
+                rows = reader.java.filter(key, *bounds, *limits)
+                found = reader.java.scan(read.cursor, read.limit, read.partition, rows, newest)
         except Py4JJavaError as error:
             failure = classify(error)
             if failure.error.type == "CursorException":
                 raise LsqlError("STORE_CURSOR_INVALID", cursor=read.cursor or "") from None
-            if key is not None and failure.kind == "malformed":
+            if keys != [None] * 3 and failure.kind == "malformed":
                 kind = describe(key_type(reader.node))
                 raise LsqlError("STORE_KEY_INVALID", store=read.store, type=kind, reason=failure.reason) from None
             raise

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
 /** A store of a query that does not run, from its files. */
@@ -16,15 +17,25 @@ final class SavedStore implements StoreReader.Store {
     private final List<CommittedVersion> partitions = new ArrayList<>();
     private final List<StateStoreProvider> opened = new ArrayList<>();
 
-    SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids) {
+    /**
+     * @param buffers the columns of the buffers of its aggregation
+     * @throws IllegalArgumentException the saved columns are not those
+     */
+    SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids, StructType buffers) {
         StateFolder files = files(session, folder, operator);
         StateStoreColFamilySchema schema = files.saved();
-        for (int partition = 0; partition < ids.size(); partition++) {
-            StateStoreProvider provider = files.open(partition, schema.keySchema(), schema.valueSchema());
-            opened.add(provider);
-            ReadStateStore store = provider.getReadStore(version, Option.apply(ids.get(partition)));
-            store.release(); // else it could not be closed; what it has loaded stays
-            partitions.add(OpenStateStores.committed(folder, operator, partition));
+        StateFolder.checkTypes(schema.valueSchema(), buffers);
+        try {
+            for (int partition = 0; partition < ids.size(); partition++) {
+                StateStoreProvider provider = files.open(partition, schema.keySchema(), schema.valueSchema());
+                opened.add(provider);
+                ReadStateStore store = provider.getReadStore(version, Option.apply(ids.get(partition)));
+                store.release(); // else it could not be closed; what it has loaded stays
+                partitions.add(OpenStateStores.committed(folder, operator, partition));
+            }
+        } catch (RuntimeException unreadable) {
+            close();
+            throw unreadable;
         }
     }
 

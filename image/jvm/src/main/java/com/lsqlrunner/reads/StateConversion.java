@@ -2,6 +2,7 @@ package com.lsqlrunner.reads;
 
 import com.lsqlrunner.PythonEntry;
 import com.lsqlrunner.operators.ConvertedGroups;
+import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -51,7 +52,7 @@ public final class StateConversion {
             SparkSession session,
             Dataset<Row> old,
             Dataset<Row> now,
-            int[] results,
+            List<Integer> results,
             String from,
             String to,
             long operator) {

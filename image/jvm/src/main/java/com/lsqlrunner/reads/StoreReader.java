@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -26,6 +27,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Reads the committed groups of an aggregation of Spark, also while its query runs. It waits only while the query loads
@@ -65,12 +67,16 @@ public final class StoreReader {
     }
 
     private StoreReader(
-            Store store, Dataset<Row> shownKey, Dataset<Row> group, Dataset<Row> places, Dataset<Row> values) {
-        this.store = store;
+            Function<StructType, Store> open,
+            Dataset<Row> shownKey,
+            Dataset<Row> group,
+            Dataset<Row> places,
+            Dataset<Row> values) {
         this.shownKey = Steps.of(shownKey);
         this.group = group == null ? null : Steps.of(group);
         this.places = Results.of(places);
         this.values = Results.of(values);
+        this.store = open.apply(this.values.groups.buffers());
     }
 
     /** An aggregation, and the projections above it. */
@@ -105,7 +111,7 @@ public final class StoreReader {
             Dataset<Row> places,
             Dataset<Row> values) {
         MicroBatchExecution running = (MicroBatchExecution) ((StreamingQueryWrapper) query).streamingQuery();
-        return new StoreReader(new RunningStore(running, number), shownKey, group, places, values);
+        return new StoreReader(any -> new RunningStore(running, number), shownKey, group, places, values);
     }
 
     /**
@@ -127,11 +133,12 @@ public final class StoreReader {
             Dataset<Row> group,
             Dataset<Row> places,
             Dataset<Row> values) {
-        StateFolder.checkTypes(
-                new StateFolder(session, folder, operator).saved().valueSchema(),
-                Results.of(values).groups.buffers());
-        SavedStore store = new SavedStore(session, folder, operator, version, ids);
-        return new StoreReader(store, shownKey, group, places, values);
+        return new StoreReader(
+                buffers -> new SavedStore(session, folder, operator, version, ids, buffers),
+                shownKey,
+                group,
+                places,
+                values);
     }
 
     /** Closes a store of {@link #ofFiles}. */
@@ -187,19 +194,15 @@ public final class StoreReader {
      * @param from the cursor of the page before; null for the first one
      * @param limit the most rows
      * @param only the number of the only partition; null for all
-     * @param key JSON in UTF-8 that keys must be equal to; null for all
-     * @param sinceMs of the starts of windows, with it
-     * @param untilMs of the starts of windows, without it
+     * @param filter of {@link #filter}
      * @param newest the last version that the query has committed
      * @return as {@link #find}, with a cursor if there may be more
      * @throws CursorException the cursor is none
      */
-    public String scan(String from, int limit, Integer only, byte[] key, long sinceMs, long untilMs, long newest)
-            throws CursorException {
+    public String scan(String from, int limit, Integer only, Filter filter, long newest) throws CursorException {
         List<CommittedVersion> partitions = store.partitions();
         Cursor cursor = from == null ? new Cursor(only == null ? 0 : only, null) : Cursor.of(from);
         int end = only == null ? Integer.MAX_VALUE : only + 1;
-        Filter filter = new Filter(key == null ? null : shownKey(key), sinceMs, untilMs);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             try {
                 long version = version(partitions, newest);
@@ -276,15 +279,31 @@ public final class StoreReader {
         }
     }
 
-    private record Filter(String key, long sinceMs, long untilMs) {
+    /**
+     * A filter of rows. Keys are JSON in UTF-8; null for no bound.
+     *
+     * @param key that keys must be equal to
+     * @param fromKey the least key
+     * @param toKey keys must be less than it
+     * @param sinceMs of the starts of windows, with it
+     * @param untilMs of the starts of windows, without it
+     */
+    public Filter filter(byte[] key, byte[] fromKey, byte[] toKey, long sinceMs, long untilMs) {
+        KeyRange range = fromKey == null && toKey == null ? null : KeyRange.of(shownKey(fromKey), shownKey(toKey));
+        return new Filter(shownKey(key), range, sinceMs, untilMs);
+    }
+
+    /** Which rows are in an answer. */
+    public record Filter(String key, KeyRange range, long sinceMs, long untilMs) {
         boolean accepts(InternalRow row) {
             return (key == null || key.equals(json(row, KEY)))
+                    && (range == null || range.contains(json(row, KEY)))
                     && (row.isNullAt(WINDOW_START)
                             || (sinceMs <= row.getLong(WINDOW_START) && row.getLong(WINDOW_START) < untilMs));
         }
     }
 
-    private static final Filter ALL = new Filter(null, Long.MIN_VALUE, Long.MAX_VALUE);
+    private static final Filter ALL = new Filter(null, null, Long.MIN_VALUE, Long.MAX_VALUE);
 
     private synchronized byte[] stored(byte[] key, Long windowEndMs) {
         UnsafeRow row =
@@ -297,7 +316,7 @@ public final class StoreReader {
     }
 
     private synchronized String shownKey(byte[] key) {
-        return json(shownKey.apply(Map.of("key", key)), KEY);
+        return key == null ? null : json(shownKey.apply(Map.of("key", key)), KEY);
     }
 
     /** A group as JSON; null if the filter leaves it out. A value that fails is null, with the condition. */
