@@ -39,6 +39,8 @@ DEFAULTS_OF_RUNNER = {
     "state.partitions": "state_partitions",
     "state.onLoss": "state_on_loss",
     "state.keepGenerations": "keep_generations",
+    "state.checkpoint.keepSeconds": "checkpoint_keep_s",
+    "state.checkpoint.maxMiB": "checkpoint_max_mib",
     "state.snapshots.everySeconds": "snapshots_every_s",
     "state.snapshots.keep": "snapshots_keep",
     "upgrade.onMeaningChange": "state_on_meaning_change",

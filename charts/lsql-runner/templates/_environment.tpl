@@ -50,6 +50,8 @@ so that the workload shows the complete configuration. Call like `lsql-runner.cr
   (list "LSQL_STATE_SWITCH_AFTER_S" $values.upgrade.switchAfterSeconds)
   (list "LSQL_STATE_REBUILD_FROM" (eq $values.upgrade.rebuildFrom "earliest" | ternary "earliest" "open_windows"))
   (list "LSQL_STATE_KEEP_GENERATIONS" $values.state.keepGenerations)
+  (list "LSQL_CHECKPOINT_KEEP_S" $values.state.checkpoint.keepSeconds)
+  (list "LSQL_CHECKPOINT_MAX_MIB" $values.state.checkpoint.maxMiB)
   (list "LSQL_SNAPSHOTS_EVERY_S" $values.state.snapshots.everySeconds)
   (list "LSQL_SNAPSHOTS_KEEP" $values.state.snapshots.keep)
   (list "LSQL_STATE_ON_MEANING_CHANGE" $values.upgrade.onMeaningChange)

@@ -206,6 +206,22 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         le=1000,
         description="How many of these snapshots are kept. Snapshots with other names are left alone.",
     )
+    checkpoint_keep_s: int = Field(
+        0,
+        alias="LSQL_CHECKPOINT_KEEP_S",
+        ge=0,
+        le=604_800,
+        description="For how many seconds a checkpoint keeps its batches, within LSQL_CHECKPOINT_MAX_MIB; 0 for ten "
+        "minutes, with at most 300 batches and 8,000 files of a query with state. A restart needs the last batch only.",
+    )
+    checkpoint_max_mib: int = Field(
+        64,
+        alias="LSQL_CHECKPOINT_MAX_MIB",
+        ge=1,
+        le=1_048_576,
+        description="Most mebibytes of a volume that the kept batches of a query take, beside its state. A query with "
+        "state keeps 100 batches in any case.",
+    )
     guarantee: Literal["exactly_once", "at_least_once"] = Field(
         "exactly_once",
         alias="LSQL_GUARANTEE",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event as Flag
@@ -24,7 +23,7 @@ from lsql_runner.compile.nodes import Reader
 from lsql_runner.compile.queries import compile_with_errors
 from lsql_runner.engine.port import Job, qualified_name
 from lsql_runner.engine.progress import failure_counts
-from lsql_runner.engine.retention import KEPT_MS
+from lsql_runner.engine.retention import kept_entries
 from lsql_runner.engine.run_all import run_all
 from lsql_runner.engine.session import CONTINUOUS_TASKS
 from lsql_runner.engine.source import continuous_settings
@@ -50,9 +49,6 @@ from lsql_runner.state.offset_log import (
 SAVE_S = 1.0
 """How often progress is saved. After a kill, at most the records of this time are written again."""
 
-_KEPT = round(KEPT_MS / (SAVE_S * 1000))
-"""The number of batches that the logs keep."""
-
 _CANCEL_MS = 10_000
 """The time within which canceled tasks have to end."""
 
@@ -62,7 +58,7 @@ class ContinuousQuery:
 
     def __init__(self, spark: SparkSession, query: Query, job: Job) -> None:
         self.name = qualified_name(job.source.app_id, query.name)
-        self._log = _ProgressLog(query.name, job.checkpoints / query.name, job.on_batch)
+        self._log = _ProgressLog(query.name, job)
         self._failure: Exception | None = None
         self._stopped = Flag()
         run = run_id(job.checkpoints / query.name)
@@ -135,15 +131,16 @@ class ContinuousQuery:
 class _ProgressLog:
     """The logs of a checkpoint, and the events of its batches."""
 
-    def __init__(self, query: str, checkpoint: StateFolder, on_batch: Callable[[BatchEnded], None]) -> None:
+    def __init__(self, query: str, job: Job) -> None:
         self._query = query
-        self._checkpoint = checkpoint
-        self._on_batch = on_batch
-        self._positions = first_batch(checkpoint).positions
-        self.batch_id = next_batch_id(checkpoint)
+        self._checkpoint = job.checkpoints / query
+        self._on_batch = job.on_batch
+        self._kept = kept_entries(job.retention, round(SAVE_S * 1000))
+        self._positions = first_batch(self._checkpoint).positions
+        self.batch_id = next_batch_id(self._checkpoint)
         self._topics: list[str] = []
         self._saved_at = time.monotonic()
-        delete_old_batches(checkpoint, _KEPT)
+        delete_old_batches(self._checkpoint, self._kept)
 
     def add_source(self, topic: str) -> StateFolder:
         """Add a topic, in the order in which the query reads its topics; the folder of its first offsets."""
@@ -165,7 +162,7 @@ class _ProgressLog:
         if positions == self._positions and not progress["failedRecords"]:
             return  # where the query began
         sources = [{p: offset for p, offset in positions.items() if p.topic == topic} for topic in self._topics]
-        append_committed(self._checkpoint, self.batch_id, sources, _KEPT)
+        append_committed(self._checkpoint, self.batch_id, sources, self._kept)
         self._positions = positions
         now = time.monotonic()
         self._on_batch(

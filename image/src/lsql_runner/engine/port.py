@@ -99,6 +99,15 @@ class OutputOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """For how long the checkpoint of a query keeps its batches, within a number of bytes (decision 0029)."""
+
+    keep_ms: int = 0
+    """0 for ten minutes, and within a number of batches and files."""
+    max_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
 class Sinks:
     """The sinks of a processor."""
 
@@ -127,6 +136,7 @@ class Job:
     """Into how many partitions new state of each operator is divided. State in a checkpoint keeps its partitions."""
     registry: RegistryConnection | None = None
     """The schema registry with the schemas of the records."""
+    retention: Retention = Retention()
     rocksdb: tuple[tuple[str, int], ...] = ()
     """Settings of the state stores: keys of ROCKSDB_KEYS."""
     sinks: Sinks = Sinks()

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from lsql_runner.config.jvm_options import memory_of_tasks
 from lsql_runner.config.settings import Settings
 from lsql_runner.container.budget import NetworkBuffers, budget
-from lsql_runner.engine.port import Job, Marking, OutputOptions, Sinks, SourceOptions
+from lsql_runner.engine.port import Job, Marking, OutputOptions, Retention, Sinks, SourceOptions
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.batches import BatchEnded, Partition, RecordsProcessed, lowest
 from lsql_runner.events.processor import LateRecordsDropped, WarningRaised
@@ -246,6 +246,7 @@ def job_of(
         on_processed=on_processed,
         state_partitions=prepared.state_partitions,
         registry=settings.registry,
+        retention=Retention(settings.checkpoint_keep_s * 1000, settings.checkpoint_max_mib << 20),
         rocksdb=bound.rocksdb,
         sinks=sinks,
         owner=state.owner,

@@ -120,11 +120,8 @@ STARTUP: dict[str, ErrorKind] = {
     "SNAPSHOT_MISSING": ErrorKind("There is no snapshot {name} in {path}.", "`lsql state list` prints the snapshots."),
     "SNAPSHOT_OVERTAKEN": ErrorKind(
         "The query {query} has deleted its batch while it was copied.",
-        "Repeat the command; on a volume without hard links, stop the processor first.",
-    ),
-    "SNAPSHOTS_ON_VOLUMES": ErrorKind(
-        "The state is at {uri}, and snapshots are taken on volumes.",
-        "Stop the processor, and copy the folder with the tools of the store.",
+        "Repeat the command, or keep batches for a longer time: LSQL_CHECKPOINT_KEEP_S.",
+        http_status=HTTPStatus.SERVICE_UNAVAILABLE,
     ),
     "PARTITIONS_FIXED": ErrorKind(
         "The state of INSERT INTO {target} cannot be divided into {now} partitions: it has {operator}.",
