@@ -100,6 +100,15 @@ def test_what_happens_to_the_state_is_printed(judge: Judge) -> None:
     ]
 
 
+@pytest.mark.parametrize(("rate", "time", "at"), [(None, "", ""), (2.0, " (1 min)", ", at its 2 records/s")])
+def test_the_cost_of_new_state_is_printed(judge: Judge, rate: float | None, time: str, at: str) -> None:
+    with served(lambda sql: replace(judge(sql), records_per_s=rate)) as url:
+        result = validated(url, WINDOWED, LSQL_STATE_ON_CHANGE="reset")
+
+    cost = f"1 records{time} are read from the oldest open window, or 1{time} from the first record{at}"
+    assert result.stdout.splitlines()[-1] == f"- to build its state again, {cost}"
+
+
 @pytest.mark.parametrize(
     ("sql", "env", "code"),
     [

@@ -234,6 +234,7 @@ def verdict(processor: Processor, sql: str) -> VerdictReport:
         app_id=processor.identity.app_id,
         state_partitions=found.state_partitions,
         inserts=inserts,
+        records_per_second=None if found.records_per_s is None else round(found.records_per_s, 1),
         starts=found.starts,
         error=error,
     )

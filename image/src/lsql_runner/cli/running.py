@@ -49,7 +49,7 @@ def check_running(url: str, settings: Settings, program: ProgramSettings, say: C
         for change in insert.changes:
             say(f"- {change.text}")
         if insert.rebuild is not None:
-            say(f"- {_cost(insert.rebuild)}")
+            say(f"- {_cost(insert.rebuild, report.records_per_second)}")
     reasons = _lost(report, wanted_partitions(program, settings))
     if settings.state_on_change == "fail" and reasons:
         raise LsqlError("STATE_INCOMPATIBLE", path=url, change="; ".join(reasons))
@@ -58,11 +58,16 @@ def check_running(url: str, settings: Settings, program: ProgramSettings, say: C
         raise LsqlError("STATE_MEANING_CHANGED", path=url, change="; ".join(meanings))
 
 
-def _cost(rebuild: RebuildReport) -> str:
+def _cost(rebuild: RebuildReport, records_per_s: float | None) -> str:
     deleted = f"; {rebuild.deleted} records that it has read are deleted" if rebuild.deleted else ""
+
+    def minutes(records: int) -> str:
+        return "" if not records_per_s else f" ({max(1, round(records / records_per_s / 60))} min)"
+
+    rate = f", at its {round(records_per_s)} records/s" if records_per_s else ""
     return (
-        f"to build its state again, {rebuild.open_windows} records are read from the oldest open window, or "
-        f"{rebuild.earliest} from the first record{deleted}"
+        f"to build its state again, {rebuild.open_windows} records{minutes(rebuild.open_windows)} are read from the "
+        f"oldest open window, or {rebuild.earliest}{minutes(rebuild.earliest)} from the first record{rate}{deleted}"
     )
 
 

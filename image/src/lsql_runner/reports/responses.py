@@ -170,6 +170,11 @@ class VerdictReport(Model):
     app_id: str = Field(description="The application id of the processor, which its state belongs to.")
     state_partitions: Count | None = Field(description="Of the state of each operator; null without state.")
     inserts: list[InsertReport] = Field(description="In the order of the program, then those that it does not have.")
+    records_per_second: float | None = Field(
+        None,
+        description="How fast the processor has read records that were there already, for the time of a rebuild; null "
+        "before it has read many at once.",
+    )
     starts: bool
     error: Error | None = Field(description="Why the start would be refused.")
 

@@ -9,13 +9,16 @@ from typing import Literal
 
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import DetailTable, LsqlError
-from lsql_runner.events.processor import Listener
+from lsql_runner.events.batches import BatchEnded
+from lsql_runner.events.processor import Event, Listener
 from lsql_runner.events.state import State
 from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
 from lsql_runner.start.changed_program import ProgramVerdict, verdict_on
+from lsql_runner.state.snapshots import Snapshot
+from lsql_runner.status.backlog_rate import BacklogRate
 from lsql_runner.status.health import Health, assess
 from lsql_runner.status.last_hour import LastHour, Sample
 from lsql_runner.status.lifecycle import Cause
@@ -41,9 +44,16 @@ class Supervisor:
         self._audit = AuditTrail(dependencies, self._loop.machine)
         self._is_audited = False
         self._last_hour = LastHour(dependencies.identity.started_at_ms)
-        self.listen(lambda event: self._last_hour.add(event, self.status()))
-        self._commands: SimpleQueue[Cause] = SimpleQueue()
+        self._backlog_rate = BacklogRate()
+        self.listen(self._after_event)
+        self._commands: SimpleQueue[Cause | Callable[[], None]] = SimpleQueue()
+        self.snapshots = SnapshotRequests(dependencies, self._audit, self._restore, self._check_leads)
         self._thread = Thread(target=self._work, name="supervisor", daemon=True)
+
+    def _after_event(self, event: Event) -> None:
+        self._last_hour.add(event, self.status())
+        if isinstance(event, BatchEnded):
+            self._backlog_rate.add(event)
 
     @property
     def identity(self) -> Identity:
@@ -85,7 +95,8 @@ class Supervisor:
 
     def verdict(self, sql: str) -> ProgramVerdict:
         d = self._dependencies
-        return verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
+        verdict = verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
+        return replace(verdict, records_per_s=self._backlog_rate.per_second)
 
     def read_store(self, read: StoreRead) -> StoredRows | None:
         rows = self._dependencies.engine.read_store(read)

@@ -29,6 +29,8 @@ class ProgramVerdict:
     """Why a start with this program would be refused; None if it would not."""
     state_partitions: int | None = None
     """Into how many partitions the state of each operator is divided; None without state."""
+    records_per_s: float | None = None
+    """How fast the processor has read records that were there already; None if it is not known."""
 
     @property
     def starts(self) -> bool:
