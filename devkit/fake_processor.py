@@ -40,6 +40,7 @@ from lsql_runner.plan.state_changes import STATE_CHANGES
 from lsql_runner.plan.verdict import InsertVerdict, Verdict
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
 from lsql_runner.start.changed_program import ProgramVerdict
+from lsql_runner.state.snapshots import Snapshot
 from lsql_runner.status.current import CurrentStatus
 from lsql_runner.status.health import Health, assess
 from lsql_runner.status.last_hour import LastHour, Sample
@@ -53,6 +54,43 @@ QUERY = "fast-vehicles"
 SOURCE = "vehicle-positions"
 PARTITIONS = tuple(Partition(SOURCE, number) for number in range(6))
 STUCK_AFTER_MS = 60_000
+
+
+class FakeSnapshots:
+    """`taken` has the snapshots; `requests` are those of the processor."""
+
+    def __init__(self, requests: list[tuple[str, str]]) -> None:
+        self.taken: dict[str, Snapshot] = {}
+        self._requests = requests
+
+    def all(self) -> list[Snapshot]:
+        return list(self.taken.values())
+
+    def take(self, name: str, by: str) -> Snapshot:
+        self._requests.append((f"snapshot {name}", by))
+        if name in self.taken:
+            raise LsqlError("SNAPSHOT_EXISTS", name=name)
+        self.taken[name] = Snapshot(
+            name=name,
+            at_ms=BEGIN_MS,
+            app_id="fast-vehicles",
+            version="0.1.0",
+            location="/state/1",
+            batches={QUERY: 7},
+            positions={PARTITIONS[0]: 100},
+            size_bytes=4096,
+        )
+        return self.taken[name]
+
+    def restore(self, name: str, by: str) -> Snapshot:
+        self._requests.append((f"restore {name}", by))
+        if name not in self.taken:
+            raise LsqlError("SNAPSHOT_MISSING", name=name, path="/state")
+        return self.taken[name]
+
+    def prune(self, keep: int, by: str) -> list[Snapshot]:
+        self._requests.append((f"prune {keep}", by))
+        return [self.taken.pop(name) for name in list(self.taken)[: -keep or None]]
 
 
 class FakeProcessor:
@@ -73,6 +111,7 @@ class FakeProcessor:
         self.reads: list[StoreRead] = []
         self.saved: list[str] = []
         self.queries: list[tuple[str, str]] = []
+        self.snapshots = FakeSnapshots(self.requests)
         self.listeners = list(listeners)
         self.identity = Identity(
             app_id="fast-vehicles",

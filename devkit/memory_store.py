@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -80,8 +80,13 @@ class MemoryFolder:
             self.delete(path)
 
     def copy_to(self, target: MemoryFolder) -> None:
-        for path in self.all_files():
-            target.write(path, self.read(path) or b"")
+        self.share_with(target, self.all_files())
+
+    def share_with(self, target: MemoryFolder, paths: Iterable[str]) -> None:
+        for path in paths:
+            content = self.read(path)
+            if content is not None:
+                target.write(path, content)
 
     def sync_all(self) -> None:
         pass

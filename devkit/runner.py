@@ -74,9 +74,10 @@ class Runner(Process):
         """Send a GET request to the API."""
         return self._request("GET", path)
 
-    def post(self, path: str, token: str = TOKEN) -> Response:
-        """Send a POST request to the API, with a token."""
-        return self._request("POST", path, {"Authorization": f"Bearer {token}"})
+    def post(self, path: str, token: str = TOKEN, body: Any = None) -> Response:
+        """Send a POST request to the API, with a token, and a value as JSON."""
+        content = "" if body is None else json.dumps(body)
+        return self._request("POST", path, {"Authorization": f"Bearer {token}"}, content)
 
     def stream(self) -> Stream:
         """GET /stream. AssertionError, with the output of the process, if the response is not a report."""
@@ -160,10 +161,12 @@ class Runner(Process):
         assert stat is not None, "the JVM has ended"
         return stat[1]
 
-    def _request(self, method: str, path: str, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
+    def _request(
+        self, method: str, path: str, headers: Mapping[str, str] = MappingProxyType({}), content: str = ""
+    ) -> Response:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
-            connection.request(method, path, headers=dict(headers))
+            connection.request(method, path, content or None, headers=dict(headers))
             answer = connection.getresponse()
             text = answer.read().decode()
             is_json = "json" in (answer.getheader("Content-Type") or "")

@@ -90,6 +90,16 @@ class StateFolderContract:
         assert folder.all_files() == {"10/query/metadata": 1}
         assert folder.folder_names() == ["10"]
 
+    def test_files_that_are_shared_stay_when_their_folder_is_deleted(self, folder: StateFolder) -> None:
+        folder.write("1/offsets/0", b"a")
+        folder.write("1/offsets/1", b"b")
+
+        (folder / "1").share_with(folder / "snapshots/s", ["offsets/0", "offsets/2"])
+        (folder / "1").delete_all()
+
+        assert folder.all_files() == {"snapshots/s/offsets/0": 1}
+        assert folder.read("snapshots/s/offsets/0") == b"a"
+
     def test_a_copy_has_the_same_files(self, folder: StateFolder) -> None:
         folder.write("1/query/metadata", b"id")
         folder.write("1/query/state/0/0/1.changelog", b"changes")

@@ -10,6 +10,8 @@ import os
 import signal
 import subprocess
 import uuid
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,15 +103,66 @@ def test_state_is_converted_for_another_aggregate_and_read_by_the_command(
 
     run(count, range(3))
     run(count.replace("AS c", "AS c, SUM(n) AS s"), range(3, 5))
-    command = [str(LSQL), "state", "read", "aggregate-0", "--key", "a"]
     of_command = {"SQL_APP_ID": "converted", "SQL_STATE_STORE_DIR": str(tmp_path / "another"), **at_uri}
-    read = subprocess.run(
-        command, env={**os.environ, **of_command}, capture_output=True, text=True, timeout=DEADLINE_S, check=False
-    )
+    read = json.loads(state_command(of_command, "read", "aggregate-0", "--key", "a"))
 
     assert json.loads(broker.consume_all(target)[-1].value or b"") == {"c": 5, "s": 7}
-    assert read.returncode == 0, read.stdout + read.stderr
-    assert [row["value"] for row in json.loads(read.stdout)["rows"]] == [{"c": 5, "s": 7}]
+    assert [row["value"] for row in read["rows"]] == [{"c": 5, "s": 7}]
+
+
+def state_command(environment: Mapping[str, str], *arguments: str) -> str:
+    """The output of `lsql state` with these arguments."""
+    done = subprocess.run(
+        [LSQL, "state", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_snapshot_of_a_running_processor_is_restored(
+    broker: Broker, store: ObjectStore, tmp_path: Path, topic: TopicFactory
+) -> None:
+    source, target = topic(), topic()
+    at_uri = {**store.variables(), "LSQL_STATE_URI": f"{store.uri}/{uuid.uuid4().hex}"}
+    sql = f"SET processing.mode='batch'; INSERT INTO {target} SELECT STREAM COUNT(*) AS c FROM {source} GROUP BY g"
+    declared = {source: {"value": {"format": "JSON", "schema": {"g": "string"}}}}
+    of_command = {"SQL_APP_ID": "kept", "SQL_STATE_STORE_DIR": str(tmp_path / "another"), **at_uri}
+
+    state = partial(state_command, of_command)
+
+    def produce(count: int) -> None:
+        broker.produce(source, [Record(b"k", b'{"g": "a"}')] * count)
+
+    produce(3)
+    with Runner(broker.bootstrap, sql, "kept", tmp_path, LSQL_TOPICS=json.dumps(declared), **at_uri) as running:
+        running.read_to(3)
+        state("snapshot", "monday")
+        produce(2)
+        running.read_to(5)
+        refused = running.post("/snapshots/monday/restore")
+        running.post("/stop")
+        running.reach("stopped")
+        restored = running.post("/snapshots/monday/restore")
+        running.post("/start")
+        running.reach("running")
+        running.wait_for(lambda s: s["recordsIn"] == 7)
+        taken = running.post("/snapshots", body={"name": "tuesday"})
+        [listed, _] = json.loads(state("list", "--json"))
+        state("prune", "--keep", "0")
+        left = running.get("/snapshots")
+
+    assert (refused.status, refused.body["code"]) == (409, "RESTORE_REFUSED")
+    assert (restored.status, restored.body["positions"]) == (200, {source: {"0": 3}})
+    assert (taken.status, taken.body["positions"]) == (201, {source: {"0": 5}})
+    assert listed["positions"] == {source: {"0": 3}}
+    results = [json.loads(record.value or b"")["c"] for record in broker.consume_all(target)]
+    assert results == [3, 5, 5], "the results after the snapshot are written again"
+    assert left.body == []
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from importlib.metadata import version
+from typing import Any
 
 from lsql_runner.config.settings import Settings, read_settings
-from lsql_runner.config.state_store import UriStore
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.jvm.spark_jvm import JvmOptions, SparkJvm
@@ -27,43 +26,50 @@ _NO_BROKERS = KafkaConnection("127.0.0.1:9092")
 """For plans that are compiled and read no record."""
 
 
-def snapshots(environment: Mapping[str, str]) -> list[Snapshot]:
+def snapshots(environment: Mapping[str, str], options: JvmOptions | None = None) -> list[Snapshot]:
     """As `state.snapshots.snapshots`, of the processor in the environment.
 
+    Args:
+        environment: with the name of the processor and its state directory, or the URI of its state; a program is not
+            needed.
+        options: of the JVM that reads state at a URI; by default the processor's options.
+
     Raises:
-        LsqlError: as `read_settings`; SNAPSHOTS_ON_VOLUMES.
+        LsqlError: as `read_settings`.
     """
-    return of_folder.snapshots(_directory(_settings(environment)))
+    with _any_folder(_settings(environment), options) as folder:
+        return of_folder.snapshots(folder)
 
 
-def take_snapshot(environment: Mapping[str, str], name: str) -> Snapshot:
+def take_snapshot(environment: Mapping[str, str], name: str, options: JvmOptions | None = None) -> Snapshot:
     """As `state.snapshots.take_snapshot`, and as `snapshots`. The processor may run."""
-    return of_folder.take_snapshot(_directory(_settings(environment)), name, now_ms(), version("lsql-runner"))
+    with _any_folder(_settings(environment), options) as folder:
+        return of_folder.take_snapshot(folder, name, now_ms(), version("lsql-runner"))
 
 
-def prune_snapshots(environment: Mapping[str, str], keep: int) -> list[Snapshot]:
+def prune_snapshots(environment: Mapping[str, str], keep: int, options: JvmOptions | None = None) -> list[Snapshot]:
     """As `state.snapshots.prune_snapshots`, and as `snapshots`. The processor may run."""
-    return of_folder.prune_snapshots(_directory(_settings(environment)), keep)
+    with _any_folder(_settings(environment), options) as folder:
+        return of_folder.prune_snapshots(folder, keep)
 
 
-def restore_snapshot(environment: Mapping[str, str], name: str) -> Snapshot:
+def restore_snapshot(environment: Mapping[str, str], name: str, options: JvmOptions | None = None) -> Snapshot:
     """As `state.snapshots.restore_snapshot`, and as `snapshots`.
 
     Raises:
         LsqlError: STATE_DIR_IN_USE: the processor runs.
     """
-    settings = _settings(environment)
-    _directory(settings)
-    with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
+    with _stopped(_settings(environment), options) as (state, _):
         return of_folder.restore_snapshot(state, name)
 
 
-def clone_snapshot(environment: Mapping[str, str], name: str, app_id: str) -> Snapshot:
+def clone_snapshot(
+    environment: Mapping[str, str], name: str, app_id: str, options: JvmOptions | None = None
+) -> Snapshot:
     """As `state.snapshots.clone_snapshot`, to the processor `app_id` in the same state directory; as `snapshots`."""
-    other = _settings({**environment, "SQL_APP_ID": app_id})
-    source = _directory(_settings(environment))
-    with closing(StateDir(other.state_dir, other.app_id, wait_s=0)) as state:
-        return of_folder.clone_snapshot(source, name, state)
+    settings = _settings(environment)
+    with _stopped(_settings({**environment, "SQL_APP_ID": app_id}), options) as (state, _):
+        return of_folder.clone_snapshot(_folder_of(settings), name, state)
 
 
 def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOptions | None = None) -> StoredRows:
@@ -79,16 +85,13 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
             `Engine.read_store`.
     """
     settings = _settings(environment)
-    store = settings.state_store
     jvm = SparkJvm(options or jvm_options(settings))
     from lsql_runner.engine.repartition import offline_session
     from lsql_runner.engine.source import range_reader
     from lsql_runner.engine.store_reads import saved_reads
-    from lsql_runner.state.uri_folder import UriFolder
 
-    with offline_session(jvm, 1, store) as session:
-        local = LocalFolder(state_path(settings.state_dir, settings.app_id))
-        folder: StateFolder = local if store is None else UriFolder(store.uri) / settings.app_id
+    with offline_session(jvm, 1, settings.state_store) as session:
+        folder = _folder_of(settings)
         saved = saved_program(settings, folder)
         if saved is None:
             raise LsqlError("STATE_MISSING", path=str(folder))
@@ -108,13 +111,6 @@ def _settings(environment: Mapping[str, str]) -> Settings:
     return read_settings(environment if has_program else {**environment, "SQL": ""})
 
 
-def _directory(settings: Settings) -> LocalFolder:
-    """The directory of a processor with its state, which must be on a volume."""
-    if settings.state_store is not None:
-        raise LsqlError("SNAPSHOTS_ON_VOLUMES", uri=settings.state_store.uri)
-    return LocalFolder(state_path(settings.state_dir, settings.app_id))
-
-
 def repartition(environment: Mapping[str, str], partitions: int, options: JvmOptions | None = None) -> Repartitioned:
     """Divide the state of the processor in the environment into a number of partitions.
 
@@ -126,38 +122,76 @@ def repartition(environment: Mapping[str, str], partitions: int, options: JvmOpt
     Raises:
         LsqlError: as `read_settings`, `StateDir`, `repartition_state` and `engine.repartition`.
     """
-    settings = _settings(environment)
-    with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
-
-        def start() -> SparkJvm:
-            # It writes to the directory, and keeps its lock if this process is killed.
-            return SparkJvm(options or jvm_options(settings), (state.lock_file,))
+    with _stopped(_settings(environment), options, partitions) as (state, session):
 
         def run(checkpoints: Sequence[StateFolder], number: int) -> None:
-            from lsql_runner.engine.repartition import offline_session, repartition
+            from lsql_runner.engine.repartition import repartition
 
-            with offline_session(start(), number) as session:
-                repartition(session, checkpoints, number)
+            with session() as opened:
+                repartition(opened, checkpoints, number)
 
-        store = settings.state_store
-        if store is None:
-            return repartition_state(state, partitions, run)
-        return _repartition_at_uri(store, state, start(), partitions)
+        return repartition_state(state, partitions, run)
 
 
-def _repartition_at_uri(store: UriStore, state: StateDir, jvm: SparkJvm, partitions: int) -> Repartitioned:
-    from lsql_runner.engine.repartition import offline_session, repartition
-    from lsql_runner.state.at_uri import StateAtUri
+def _folder_of(settings: Settings) -> StateFolder:
+    """The folder of a processor. At a URI, the JVM that is connected reads it."""
+    if settings.state_store is None:
+        return LocalFolder(state_path(settings.state_dir, settings.app_id))
     from lsql_runner.state.uri_folder import UriFolder
 
-    folder = UriFolder(store.uri) / state.path.name
+    return UriFolder(settings.state_store.uri) / settings.app_id
+
+
+@contextmanager
+def _any_folder(settings: Settings, options: JvmOptions | None) -> Iterator[StateFolder]:
+    """The folder of a processor, which may run, and a JVM for it if it is at a URI."""
+    if settings.state_store is None:
+        yield _folder_of(settings)
+        return
+    from lsql_runner.engine.repartition import offline_session
+
+    with offline_session(SparkJvm(options or jvm_options(settings)), 1, settings.state_store):
+        yield _folder_of(settings)
+
+
+@contextmanager
+def _stopped(
+    settings: Settings, options: JvmOptions | None, partitions: int = 1
+) -> Iterator[tuple[StateDir, Callable[[], AbstractContextManager[Any]]]]:
+    """The state of a processor that does not run, with its lock, and what opens a session for it."""
+
+    def start() -> SparkJvm:
+        # It writes to the state, and keeps its lock if this process is killed.
+        return SparkJvm(options or jvm_options(settings), (state.lock_file,))
+
+    with closing(StateDir(settings.state_dir, settings.app_id, wait_s=0)) as state:
+        if settings.state_store is not None:
+            with _session_at_uri(settings, state, start(), partitions) as session:
+                yield state, lambda: nullcontext(session)
+            return
+
+        def open_session() -> AbstractContextManager[Any]:
+            from lsql_runner.engine.repartition import offline_session
+
+            return offline_session(start(), partitions)
+
+        yield state, open_session
+
+
+@contextmanager
+def _session_at_uri(settings: Settings, state: StateDir, jvm: SparkJvm, partitions: int) -> Iterator[Any]:
+    """A session, and the state of a processor at a URI, with its lock."""
+    from lsql_runner.engine.repartition import offline_session
+    from lsql_runner.state.at_uri import StateAtUri
+
+    folder = _folder_of(settings)
 
     def end(_: LsqlError) -> None:
         jvm.process.kill()  # the command fails, and has changed nothing
 
     with (
-        offline_session(jvm, partitions, store) as session,
+        offline_session(jvm, partitions, settings.state_store) as session,
         closing(StateAtUri(state, str(folder), lambda: folder, end)) as at_uri,
     ):
         at_uri.open()
-        return repartition_state(state, partitions, partial(repartition, session))
+        yield session

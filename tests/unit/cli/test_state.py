@@ -45,9 +45,3 @@ def test_the_list_is_printed_as_json(environment: dict[str, str]) -> None:
         {"stateful-0": 0},
         {"t": {"0": 1}},
     )
-
-
-def test_state_at_a_uri_has_no_snapshots(environment: dict[str, str]) -> None:
-    result = run(environment | {"LSQL_STATE_URI": "file:///tmp/state"}, "list")
-
-    assert (result.exit_code, "SNAPSHOTS_ON_VOLUMES" in result.stderr) == (1, True)

@@ -135,6 +135,46 @@ def test_a_command_that_the_state_does_not_allow_is_refused(running: RunningSupe
     assert running.state.stopped_by() is None
 
 
+def test_a_snapshot_is_restored_between_a_stop_and_a_start(running: RunningSupervisor) -> None:
+    snapshots = running.supervisor.snapshots
+    running.runtime.engine.run_batches()
+
+    snapshots.take("monday", "ada")
+    with pytest.raises(LsqlError, match="RESTORE_REFUSED"):
+        snapshots.restore("monday", "eve")
+    running.supervisor.stop("ada")
+    running.reach(State.STOPPED)
+    restored = snapshots.restore("monday", "ada")
+    running.supervisor.start("ada")
+    running.reach(State.RUNNING)
+    [deleted] = snapshots.prune(0, "ada")
+
+    assert restored.positions == {P0: 1}
+    pinned = running.state.saved().pinned
+    assert pinned is not None
+    assert pinned.generation == 2
+    assert (deleted.name, snapshots.all()) == ("monday", [])
+    changes = [
+        (record.action, record.user, record.result, record.after)
+        for record in running.audited()
+        if record.action in ("snapshot", "restore", "prune")
+    ]
+    assert changes == [
+        ("snapshot", "ada", "done", {"snapshot": "monday"}),
+        ("restore", "eve", "RESTORE_REFUSED", None),
+        ("restore", "ada", "done", {"snapshot": "monday"}),
+        ("prune", "ada", "done", {"keep": "0"}),
+    ]
+
+
+def test_nothing_is_restored_after_the_end(running: RunningSupervisor) -> None:
+    running.supervisor.snapshots.take("monday", "ada")
+    running.supervisor.close()
+
+    with pytest.raises(LsqlError, match="RESTORE_REFUSED"):
+        running.supervisor.snapshots.restore("monday", "ada")
+
+
 def test_it_describes_its_program(running: RunningSupervisor) -> None:
     assert "read t" in running.supervisor.description.plan
     assert {"nodes", "edges"} <= running.supervisor.description.topology.keys()

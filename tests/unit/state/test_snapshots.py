@@ -212,7 +212,7 @@ def test_a_query_that_deletes_its_batch_meanwhile_is_copied_again(
     processor: Processor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processor.run(0)
-    copy = LocalFolder.link_to
+    copy = LocalFolder.share_with
 
     def overtaken(source: LocalFolder, target: LocalFolder, paths: Iterable[str]) -> None:
         newest = newest_committed(source)
@@ -222,7 +222,7 @@ def test_a_query_that_deletes_its_batch_meanwhile_is_copied_again(
             processor.delete([newest])
         copy(source, target, paths)
 
-    monkeypatch.setattr(LocalFolder, "link_to", overtaken)
+    monkeypatch.setattr(LocalFolder, "share_with", overtaken)
     most = 2
     assert processor.take("third").batches == {"stateful-0": 2}
     most = 100

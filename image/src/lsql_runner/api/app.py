@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
+from typing import TypeVar
 
 from flask import Flask, Response, request
 from pydantic import ValidationError
@@ -16,10 +17,10 @@ from lsql_runner.api import openapi, views
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.rate_limit import RateLimit
 from lsql_runner.api.routes import ROUTES
-from lsql_runner.api.store_query import answer, store_query
+from lsql_runner.api.store_query import answer, snapshots_to_keep, store_query
 from lsql_runner.errors import LsqlError
 from lsql_runner.reports.model import Model
-from lsql_runner.reports.responses import ProgramRequest
+from lsql_runner.reports.responses import ProgramRequest, SnapshotRequest
 from lsql_runner.reports.stream import HealthReport
 from lsql_runner.runtime.port import Action, Processor
 from lsql_runner.web.allowed_hosts import AllowedHosts
@@ -36,6 +37,8 @@ RenderMetrics = Callable[[str], tuple[bytes, str]]
 """Takes an Accept header; returns the body and its content type."""
 
 View = Callable[..., Response]
+
+_Body = TypeVar("_Body", bound=Model)
 
 
 def _now_ms() -> int:
@@ -107,23 +110,37 @@ def _views(
         processor.audit_query(name, user)
         return Response(answer(processor, query), content_type=JSON)
 
-    def act(action: Action) -> Response:
+    def allowed(action: Action) -> str:
+        """The sender of the request, who may change the processor."""
         user = access.requester(request)
         try:
             access.check(request, action)
         except LsqlError as error:
             processor.audit_refusal(action, user, error)
             raise
+        return user
+
+    def act(action: Action) -> Response:
+        user = allowed(action)
         {"stop": processor.stop, "start": processor.start, "switch": processor.switch}[action](user)
         return _json(views.state(processor), 202)
 
     def verdict() -> Response:
         access.check(request, "judge a program")
-        try:
-            body = ProgramRequest.model_validate_json(request.get_data())
-        except ValidationError:
-            raise LsqlError("REQUEST_BODY_INVALID", expected='{"sql": "..."}') from None
-        return _json(views.verdict(processor, body.sql))
+        return _json(views.verdict(processor, _body(ProgramRequest, '{"sql": "..."}').sql))
+
+    def take_snapshot() -> Response:
+        user = allowed("snapshot")
+        name = _body(SnapshotRequest, '{"name": "..."}').name
+        return _json(views.snapshot(processor.snapshots.take(name, user)), 201)
+
+    def restore_snapshot(name: str) -> Response:
+        return _json(views.snapshot(processor.snapshots.restore(name, allowed("restore"))))
+
+    def prune_snapshots() -> Response:
+        user = allowed("prune")
+        deleted = processor.snapshots.prune(snapshots_to_keep(request.args.to_dict()), user)
+        return _json([views.snapshot(each) for each in deleted])
 
     return {
         "page": page,
@@ -140,10 +157,22 @@ def _views(
         "stop": lambda: act("stop"),
         "start": lambda: act("start"),
         "switch": lambda: act("switch"),
+        "snapshots": lambda: _json([views.snapshot(each) for each in processor.snapshots.all()]),
+        "take_snapshot": take_snapshot,
+        "restore_snapshot": restore_snapshot,
+        "prune_snapshots": prune_snapshots,
         "verdict": verdict,
         "topology": lambda: _json(views.topology(processor)),
         "openapi": lambda: Response(document, content_type=JSON),
     }
+
+
+def _body(model: type[_Body], expected: str) -> _Body:
+    """The body of the request. `expected` shows people what it should be."""
+    try:
+        return model.model_validate_json(request.get_data())
+    except ValidationError:
+        raise LsqlError("REQUEST_BODY_INVALID", expected=expected) from None
 
 
 def _json(body: Model | Sequence[Model], status: int = 200) -> Response:

@@ -17,7 +17,10 @@ from lsql_runner.web.forwarded import forwarded_user, user_value
 LOG = logging.getLogger("lsql_runner.api")
 
 FORWARDED = frozenset(
-    {"stores", "comparison", "store_rows", "stream", "history", "stop", "start", "switch", "topology", "verdict"}
+    {
+        *("stores", "store_rows", "comparison", "stream", "history", "topology", "verdict", "stop", "start", "switch"),
+        *("snapshots", "take_snapshot", "restore_snapshot", "prune_snapshots"),
+    }
 )
 """The routes that describe or change the processor. Each process has its own health and metrics."""
 MARK = "Lsql-Forwarded"
@@ -29,11 +32,13 @@ PROOF = "Lsql-Forwarded-Proof"
 
 _SENT = ("Accept", "Authorization", "Content-Type")
 _TIMEOUT_S = 10.0
+_SNAPSHOT_TIMEOUT_S = 600.0
+"""State at a URI is copied."""
 
 
 def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
     """Forward requests while this process does not lead. The app has checked host and origin of a request before."""
-    client = httpx2.Client(timeout=_TIMEOUT_S, trust_env=False, verify=False, follow_redirects=False)
+    client = httpx2.Client(trust_env=False, verify=False, follow_redirects=False)
 
     @app.before_request
     def forward() -> Response | None:
@@ -51,7 +56,8 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
                 LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
             proof = _proof(request, user, processor.shared_secret())
             headers |= {FOR: user_value(user), PROOF: proof.encode()}
-        return _answer_of(client, seen.address, headers)
+        is_copied = request.endpoint in ("take_snapshot", "restore_snapshot")
+        return _answer_of(client, seen.address, headers, _SNAPSHOT_TIMEOUT_S if is_copied else _TIMEOUT_S)
 
 
 def _accept_user(incoming: Request, secret: str) -> None:
@@ -69,11 +75,11 @@ def _proof(incoming: Request, user: str, secret: str) -> str:
     return hmac.digest(secret.encode(), repr(parts).encode(), hashlib.sha256).hex()
 
 
-def _answer_of(client: httpx2.Client, address: str, headers: dict[str, bytes]) -> Response:
+def _answer_of(client: httpx2.Client, address: str, headers: dict[str, bytes], timeout_s: float) -> Response:
     sent = {name.encode(): value for name, value in headers.items()}
     url = f"http://{address}{request.full_path if request.query_string else request.path}"
     try:
-        answer = client.request(request.method, url, content=request.get_data(), headers=sent)
+        answer = client.request(request.method, url, content=request.get_data(), headers=sent, timeout=timeout_s)
     except httpx2.HTTPError as error:
         raise LsqlError("LEADER_UNREACHABLE", address=address, reason=str(error) or type(error).__name__) from None
     return Response(answer.content, status=answer.status_code, content_type=answer.headers.get("Content-Type", ""))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from lsql_runner.api.store_query import PARAMETERS
+from lsql_runner.api.store_query import PARAMETERS, PRUNE_PARAMETERS
 from lsql_runner.reports.responses import (
     ComparisonReport,
     HistoryReport,
     ProgramRequest,
+    SnapshotReport,
+    SnapshotRequest,
     StateReport,
     StateStore,
     StoreRows,
@@ -22,14 +24,18 @@ HEALTH_RESPONSES = (
     ResponseSpec(200, "Yes.", HealthReport),
     ResponseSpec(503, "No: `reasons` lists why.", HealthReport),
 )
-ACTION_RESPONSES = (
-    ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
+REFUSED = (
     problem(401, "The request has no token, or another one."),
     problem(
         403,
         "The processor accepts no such requests, the request came from a page of another site, or the host name in the "
         "URL is not allowed.",
     ),
+)
+STATE_UNREACHABLE = problem(503, "The store with the state does not answer, or the processor has no state to show.")
+ACTION_RESPONSES = (
+    ResponseSpec(202, "Accepted; the processor changes its state in the background.", StateReport),
+    *REFUSED,
     problem(409, "The current state does not allow the request."),
 )
 
@@ -173,6 +179,62 @@ ROUTES: tuple[ApiOperation, ...] = (
         responses=ACTION_RESPONSES,
         description="Of a change with LSQL_STATE_ON_CHANGE=blue_green and LSQL_STATE_SWITCH=manual, while "
         "`blueGreen.phase` in /stream is `ready`.",
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "GET",
+        "/snapshots",
+        name="snapshots",
+        tag="state",
+        summary="The snapshots of the state",
+        responses=(ResponseSpec(200, "The snapshots, the oldest first.", list[SnapshotReport]), STATE_UNREACHABLE),
+    ),
+    ApiOperation(
+        "POST",
+        "/snapshots",
+        name="take_snapshot",
+        tag="state",
+        summary="Take a snapshot of the state",
+        responses=(
+            ResponseSpec(201, "The snapshot.", SnapshotReport),
+            problem(400, "The body has no name that a snapshot can have."),
+            *REFUSED,
+            problem(409, "There is a snapshot of this name, or no state yet."),
+            STATE_UNREACHABLE,
+        ),
+        description="The processor runs on. The response is sent when the snapshot is complete.",
+        body=SnapshotRequest,
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "POST",
+        "/snapshots/<name>/restore",
+        name="restore_snapshot",
+        tag="state",
+        summary="Let the next start continue from a snapshot",
+        responses=(
+            ResponseSpec(200, "The snapshot.", SnapshotReport),
+            *REFUSED,
+            problem(404, "There is no snapshot of this name."),
+            problem(409, "The processor is neither stopped nor failed."),
+            STATE_UNREACHABLE,
+        ),
+        description="Results after the snapshot are written again.",
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "POST",
+        "/snapshots/prune",
+        name="prune_snapshots",
+        tag="state",
+        summary="Delete all snapshots but the newest ones",
+        responses=(
+            ResponseSpec(200, "The deleted snapshots.", list[SnapshotReport]),
+            problem(400, "A parameter is invalid."),
+            *REFUSED,
+            STATE_UNREACHABLE,
+        ),
+        query=PRUNE_PARAMETERS,
         schemes=("token",),
     ),
     ApiOperation(

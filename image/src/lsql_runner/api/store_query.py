@@ -1,4 +1,4 @@
-"""GET /metadata/<store>: its parameters, and the answer with what the state contains."""
+"""The query parameters of requests about the state, and the answer of GET /metadata/<store>."""
 
 from __future__ import annotations
 
@@ -74,6 +74,17 @@ PARAMETERS: dict[str, Json] = {
 }
 """The query parameters: their JSON Schemas. They are strings unless it says another type."""
 
+PRUNE_PARAMETERS: dict[str, Json] = {
+    "keep": {
+        "description": "How many of the newest snapshots stay.",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 1000,
+        "default": 3,
+    }
+}
+"""The query parameters of POST /snapshots/prune."""
+
 _WAITING = BoundedSemaphore(4)
 """Requests that wait for a record. Each keeps a thread of the API."""
 _POLL_S = 0.02
@@ -117,9 +128,7 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
     Raises:
         LsqlError: REQUEST_PARAMETER_UNKNOWN, REQUEST_PARAMETER_INVALID.
     """
-    unknown = [name for name in given if name not in PARAMETERS]
-    if unknown:
-        raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(PARAMETERS))
+    _check_names(given, PARAMETERS)
     at_least = _records(given["atLeast"]) if "atLeast" in given else {}
     lag = _number(given, "maxLag", None)
     is_bound = bool(at_least) or lag is not None
@@ -142,8 +151,26 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
     )
 
 
-def _number(given: Mapping[str, str], name: str, default: _Default) -> int | _Default:
-    text, schema = given.get(name), PARAMETERS[name]
+def snapshots_to_keep(given: Mapping[str, str]) -> int:
+    """How many snapshots a request with these query parameters keeps.
+
+    Raises:
+        LsqlError: REQUEST_PARAMETER_UNKNOWN, REQUEST_PARAMETER_INVALID.
+    """
+    _check_names(given, PRUNE_PARAMETERS)
+    return _number(given, "keep", PRUNE_PARAMETERS["keep"]["default"], PRUNE_PARAMETERS)
+
+
+def _check_names(given: Mapping[str, str], parameters: Mapping[str, Json]) -> None:
+    unknown = [name for name in given if name not in parameters]
+    if unknown:
+        raise LsqlError("REQUEST_PARAMETER_UNKNOWN", name=unknown[0][:40], known=", ".join(parameters))
+
+
+def _number(
+    given: Mapping[str, str], name: str, default: _Default, parameters: Mapping[str, Json] = PARAMETERS
+) -> int | _Default:
+    text, schema = given.get(name), parameters[name]
     if text is None:
         return default
     if not re.fullmatch("[0-9]{1,9}", text) or not schema["minimum"] <= int(text) <= schema["maximum"]:

@@ -16,6 +16,7 @@ from lsql_runner.reports.responses import (
     HistoryReport,
     HistorySample,
     InsertReport,
+    SnapshotReport,
     StateReport,
     StateStore,
     Topology,
@@ -37,6 +38,8 @@ from lsql_runner.reports.stream import (
 )
 from lsql_runner.runtime.comparison import StateComparison, compare
 from lsql_runner.runtime.port import Identity, Processor
+from lsql_runner.state.offset_log import by_topic
+from lsql_runner.state.snapshots import Snapshot
 from lsql_runner.status.health import Health, Reason
 from lsql_runner.status.last_hour import INTERVAL_MS
 from lsql_runner.status.memory_parts import memory_parts, private_total_bytes
@@ -237,6 +240,19 @@ def verdict(processor: Processor, sql: str) -> VerdictReport:
         records_per_second=None if found.records_per_s is None else round(found.records_per_s, 1),
         starts=found.starts,
         error=error,
+    )
+
+
+def snapshot(taken: Snapshot) -> SnapshotReport:
+    """A snapshot in the responses of /snapshots."""
+    return SnapshotReport(
+        name=taken.name,
+        at=moment(taken.at_ms),
+        app_id=taken.app_id,
+        version=taken.version,
+        batches=dict(taken.batches),
+        positions=by_topic(taken.positions),
+        size_bytes=taken.size_bytes,
     )
 
 

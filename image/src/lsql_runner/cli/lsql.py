@@ -281,8 +281,8 @@ def list_snapshots(as_json: bool) -> int:
 def snapshot(name: str) -> int:
     """Take a snapshot of the state, also while the processor runs.
 
-    It has the program, and each query after its last batch, and is in the folder `snapshots` beside the state. It
-    shares files with the state, so it takes no space until the state changes.
+    It has the program, and each query after its last batch, and is in the folder `snapshots` beside the state. On a
+    volume it shares files with the state, so it takes no space until the state changes; at a URI it is a copy.
     """
     from lsql_runner import offline
 

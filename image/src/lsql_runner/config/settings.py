@@ -196,8 +196,8 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
         alias="LSQL_SNAPSHOTS_EVERY_S",
         ge=0,
         le=31_536_000,
-        description="Seconds between two snapshots of the state on its volume, which the running processor takes; 0 "
-        "for none. Not with LSQL_STATE_URI.",
+        description="Seconds between two snapshots of the state beside itself, which the running processor takes; 0 "
+        "for none.",
     )
     snapshots_keep: int = Field(
         3,
@@ -269,11 +269,9 @@ class Settings(ConnectionSettings, PolicySettings, ApiSettings, ScalingSettings,
             to_run: whether this process runs the program, and so needs brokers and secrets.
 
         Raises:
-            LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE, SNAPSHOTS_ON_VOLUMES.
+            LsqlError: ENV_MISSING, ENV_INVALID, TOPICS_INVALID, FILE_UNREADABLE.
         """
         self.check_workers()
-        if self.snapshots_every_s and self.state_uri:
-            raise LsqlError("SNAPSHOTS_ON_VOLUMES", uri=self.state_uri)
         names = ("connection", "actions_mode", "queries_mode", "workers", "autoscaling") if to_run else ()
         for name in (*names, "declared", "state_store", "lease"):
             getattr(self, name)

@@ -118,6 +118,26 @@ class ProgramRequest(Model):
     sql: str
 
 
+class SnapshotRequest(Model):
+    """A new snapshot."""
+
+    name: str = Field(description="Letters, digits, `.`, `_` and `-`; at most 100.")
+
+
+class SnapshotReport(Model):
+    """A snapshot of the state."""
+
+    name: str
+    at: AwareDatetime = Field(description="When it was taken.")
+    app_id: str
+    version: str = Field(description="Of the runner that took it.")
+    batches: dict[str, int | None] = Field(description="By query, the last batch that it has; null if none has ended.")
+    positions: dict[str, dict[str, int]] = Field(
+        description="By topic and partition, the offset after the last record that the snapshot contains."
+    )
+    size_bytes: Count = Field(description="Of its files. On a volume it shares them with the state.")
+
+
 class StateChange(Model):
     """How an INSERT differs from the one whose state it could continue."""
 

@@ -38,6 +38,13 @@ class AuditTrail:
             yield
         self._emit(action, user, before, wanted)
 
+    @contextmanager
+    def change(self, action: AuditedAction, user: str, after: Mapping[str, str]) -> Iterator[None]:
+        """A request of a user to change what is saved, which the block carries out or refuses."""
+        with self._refusals(action, user):
+            yield
+        self._record(action, user, after=after)
+
     def query(self, store: str, user: str) -> None:
         """A user reads rows of a store: one line for all requests of a minute."""
         now_ms = self._dependencies.now_ms()

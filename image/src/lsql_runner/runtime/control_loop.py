@@ -43,6 +43,7 @@ from lsql_runner.runtime.volume_reporter import VolumeReporter
 from lsql_runner.runtime.workers_reporter import WorkersReporter
 from lsql_runner.start.preparation import PreparedProgram, carry_out, prepare
 from lsql_runner.state.group_claims import GroupClaims
+from lsql_runner.state.snapshots import Snapshot, restore_snapshot
 from lsql_runner.status.lifecycle import Cause
 from lsql_runner.status.state_machine import StateMachine
 
@@ -131,6 +132,18 @@ class ControlLoop:
                 raise
             if self._standby is None:
                 self._start_failed(error)
+
+    def restore(self, name: str) -> Snapshot:
+        """Let the next start continue from a snapshot. Call it between two turns.
+
+        Raises:
+            LsqlError: RESTORE_REFUSED; as `restore_snapshot`.
+        """
+        if self.machine.state not in (State.STOPPED, State.FAILED):
+            raise LsqlError("RESTORE_REFUSED", state=self.machine.state)
+        restored = restore_snapshot(self._dependencies.state, name)
+        self.description = self.saved.description()
+        return restored
 
     def turn(self, command: Cause | None = None) -> bool:
         """Carry out a command, then the work of the current state. False after the last turn."""

@@ -9,11 +9,12 @@ from lsql_runner.container.budget import MemoryBudget
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.start.changed_program import ProgramVerdict
+from lsql_runner.state.snapshots import Snapshot
 from lsql_runner.status.health import Health
 from lsql_runner.status.last_hour import Sample
 from lsql_runner.status.model import Status
 
-Action = Literal["stop", "start", "switch"]
+Action = Literal["stop", "start", "switch", "snapshot", "restore", "prune"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,31 @@ class ProgramDescription:
     """The plan as `lsql explain` prints it."""
 
 
+class Snapshots(Protocol):
+    """The snapshots of the state of a processor. `by` is the user who asks.
+
+    All methods raise LsqlError: as `state.snapshots`, which has a function for each; LEADER_UNKNOWN.
+    """
+
+    def all(self) -> list[Snapshot]: ...
+
+    def take(self, name: str, by: str) -> Snapshot: ...
+
+    def restore(self, name: str, by: str) -> Snapshot:
+        """Let the next start continue from a snapshot.
+
+        Raises:
+            LsqlError: RESTORE_REFUSED, unless the processor is stopped or has failed.
+        """
+
+    def prune(self, keep: int, by: str) -> list[Snapshot]: ...
+
+
 class Processor(Protocol):
     """One processor."""
+
+    @property
+    def snapshots(self) -> Snapshots: ...
 
     @property
     def identity(self) -> Identity: ...

@@ -8,7 +8,6 @@ from threading import Thread
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.processor import SnapshotTaken, WarningRaised
 from lsql_runner.runtime.dependencies import RunDependencies
-from lsql_runner.state.folder import LocalFolder
 from lsql_runner.state.snapshots import delete_unfinished, prune_snapshots, snapshots, take_snapshot
 from lsql_runner.status.state_machine import StateMachine
 
@@ -28,7 +27,7 @@ class ScheduledSnapshots:
         self._every_ms = settings.snapshots_every_s * 1000
         self._keep = settings.snapshots_keep
         self._version = dependencies.identity.version
-        self._folder = LocalFolder(dependencies.state.path)
+        self._state = dependencies.state
         self._now_ms = dependencies.now_ms
         self._machine = machine
         self._due_ms: int | None = None
@@ -49,16 +48,17 @@ class ScheduledSnapshots:
 
     def _newest_ms(self) -> int | None:
         try:
-            return max(each.at_ms for each in snapshots(self._folder) if each.name.startswith(PREFIX))
-        except (ValueError, OSError):  # there is none, or the next one will fail and say why
+            return max(each.at_ms for each in snapshots(self._state.folder) if each.name.startswith(PREFIX))
+        except (ValueError, OSError, LsqlError):  # there is none, or the next one will fail and say why
             return None
 
     def _take(self, now_ms: int) -> None:
         name = f"{PREFIX}{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
         try:
-            delete_unfinished(self._folder, PREFIX)
-            taken = take_snapshot(self._folder, name, now_ms, self._version)
-            prune_snapshots(self._folder, self._keep, PREFIX)
+            folder = self._state.folder
+            delete_unfinished(folder, PREFIX)
+            taken = take_snapshot(folder, name, now_ms, self._version)
+            prune_snapshots(folder, self._keep, PREFIX)
         except (LsqlError, OSError) as error:
             self._due_ms = now_ms + min(_RETRY_MS, self._every_ms)
             self._machine.emit(WarningRaised(self._now_ms(), f"No snapshot was taken: {error}"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Literal
@@ -16,6 +19,7 @@ from lsql_runner.runtime.audit import AuditTrail
 from lsql_runner.runtime.control_loop import ControlLoop
 from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.runtime.port import Action, Identity, ProgramDescription
+from lsql_runner.runtime.snapshot_requests import SnapshotRequests
 from lsql_runner.start.changed_program import ProgramVerdict, verdict_on
 from lsql_runner.state.snapshots import Snapshot
 from lsql_runner.status.backlog_rate import BacklogRate
@@ -93,6 +97,22 @@ class Supervisor:
                 raise LsqlError("SWITCH_REFUSED", reason=reason)
             self._commands.put(Cause.SWITCH)
 
+    def _restore(self, name: str) -> Snapshot:
+        """Restore a snapshot between two turns of the loop, which else might start the plan meanwhile."""
+        restored: Future[Snapshot] = Future()
+
+        def restore() -> None:
+            try:
+                restored.set_result(self._loop.restore(name))
+            except BaseException as error:
+                restored.set_exception(error)
+
+        self._commands.put(restore)
+        while not wait([restored], 1.0).done:  # at a URI, a copy of large state takes minutes
+            if not self._thread.is_alive():
+                raise LsqlError("RESTORE_REFUSED", state=self.status().state)
+        return restored.result()
+
     def verdict(self, sql: str) -> ProgramVerdict:
         d = self._dependencies
         verdict = verdict_on(sql, d.settings, d.brokers, d.registry, d.state)
@@ -168,7 +188,11 @@ class Supervisor:
 
     def _turn(self) -> bool:
         """One turn of the loop. A start that could not read the state, or did not lead, is audited when it can."""
-        goes_on = self._loop.turn(self._next_command())
+        command = self._next_command()
+        if command is not None and not isinstance(command, Cause):
+            command()
+            command = None
+        goes_on = self._loop.turn(command)
         if self._has_state and not self._is_audited:
             # If the store fails again, the next turn repeats it.
             with suppress(LsqlError), self._audit.process_start():
@@ -185,7 +209,7 @@ class Supervisor:
     def _leads(self) -> bool:
         return self._dependencies.leadership is not None and self._dependencies.state.owner is not None
 
-    def _next_command(self) -> Cause | None:
+    def _next_command(self) -> Cause | Callable[[], None] | None:
         is_starting = self._loop.machine.state is State.STARTING
         try:
             return self._commands.get(timeout=0 if is_starting else _TURN_S)

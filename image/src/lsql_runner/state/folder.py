@@ -57,6 +57,12 @@ class StateFolder(Protocol):
     def delete_all(self) -> None:
         """Delete the folder with everything in it. If something cannot be deleted, the rest is, before the error."""
 
+    def share_with(self, target: Self, paths: Iterable[str]) -> None:
+        """Let a folder have files of this one, which nobody changes: by hard links, or as copies.
+
+        Files that do not exist are left out: a process that runs may have deleted them.
+        """
+
     def copy_to(self, target: Self) -> None:
         """Copy the folder, whose files nobody changes, to a folder that does not exist.
 
@@ -155,8 +161,7 @@ class LocalFolder:
             _, _, first = error.args[0][0]
             raise OSError(first) from None
 
-    def link_to(self, target: LocalFolder, paths: Iterable[str]) -> None:
-        """Give files another name in a folder; copy them on a volume without hard links. Missing files are left out."""
+    def share_with(self, target: LocalFolder, paths: Iterable[str]) -> None:
         folders: set[Path] = set()
         for path in paths:
             file = target.path / path

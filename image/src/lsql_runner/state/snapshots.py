@@ -4,8 +4,8 @@
     snapshots/<name>/program.json     the program that the state belongs to
     snapshots/<name>/<generation>/    the checkpoints, without what belongs to their runs
 
-Files of logs and state get their names when they are complete, and never change. So a snapshot links them: it needs
-space only for what the processor deletes later.
+Files of logs and state get their names when they are complete, and never change. So a snapshot on a volume links them:
+it needs space only for what the processor deletes later. At a URI it has copies.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from lsql_runner.events.batches import Partition
 from lsql_runner.plan.fingerprint import Fingerprint
 from lsql_runner.state.checkpoint_copy import copy_checkpoints
 from lsql_runner.state.directory import StateDir
-from lsql_runner.state.folder import LocalFolder, StateFolder
+from lsql_runner.state.folder import StateFolder
 from lsql_runner.state.offset_log import (
     by_topic,
     exists,
@@ -70,7 +71,7 @@ class Snapshot:
         return cls(name=name, **{**document, "positions": from_topics(document["positions"])})
 
 
-def snapshots(folder: LocalFolder) -> list[Snapshot]:
+def snapshots(folder: StateFolder) -> list[Snapshot]:
     """The snapshots in the directory of a processor, the oldest first."""
     found = []
     for name in (folder / _SNAPSHOTS).folder_names():
@@ -80,12 +81,12 @@ def snapshots(folder: LocalFolder) -> list[Snapshot]:
     return sorted(found, key=lambda each: (each.at_ms, each.name))
 
 
-def take_snapshot(folder: LocalFolder, name: str, at_ms: int, version: str) -> Snapshot:
-    """Take a snapshot of the state in the directory of a processor, which may run.
+def take_snapshot(folder: StateFolder, name: str, at_ms: int, version: str) -> Snapshot:
+    """Take a snapshot of the state in the folder of a processor, which may run.
 
     Raises:
         LsqlError: SNAPSHOT_NAME_INVALID, SNAPSHOT_EXISTS, STATE_MISSING, SNAPSHOT_OVERTAKEN, STATE_DIR_UNWRITABLE; as
-            `saved_state`.
+            `saved_state` and the methods of the folder.
     """
     if not _NAME.fullmatch(name):
         raise LsqlError("SNAPSHOT_NAME_INVALID", name=name[:100])
@@ -115,11 +116,11 @@ def take_snapshot(folder: LocalFolder, name: str, at_ms: int, version: str) -> S
             size_bytes=sum(target.all_files().values()),
         )
         target.write(_DOCUMENT, json.dumps(taken.as_json()).encode())
-    except OSError as error:
-        target.delete_all()
-        raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
-    except BaseException:
-        target.delete_all()
+    except BaseException as error:
+        with suppress(OSError, LsqlError):  # the next snapshot of this name deletes what is left
+            target.delete_all()
+        if isinstance(error, OSError):
+            raise LsqlError("STATE_DIR_UNWRITABLE", path=str(target), reason=error.strerror or str(error)) from None
         raise
     return taken
 
@@ -131,11 +132,11 @@ def _pinned(folder: StateFolder) -> Pinned:
     return pinned
 
 
-def _copy_checkpoint(source: LocalFolder, target: LocalFolder) -> int | None:
+def _copy_checkpoint(source: StateFolder, target: StateFolder) -> int | None:
     """Copy a checkpoint after its last ended batch. The query may run, and delete batches that are old."""
     for _ in range(_ATTEMPTS):
         batch = newest_committed(source)
-        source.link_to(target, list(_files(source, batch)))
+        source.share_with(target, list(_files(source, batch)))
         # Spark deletes the log of a batch not before its state.
         if batch is None or (planned_batch(source, batch) is not None and _has_state(target, batch)):
             return batch
@@ -143,7 +144,7 @@ def _copy_checkpoint(source: LocalFolder, target: LocalFolder) -> int | None:
     raise LsqlError("SNAPSHOT_OVERTAKEN", query=source.name)
 
 
-def _files(checkpoint: LocalFolder, batch: int | None) -> Iterator[str]:
+def _files(checkpoint: StateFolder, batch: int | None) -> Iterator[str]:
     """The files of a checkpoint up to a batch; no temporary files."""
     for path in checkpoint.all_files():
         head, _, name = path.partition("/")
@@ -153,7 +154,7 @@ def _files(checkpoint: LocalFolder, batch: int | None) -> Iterator[str]:
             yield path
 
 
-def _has_state(checkpoint: LocalFolder, batch: int) -> bool:
+def _has_state(checkpoint: StateFolder, batch: int) -> bool:
     """Whether the checkpoint has the file of each state store after a batch."""
     files = [path for path in checkpoint.all_files() if path.startswith("state/")]
     return all(
@@ -180,13 +181,11 @@ def restore_snapshot(state: StateDir, name: str) -> Snapshot:
     Raises:
         LsqlError: SNAPSHOT_MISSING, STATE_DIR_UNWRITABLE, STATE_UNREADABLE.
     """
-    source = LocalFolder(state.path)
-    saved = state.saved()
-    newest = max(saved.generations, default=0)
-    return _begin(source, name, state, newest + 1)
+    newest = max(state.saved().generations, default=0)
+    return _begin(state.folder, name, state, newest + 1)
 
 
-def clone_snapshot(source: LocalFolder, name: str, target: StateDir) -> Snapshot:
+def clone_snapshot(source: StateFolder, name: str, target: StateDir) -> Snapshot:
     """Let the first start of another processor continue from a snapshot.
 
     Raises:
@@ -197,7 +196,7 @@ def clone_snapshot(source: LocalFolder, name: str, target: StateDir) -> Snapshot
     return _begin(source, name, target, 1)
 
 
-def _begin(source: LocalFolder, name: str, state: StateDir, generation: int) -> Snapshot:
+def _begin(source: StateFolder, name: str, state: StateDir, generation: int) -> Snapshot:
     """Copy a snapshot to a generation, and make it the one that the next start continues."""
     folder = source / _SNAPSHOTS / name
     document = read_document(folder, _DOCUMENT) if _NAME.fullmatch(name) else None
@@ -220,7 +219,7 @@ def _begin(source: LocalFolder, name: str, state: StateDir, generation: int) -> 
     return taken
 
 
-def delete_unfinished(folder: LocalFolder, prefix: str) -> None:
+def delete_unfinished(folder: StateFolder, prefix: str) -> None:
     """Delete what a process has left that was killed while it took a snapshot whose name has a prefix.
 
     Raises:
@@ -232,7 +231,7 @@ def delete_unfinished(folder: LocalFolder, prefix: str) -> None:
             snapshot.delete_all()
 
 
-def prune_snapshots(folder: LocalFolder, keep: int, prefix: str = "") -> list[Snapshot]:
+def prune_snapshots(folder: StateFolder, keep: int, prefix: str = "") -> list[Snapshot]:
     """Delete all snapshots but the newest ones, and return those that were deleted.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +105,10 @@ class UriFolder:
     def delete_all(self) -> None:
         with self._errors():
             java_class(STATE_FILES).delete(str(self))
+
+    def share_with(self, target: UriFolder, paths: Iterable[str]) -> None:
+        with self._errors():
+            java_class(STATE_FILES).copyFiles(str(self), str(target), list(paths))
 
     def copy_to(self, target: UriFolder) -> None:
         with self._errors():

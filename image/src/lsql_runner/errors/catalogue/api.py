@@ -17,6 +17,11 @@ API: dict[str, ErrorKind] = {
         "See blueGreen in GET /stream, and switch while its phase is ready.",
         http_status=HTTPStatus.CONFLICT,
     ),
+    "RESTORE_REFUSED": ErrorKind(
+        "The processor cannot restore a snapshot while it is {state}.",
+        "Stop it first (POST /stop), and start it afterwards.",
+        http_status=HTTPStatus.CONFLICT,
+    ),
     "NOTHING_TO_COMPARE": ErrorKind(
         "No changed INSERT is built beside an earlier one.",
         "Change the program with LSQL_STATE_ON_CHANGE=blue_green (upgrade.onIncompatible=blueGreen), and compare "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from lsql_runner.errors.kinds import EXIT_RUNTIME, ErrorKind, Recovery
 
 STARTUP: dict[str, ErrorKind] = {
@@ -103,7 +105,8 @@ STARTUP: dict[str, ErrorKind] = {
     ),
     "STATE_MISSING": ErrorKind(
         "{path} contains no state of a program.",
-        "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor.",
+        "Set SQL_APP_ID and SQL_STATE_STORE_DIR to the values of the processor, or wait until it has started once.",
+        http_status=HTTPStatus.CONFLICT,
     ),
     "STORE_MISSING": ErrorKind("The saved program has no state store {store}.", "Name one of its stores: {stores}."),
     "STATE_EXISTS": ErrorKind(
@@ -113,11 +116,18 @@ STARTUP: dict[str, ErrorKind] = {
     "SNAPSHOT_NAME_INVALID": ErrorKind(
         "`{name}` cannot be the name of a snapshot.",
         "Use letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 100.",
+        http_status=HTTPStatus.BAD_REQUEST,
     ),
     "SNAPSHOT_EXISTS": ErrorKind(
-        "There is a snapshot {name} already.", "Choose another name, or delete it with `lsql state prune`."
+        "There is a snapshot {name} already.",
+        "Choose another name, or delete it with `lsql state prune`.",
+        http_status=HTTPStatus.CONFLICT,
     ),
-    "SNAPSHOT_MISSING": ErrorKind("There is no snapshot {name} in {path}.", "`lsql state list` prints the snapshots."),
+    "SNAPSHOT_MISSING": ErrorKind(
+        "There is no snapshot {name} in {path}.",
+        "`lsql state list` prints the snapshots.",
+        http_status=HTTPStatus.NOT_FOUND,
+    ),
     "SNAPSHOT_OVERTAKEN": ErrorKind(
         "The query {query} has deleted its batch while it was copied.",
         "Repeat the command, or keep batches for a longer time: LSQL_CHECKPOINT_KEEP_S.",

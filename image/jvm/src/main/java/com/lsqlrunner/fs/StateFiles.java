@@ -7,10 +7,16 @@ import com.lsqlrunner.errors.StoreException;
 import com.lsqlrunner.errors.Unchecked;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -35,6 +41,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 @PythonEntry
 public final class StateFiles {
     private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Requests to a store at the same time: it answers each after some milliseconds. */
+    private static final int COPIERS = 8;
+
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private StateFiles() {}
@@ -158,6 +168,40 @@ public final class StateFiles {
             FileUtil.copy(store, new Path(source), store, new Path(target), false, conf());
             return null;
         });
+    }
+
+    /** Copies files of a folder, by their paths from there, to another one. Files that do not exist are left out. */
+    public static void copyFiles(String source, String target, List<String> paths) {
+        StoreException.orThrow(() -> {
+            FileSystem store = files(source);
+            ExecutorService threads = Executors.newFixedThreadPool(COPIERS);
+            try {
+                for (Future<?> copied : threads.invokeAll(paths.stream()
+                        .map(path -> copier(store, new Path(source, path), new Path(target, path)))
+                        .toList())) {
+                    copied.get();
+                }
+            } catch (ExecutionException failed) {
+                throw failed.getCause() instanceof IOException refused ? refused : new IOException(failed.getCause());
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException();
+            } finally {
+                threads.shutdownNow();
+            }
+            return null;
+        });
+    }
+
+    private static Callable<Void> copier(FileSystem store, Path source, Path target) {
+        return () -> {
+            try {
+                FileUtil.copy(store, source, store, target, false, conf());
+            } catch (FileNotFoundException deleted) {
+                // a query that runs has deleted it
+            }
+            return null;
+        };
     }
 
     private static CheckpointFileManager manager(String path) {
