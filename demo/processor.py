@@ -61,6 +61,7 @@ class DemoProcessor:
             "SQL_STATE_STORE_DIR": "state",
             "SQL_METRIC_FREQUENCY": "1000",
             "LSQL_API_ACTIONS": "open",
+            "LSQL_API_QUERIES": "open",
         }
 
     @property

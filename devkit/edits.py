@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from lsql_runner.formats.catalog import JSON_FORMAT, STRING_FORMAT, Catalog, Serde, TopicSchema
 from lsql_runner.types import DOUBLE, LONG, STRING, Array, DataType, Field, Struct
 
@@ -219,3 +222,14 @@ REPLACED: dict[str, Edit] = {
     "HAVING": (COUNT, f"{COUNT} HAVING COUNT(*) > 1", "operators"),
     "policy of errors of writes": (COUNT, f"{CONTINUE} {COUNT}", "error_policy"),
 }
+EDITS: dict[str, Edit] = {**KEPT, **NEW_MEANINGS, **CONVERTED, **REPLACED}
+VALUE = b'{"p": {"x": 1, "y": 2}, "g": "g", "a": 5, "d": 2.5, "xs": [1], "ys": [2]}'
+"""A record of both topics."""
+
+
+def with_topics(program: str, names: Mapping[str, str]) -> str:
+    """A program of an edit with other names of its topics: `t`, `u`, `o` and `other`."""
+    read = re.sub(r"(?i)\b(from|join) ([tu])\b(?! as)", r"\1 {\2} AS \2", program)
+    read = re.sub(r"(?i)\b(from|join) ([tu]) as", r"\1 {\2} AS", read)
+    written = re.sub(r"(?i)\binto (o|other)\b", r"INTO {\1}", read)
+    return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], f"SET autocreate=true; {written}")

@@ -36,6 +36,13 @@ def declared(source: str) -> dict[str, Any]:
     return {source: {"key": {"format": "STRING"}, "value": {"format": "JSON", "schema": {"id": "long", "at": "long"}}}}
 
 
+def image_values(image: str) -> dict[str, str]:
+    """The chart value `image`."""
+    registry, _, rest = image.partition("/")
+    repository, _, tag = rest.rpartition(":")
+    return {"registry": registry, "repository": repository, "tag": tag}
+
+
 @dataclass
 class ReleaseWithTraffic:
     """A release of a processor, with a topic that it reads and a topic that it writes.
@@ -56,11 +63,9 @@ class ReleaseWithTraffic:
         self.broker.create_topic(self.target, 2)
         self.traffic = Traffic(self.broker, self.source)
         self.sql = program(self.source, self.target)
-        registry, _, rest = self.image.partition("/")
-        repository, _, tag = rest.rpartition(":")
         self.values: dict[str, Any] = {
             "sql": self.sql,
-            "image": {"registry": registry, "repository": repository, "tag": tag},
+            "image": image_values(self.image),
             "kafka": {"bootstrapServers": self.broker.bootstrap},
             "topics": declared(self.source),
             "metricFrequencyMs": 500,

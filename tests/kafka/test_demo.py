@@ -123,6 +123,7 @@ def test_the_demo_shows_output_and_an_interrupt_ends_everything(folder: Path) ->
 
     assert code == 0
     assert stream["deliveryGuarantee"] == stream_in_picture()["deliveryGuarantee"], "take it again: make pictures"
+    assert stream["reads"] == "open", "the page looks up rows of the state"
     assert demo.remaining() == []
 
 

@@ -6,13 +6,12 @@ The decisions are tested without an engine, in tests/unit. Only Spark shows that
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from devkit.broker import Broker
-from devkit.edits import CATALOG, CONVERTED, KEPT, NEW_MEANINGS, REPLACED, Edit
+from devkit.edits import CATALOG, EDITS, REPLACED, VALUE, with_topics
 from devkit.in_process import in_process
 from devkit.records import Record
 from lsql_runner.engine.processor import SparkEngine
@@ -23,12 +22,10 @@ from tests.thorough import inputs
 
 pytestmark = pytest.mark.timeout(180)
 
-EDITS = {**KEPT, **NEW_MEANINGS, **CONVERTED, **REPLACED}
 ALWAYS = {
     *("filter", "argument of one of two sums", "one more aggregate", "a wider type", "size of a window"),
     "WITHIN of a join",
 }
-VALUE = b'{"p": {"x": 1, "y": 2}, "g": "g", "a": 5, "d": 2.5, "xs": [1], "ys": [2]}'
 
 
 @pytest.mark.parametrize("name", inputs(EDITS, lambda name: name in ALWAYS))
@@ -37,8 +34,7 @@ def test_a_start_does_what_the_verdict_says(
 ) -> None:
     names = {each: topic(each) for each in ("t", "u", "o", "other")}
     topics = json.dumps(as_declaration({names[each]: CATALOG.schemas[each] for each in "tu"}))
-    edit: Edit = EDITS[name]
-    old, new = (_with_topics(text, names) for text in edit[:2])
+    old, new = (with_topics(text, names) for text in EDITS[name][:2])
     app = f"app-{names['t']}"
 
     def produce() -> None:
@@ -65,11 +61,3 @@ def test_a_start_does_what_the_verdict_says(
             engine, broker.bootstrap, new, app, tmp_path, LSQL_TOPICS=topics, LSQL_STATE_ON_CHANGE="rebuild"
         ) as running:
             assert running.wait_for(lambda s: s.batches > 0).reason is None
-
-
-def _with_topics(program: str, names: dict[str, str]) -> str:
-    """The program with other names of topics."""
-    read = re.sub(r"(?i)\b(from|join) ([tu])\b(?! as)", r"\1 {\2} AS \2", program)
-    read = re.sub(r"(?i)\b(from|join) ([tu]) as", r"\1 {\2} AS", read)
-    written = re.sub(r"(?i)\binto (o|other)\b", r"INTO {\1}", read)
-    return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], f"SET autocreate=true; {written}")
