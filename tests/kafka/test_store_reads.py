@@ -1,5 +1,7 @@
 """Rows of the state, read while a query runs. Only stores of Spark have committed versions beside the one that changes.
 
+Groups of streams, sessions and groups of tables are in three layouts of Spark's state.
+
 The conditions of a query and the responses are tested in tests/unit/api.
 """
 
@@ -45,7 +47,7 @@ class Reads:
     def __init__(self, running: InProcess) -> None:
         self.running = running
         names = [store.name for store in running.supervisor.description.stores]
-        [self.store] = [name for name in names if name.startswith("aggregate")]
+        [self.store] = [name for name in names if name.startswith("aggregate") and not name.endswith("-rows")]
 
     def answer(self, **request: Any) -> StoredRows:
         answer = self.running.supervisor.read_store(StoreRead(store=self.store, **request))
@@ -53,7 +55,13 @@ class Reads:
         return answer
 
     def rows(self, **request: Any) -> list[dict[str, Any]]:
-        return json.loads(self.answer(**request).rows)  # type: ignore[no-any-return]
+        """The rows of all pages."""
+        answer = self.answer(**request)
+        rows: list[dict[str, Any]] = json.loads(answer.rows)
+        while answer.cursor is not None:
+            answer = self.answer(**request, cursor=answer.cursor)
+            rows += json.loads(answer.rows)
+        return rows
 
     def values(self, **request: Any) -> list[Any]:
         return [row["value"] for row in self.rows(**request)]
@@ -175,17 +183,68 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("group", KEYS)
+SELECTS = [
+    *(("SELECT STREAM", group) for group in KEYS),
+    *(("SELECT TABLE", group) for group in ("user, code", "amount * 1.5")),
+    ("SET error.policy='continue'; SELECT TABLE", "code = 1"),
+]
+
+
+@pytest.mark.parametrize(("select", "group"), SELECTS)
 def test_keys_have_the_type_of_their_groups(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, group: str
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, select: str, group: str
 ) -> None:
     source, target = topic(), topic()
     broker.produce(source, [payment("a", 1), payment("b", 2)])
-    sql = f"INSERT INTO {target} SELECT STREAM COUNT(*) AS n, MAX(amount) AS amount FROM {source} GROUP BY {group}"
+    aggregates = f"{select} COUNT(*) AS n, MAX(amount) AS amount FROM {source} GROUP BY {group}"
+    sql = aggregates.replace("SELECT", f"INSERT INTO {target} SELECT")
     with reading(engine, broker, sql, tmp_path, 2) as reads:
         asked, shown = KEYS[group]
 
         assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 1, "amount": 1}, "error": None}]
+
+
+@pytest.mark.parametrize("mode", ["auto", "batch"])
+def test_sessions_are_rows_of_their_key(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, mode: str
+) -> None:
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 1, 0), payment("b", 4, 0), payment("a", 2, 1), payment("a", 3, 5)])
+    select = f"SELECT STREAM user, SUM(amount) AS total FROM {source} WINDOW BY SESSION 2h GRACE BY 1d GROUP BY user"
+    sql = f"SET processing.mode='{mode}'; INSERT INTO {target} {select}"
+    with reading(engine, broker, sql, tmp_path, 4) as reads:
+        first, second = reads.rows(key="a")
+        later = BEGIN_MS + 5 * HOUR_MS
+
+        assert first == {
+            "key": "a",
+            "window": {"start": "2023-11-14T22:00:00Z", "end": "2023-11-14T23:00:00Z"},
+            "value": {"user": "a", "total": 3},
+            "error": None,
+        }
+        assert second["value"]["total"] == 3
+        assert reads.values(key="a", window_ms=later) == [second["value"]]
+        assert reads.values(key="a", until_ms=later) == [first["value"]]
+        assert reads.values(since_ms=later) == [second["value"]]
+        assert Counter(row["key"] for row in reads.rows(limit=1)) == {"a": 2, "b": 1}
+        assert reads.rows(key="c") == []
+
+
+def test_a_group_of_a_table_is_gone_with_its_last_row(
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+) -> None:
+    source, target = topic(partitions=2), topic()
+    broker.produce(source, [payment("a", 1), payment("b", 3), payment("c", 4), payment("a", 2)])
+    select = f"SELECT TABLE code, COUNT(*) AS n, SUM(amount) AS total FROM {source} GROUP BY code"
+    with reading(engine, broker, f"INSERT INTO {target} {select}", tmp_path, 4) as reads:
+        before = reads.rows()
+        broker.produce(source, [Record(b"b", None, timestamp_ms=BEGIN_MS)])
+        reads.wait_for(5)
+
+        values = {1: {"code": 1, "n": 1, "total": 3}, 0: {"code": 0, "n": 2, "total": 6}}
+        assert {row["key"]: row["value"] for row in before} == values
+        assert {row["key"]: row["value"] for row in reads.rows()} == {0: values[0]}
+        assert reads.rows(key="1") == []
 
 
 RECORD_KEYS = {
@@ -207,14 +266,26 @@ def test_groups_of_record_keys_are_found(
         assert reads.rows(key=asked) == [{"key": shown, "window": None, "value": {"n": 2}, "error": None}]
 
 
+FAILING = {
+    "having": "{insert} SELECT STREAM {share} GROUP BY user HAVING SUM(amount) > 0",
+    "continue": "SET error.policy.write='continue'; {insert} SELECT STREAM {share} GROUP BY user",
+    "dlq": "SET error.policy.write='dlq'; SET dead.letter.queue='{dlq}'; {insert} SELECT STREAM {share} GROUP BY user",
+    "table": "SET error.policy.write='continue'; {insert} SELECT TABLE {share} GROUP BY user",
+    "late": "SET late.records='dlq'; SET error.policy.write='continue'; SET dead.letter.queue='{dlq}'; "
+    "{insert} SELECT STREAM {share} WINDOW BY SESSION 1h GROUP BY user",
+}
+"""What keeps a value that fails from the target, and not from the state."""
+
+
+@pytest.mark.parametrize("program", FAILING)
 def test_a_value_that_fails_is_an_error_of_its_row(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, program: str
 ) -> None:
-    """HAVING keeps it from the target, and not from the state."""
     source, target = topic(), topic()
     broker.produce(source, [payment("a", 0), payment("b", 2)])
-    select = f"SELECT STREAM 10 / SUM(amount) AS share FROM {source} GROUP BY user HAVING SUM(amount) > 0"
-    with reading(engine, broker, f"INSERT INTO {target} {select}", tmp_path, 2) as reads:
+    share, insert = f"10 / SUM(amount) AS share FROM {source}", f"INSERT INTO {target}"
+    sql = FAILING[program].format(share=share, insert=insert, dlq=topic())
+    with reading(engine, broker, sql, tmp_path, 2) as reads:
         rows = {row["key"]: (row["value"], row["error"]) for row in reads.rows()}
 
     assert rows == {"a": (None, "DIVIDE_BY_ZERO"), "b": ({"share": 5}, None)}
@@ -281,16 +352,25 @@ def test_each_answer_is_the_state_at_its_positions(
         assert len(seen) >= 8
 
 
+SAVED = {
+    "windows": ("SELECT STREAM {} WINDOW BY TUMBLE 1h GRACE BY 1d GROUP BY user", 2, 6),
+    "sessions": ("SELECT STREAM {} WINDOW BY SESSION 2h GRACE BY 1d GROUP BY user", 4, 12),
+    "table": ("SELECT TABLE {} GROUP BY user HAVING COUNT(*) > 0", 1, 5),
+}
+
+
+@pytest.mark.parametrize("layout", SAVED)
 def test_the_saved_state_is_read_after_the_end_of_the_processor(
-    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path
+    broker: Broker, engine: SparkEngine, topic: TopicFactory, tmp_path: Path, layout: str
 ) -> None:
     """By the command, which needs neither the program nor brokers."""
     source, target = topic(partitions=2), topic()
-    broker.produce(source, [payment(user, amount, hour) for user in "ab" for amount in (1, 5) for hour in (0, 1)])
-    select = f"SELECT STREAM user, COUNT(*) AS n, SUM(amount) AS total FROM {source}"
-    window = "WINDOW BY TUMBLE 1h GRACE BY 1d GROUP BY user"
-    with reading(engine, broker, f"INSERT INTO {target} {select} {window}", tmp_path, 8) as reads:
+    broker.produce(source, [payment(user, amount, hour) for user in "ab" for hour in (0, 1) for amount in (1, 5)])
+    select, count, total = SAVED[layout]
+    sql = select.format(f"user, COUNT(*) AS n, SUM(amount) AS total FROM {source}")
+    with reading(engine, broker, f"INSERT INTO {target} {sql}", tmp_path, 8) as reads:
         answer, store, found = reads.answer(), reads.store, reads.rows(key="b", window_ms=BEGIN_MS)
+        stores = [each.name for each in reads.running.supervisor.description.stores]
     saved = {"SQL_APP_ID": f"reads-{tmp_path.name}", "SQL_STATE_STORE_DIR": str(tmp_path)}
 
     def read(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -305,9 +385,9 @@ def test_the_saved_state_is_read_after_the_end_of_the_processor(
     assert sum(everything["contains"]["positions"][source].values()) == 8
     assert everything["contains"].keys() == {"batch", "positions", "watermark", "plannedAt"}
     assert of_key["rows"] == found
-    assert found[0]["value"] == {"user": "b", "n": 2, "total": 6}
+    assert found[0]["value"] == {"user": "b", "n": count, "total": total}
     assert (refused.returncode, "REQUEST_PARAMETER_INVALID" in refused.stderr) == (1, True)
-    assert (unknown.returncode, f"Name one of its stores: {store}." in unknown.stderr) == (1, True)
+    assert (unknown.returncode, f"Name one of its stores: {', '.join(stores)}." in unknown.stderr) == (1, True)
 
 
 def test_a_processor_whose_state_does_not_fit_its_program_answers_from_the_saved_state(

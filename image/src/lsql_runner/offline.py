@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsql_runner.config.settings import Settings, read_settings
 from lsql_runner.engine.port import StoredRows, StoreRead
@@ -21,6 +23,9 @@ from lsql_runner.state.directory import StateDir, state_path
 from lsql_runner.state.folder import LocalFolder, StateFolder
 from lsql_runner.state.repartition import Repartitioned, repartition_state
 from lsql_runner.state.snapshots import Snapshot
+
+if TYPE_CHECKING:
+    from lsql_runner.engine.store_reads import StoreReads
 
 _NO_BROKERS = KafkaConnection("127.0.0.1:9092")
 """For plans that are compiled and read no record."""
@@ -99,10 +104,21 @@ def read_store(environment: Mapping[str, str], read: StoreRead, options: JvmOpti
         stores = [each.name for query in plan.queries for each in query_stores(query)]
         if read.store not in stores:
             raise LsqlError("STORE_MISSING", store=read.store, stores=", ".join(stores) or "none")
-        rows = saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {})).read_saved(read)
-    if rows is None:
-        raise LsqlError("STORE_NOT_LOADED", store=read.store)
-    return rows
+        return _pages(saved_reads(session, plan, checkpoints, range_reader(session, _NO_BROKERS, {})), read)
+
+
+def _pages(reads: StoreReads, read: StoreRead) -> StoredRows:
+    """The rows of as many pages as the limit asks for: a page also ends after some time."""
+    texts: list[str] = []
+    left, cursor = read.limit, read.cursor
+    while True:
+        page = reads.read_saved(replace(read, limit=left, cursor=cursor))
+        if page is None:
+            raise LsqlError("STORE_NOT_LOADED", store=read.store)
+        texts.append(page.rows[1:-1])
+        left, cursor = left - len(json.loads(page.rows)), page.cursor
+        if cursor is None or left <= 0:
+            return replace(page, rows=f"[{','.join(text for text in texts if text)}]")
 
 
 def _settings(environment: Mapping[str, str]) -> Settings:

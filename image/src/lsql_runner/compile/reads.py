@@ -1,7 +1,11 @@
-"""How the state of an aggregate is read: its groups as rows for people, and the keys that they ask for as groups."""
+"""How the state of an aggregate is read: its groups as rows for people, and the keys that they ask for as groups.
+
+The state of a group is that of Spark's aggregation, or of an operator of ours: for sessions, and groups of a table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
@@ -9,8 +13,9 @@ from pyspark.sql import functions as F
 
 from lsql_runner.bind.grouping import group_column
 from lsql_runner.compile.codecs.table import canonical, canonical_serde, decode, encode
-from lsql_runner.compile.event_time import WINDOW_END
 from lsql_runner.compile.nodes import Reader, compile_node, source_of
+from lsql_runner.compile.packed import pack
+from lsql_runner.compile.relation import Relation
 from lsql_runner.compile.schema import LONG
 from lsql_runner.formats.catalog import JSON_FORMAT, Serde
 from lsql_runner.formats.table import row_of
@@ -30,33 +35,33 @@ class GroupReads:
     """The columns of the group of `key`, and of the window that ends at `timestamp` (LONG, milliseconds since 1970
     UTC); None if the key's bytes in the state cannot be made from JSON."""
     places: DataFrame
-    """The groups: `key` (BINARY, JSON), `window_start`, `window_end` (LONG, milliseconds since 1970 UTC; null without a
-    window)."""
+    """The operator: `key` (BINARY, JSON), `window_start`, `window_end` (LONG, milliseconds since 1970 UTC; null without
+    a window; for a session the times of its first and its last record)."""
     values: DataFrame
-    """The aggregation: `value` (BINARY, JSON)."""
+    """The operator: `value` (BINARY, JSON)."""
 
 
 def group_reads(write: Write, node: Aggregate, read: Reader) -> GroupReads:
-    """The reads of an aggregate over a stream, with values of the target; or of the aggregate itself, if there is
-    another operator above it than HAVING."""
-    source = source_of(write, read)
+    """The reads of an aggregate, with values of the target; or of the aggregate itself, if there is another operator
+    above it than HAVING."""
+    source = replace(source_of(write, read), keeps_late=False)
     top = _projections(write.input, node)
-    relation = compile_node(top or node, source)
+    groups = compile_node(node, source)
     if top is None:
+        relation = groups
         value = F.struct(*(relation.decoded[slot].alias(name) for slot, name in _names(node)))
         kind: DataType = Struct(tuple(Field(name, dict(node.calls)[slot].type) for slot, name in _names(node)))
     else:
+        relation = compile_node(top, source)
         value, kind = relation.whole("value"), top.value_type
-    end = F.lit(None) if node.window is None else F.unix_millis(F.col(WINDOW_END))
-    start = F.lit(None) if node.window is None else end - F.lit(node.window.size_ms)
-    stored = {name: F.col(f"`{name}`") for name in node.groups}
+    start, end = _window(node, groups)
     records = read(next(each for each in nodes(node) if isinstance(each, ReadTopic)).schema)
     asked = decode(F.col("key"), Serde(JSON_FORMAT, key_type(node)), key_type(node))
     return GroupReads(
         shown_key=records.select(_json(asked, key_type(node)).alias("key")),
         group=_group(node, asked, records),
-        places=relation.frame.select(
-            _json(_shown_key(node, stored), key_type(node)).alias("key"),
+        places=groups.frame.select(
+            _json(_shown_key(node, groups.decoded), key_type(node)).alias("key"),
             start.cast(LONG).alias("window_start"),
             end.cast(LONG).alias("window_end"),
         ),
@@ -91,11 +96,19 @@ def _projections(top: PlanNode, node: Aggregate) -> Project | None:
     return None if below is None else replace(top, input=below)
 
 
+def _window(node: Aggregate, groups: Relation) -> tuple[Column, Column]:
+    """The start and the end of the window of a group; null without one."""
+    if node.window is None:
+        return F.lit(None), F.lit(None)
+    start = groups.decoded["window_start"]
+    return start, groups.decoded["window_end"] if node.is_session else start + F.lit(node.window.size_ms)
+
+
 def _json(value: Column, kind: DataType) -> Column:
     return encode(value, JSON_FORMAT, kind)
 
 
-def _shown_key(node: Aggregate, stored: dict[str, Column]) -> Column:
+def _shown_key(node: Aggregate, stored: Mapping[str, Column]) -> Column:
     """The key of a group, from its columns."""
     if "raw_key" in stored:
         serde = canonical_serde(key_serde(node.input))
@@ -119,6 +132,8 @@ def _group(node: Aggregate, asked: Column, records: DataFrame) -> DataFrame | No
         columns = [asked[name] for name, _ in node.keys]
     else:
         columns = [asked]
-    if node.window is not None:
+    if node.of_table or node.is_session:
+        columns = [pack(dict(zip(node.groups, columns, strict=True)))]
+    elif node.window is not None:
         columns.append(F.timestamp_millis(F.col("timestamp")))
     return records.select(*(column.alias(f"c{number}") for number, column in enumerate(columns)))

@@ -10,12 +10,12 @@ from lsql_runner.errors import DetailTable, LsqlError
 from lsql_runner.jvm.call import java_class
 from lsql_runner.jvm.java_entries import STATE_CONVERSION
 from lsql_runner.plan.conversion import ConvertedQuery
-from lsql_runner.plan.queries import Query
-from lsql_runner.plan.stores import is_readable
+from lsql_runner.plan.nodes import Aggregate
+from lsql_runner.plan.queries import Query, Write
+from lsql_runner.plan.stores import operator_number
 from lsql_runner.plan.tree import nodes
 from lsql_runner.state.folder import StateFolder
-from lsql_runner.state.groups import groups_after
-from lsql_runner.state.offset_log import newest_committed, set_state_ids
+from lsql_runner.state.offset_log import newest_committed, operator_state_ids, set_state_ids
 
 _REASONS = DetailTable({"NO_GROUPS": "its checkpoint has no groups after the batch {batch}"})
 
@@ -38,16 +38,17 @@ def convert_state(query: ConvertedQuery, source: StateFolder, target: StateFolde
     if batch is None:
         (target / "state").delete_all()  # Spark has written its schema, and no rows
         return
-    groups = groups_after(target, batch)
-    if groups is None:
+    operator = operator_number(query.old, _aggregate(query.old)[1].store)
+    stored = operator_state_ids(target, batch, operator)
+    if not stored:
         reason = _REASONS("NO_GROUPS", batch=batch)
         raise LsqlError("STATE_CONVERSION_FAILED", query=query.new.name, reason=reason)
-    for number, _ in groups.ids:
-        (target / f"state/{groups.operator}/{number}").delete_all()
-    conversion = _conversion(query, (source, target), groups.operator, read)
+    for number in range(len(stored)):
+        (target / f"state/{operator}/{number}").delete_all()
+    conversion = _conversion(query, (source, target), operator, read)
     conversion.writeSchema()
-    ids = [[conversion.convert(number, batch + 1, id)] for number, id in groups.ids]
-    set_state_ids(target, batch, str(groups.operator), ids)
+    ids = [[conversion.convert(number, batch + 1, id)] for number, id in enumerate(stored)]
+    set_state_ids(target, batch, str(operator), ids)
 
 
 def _conversion(
@@ -64,6 +65,11 @@ def _conversion(
 
 def _aggregation(query: Query, read: Reader) -> DataFrame:
     """The groups of a query. Java takes their aggregates from its plan."""
-    (write,) = query.writes
-    node = next(each for each in nodes(write.input) if is_readable(each))
+    write, node = _aggregate(query)
     return compile_node(node, source_of(write, read)).frame
+
+
+def _aggregate(query: Query) -> tuple[Write, Aggregate]:
+    """The INSERT of a query, and its aggregate."""
+    (write,) = query.writes
+    return write, next(each for each in nodes(write.input) if isinstance(each, Aggregate))

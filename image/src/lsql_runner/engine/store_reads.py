@@ -25,17 +25,16 @@ from lsql_runner.jvm.failures import classify
 from lsql_runner.jvm.java_entries import STORE_READER
 from lsql_runner.plan.nodes import Aggregate
 from lsql_runner.plan.queries import Plan, Query, Write
-from lsql_runner.plan.stores import is_readable, query_stores, reads_state
+from lsql_runner.plan.stores import operator_number, query_stores, reads_state
 from lsql_runner.plan.tree import nodes
 from lsql_runner.state.folder import StateFolder
-from lsql_runner.state.groups import groups_after
-from lsql_runner.state.offset_log import PlannedBatch, newest_committed, planned_batch
+from lsql_runner.state.offset_log import PlannedBatch, newest_committed, operator_state_ids, planned_batch
 from lsql_runner.types import STRING, describe
 
 REASONS = DetailTable(
     {
         "WORKERS": "it is in the memory of workers",
-        "KIND": "only groups of streams can be read; no sessions, and no groups beside joins in batches",
+        "KIND": "only groups and sessions can be read, and none beside a join in batches",
     }
 )
 _ANY_MS = 1 << 62
@@ -130,16 +129,16 @@ class StoreReads:
     def _found(self, reader: _Reader, read: StoreRead, newest: int) -> str | None:
         keys = [None if key is None else _json_key(reader.node, key) for key in (read.key, read.key_from, read.key_to)]
         key, *bounds = keys
-        window = reader.node.window
+        window = None if reader.node.is_session else reader.node.window  # the sessions of a key are one entry
         is_one = reader.finds and bounds == [None, None] and (window is None or read.window_ms is not None)
+        since = read.window_ms if read.window_ms is not None else read.since_ms
+        until = read.until_ms if read.window_ms is None else read.window_ms + 1
+        limits = (-_ANY_MS if since is None else since, _ANY_MS if until is None else until)
         try:
             if key is not None and is_one:
                 end = None if window is None or read.window_ms is None else read.window_ms + window.size_ms
-                found = reader.java.find(key, end, newest)
+                found = reader.java.find(key, end, reader.java.filter(None, *bounds, *limits), newest)
             else:
-                since = read.window_ms if read.window_ms is not None else read.since_ms
-                until = read.until_ms if read.window_ms is None else read.window_ms + 1
-                limits = (-_ANY_MS if since is None else since, _ANY_MS if until is None else until)
                 rows = reader.java.filter(key, *bounds, *limits)
                 found = reader.java.scan(read.cursor, read.limit, read.partition, rows, newest)
         except Py4JJavaError as error:
@@ -199,7 +198,7 @@ class StoreReads:
                 for write in query.writes:
                     for node in nodes(write.input):
                         if isinstance(node, Aggregate) and node.store == store:
-                            return query, write, node if can_read and is_readable(node) else None
+                            return query, write, node if can_read else None
                 return query, query.writes[0], None
         raise LsqlError("NOT_FOUND", path=f"/metadata/{store}")
 
@@ -213,8 +212,7 @@ def reads_of(spark: SparkSession, job: Job, running: Mapping[str, StreamingQuery
             raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("WORKERS"))
         if streaming is None:
             raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
-        number = [each.name for each in query_stores(query)].index(store)
-        return java_class(STORE_READER).of(streaming._jsq, number, *_frames(reads))
+        return java_class(STORE_READER).of(streaming._jsq, operator_number(query, store), *_frames(reads))
 
     return StoreReads(spark, job.plan, job.checkpoints, read=range_reader(spark, job.source.kafka, {}), opens=opens)
 
@@ -230,19 +228,13 @@ def saved_reads(spark: SparkSession, plan: Plan, checkpoints: StateFolder, read:
     """
 
     def opens(query: Query, store: str, reads: GroupReads) -> JavaObject:
-        checkpoint = checkpoints / query.name
+        checkpoint, operator = checkpoints / query.name, operator_number(query, store)
         batch = newest_committed(checkpoint)
-        found = None if batch is None else groups_after(checkpoint, batch)
-        if sum(is_readable(node) for write in query.writes for node in nodes(write.input)) > 1:
-            # Nobody knows which of the operators it is.
-            raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
-        if found is None or batch is None:
-            raise FileNotFoundError(f"{checkpoint}/state")
-        ids = [id for _, id in found.ids]
+        ids = [] if batch is None else operator_state_ids(checkpoint, batch, operator)
         folder = f"{checkpoint}/state"
-        return java_class(STORE_READER).ofFiles(
-            spark._jsparkSession, folder, found.operator, batch + 1, ids, *_frames(reads)
-        )
+        if batch is None or not ids:
+            raise FileNotFoundError(folder)
+        return java_class(STORE_READER).ofFiles(spark._jsparkSession, folder, operator, batch + 1, ids, *_frames(reads))
 
     return StoreReads(spark, plan, checkpoints, read=read, opens=opens, only_running=False)
 

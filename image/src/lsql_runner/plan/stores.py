@@ -26,18 +26,22 @@ def query_stores(query: Query) -> tuple[StoreDescription, ...]:
     return tuple(store for write in query.writes for store in _stores(write.input))
 
 
+def operator_number(query: Query, store: str) -> int:
+    """The number of the operator of a store in the checkpoint of its query: Spark counts from the target down.
+
+    Raises:
+        ValueError: the query has no such store.
+    """
+    return [each.name for each in query_stores(query)].index(store)
+
+
 def reads_state(query: Query) -> bool:
-    """Whether the query can run with state stores that are read meanwhile: it has readable ones, and Spark accepts our
-    class for them, which it checks for each branch of a join. In real time, our class is used in any case."""
+    """Whether the query can run with state stores that are read meanwhile: it has groups, and Spark accepts our class
+    for their stores, which it checks for each branch of a join. In real time, our class is used in any case."""
     below = [node for write in query.writes for node in nodes(write.input)]
-    return any(is_readable(node) for node in below) and (
+    return any(isinstance(node, Aggregate) for node in below) and (
         query.real_time or not any(isinstance(node, Join) for node in below)
     )
-
-
-def is_readable(node: PlanNode) -> bool:
-    """Whether the state of a node is that of Spark's aggregation: groups of a stream, and no sessions."""
-    return isinstance(node, Aggregate) and not node.of_table and not node.is_session
 
 
 def store_count(plan: Plan) -> int:

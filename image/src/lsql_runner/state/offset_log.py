@@ -216,6 +216,11 @@ def state_ids(checkpoint: StateFolder, batch_id: int) -> list[tuple[str, int, st
     ]
 
 
+def operator_state_ids(checkpoint: StateFolder, batch_id: int, operator: int) -> list[str]:
+    """The ids of the state of an operator after a batch that has ended, by partition; empty if it has none."""
+    return [id for of, _, id in state_ids(checkpoint, batch_id) if of == str(operator)]
+
+
 def set_state_ids(checkpoint: StateFolder, batch_id: int, operator: str, ids: list[list[str]]) -> None:
     """Change the state of an operator after a batch that has ended: by partition, the id of each of its stores.
 

@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -45,11 +46,12 @@ import scala.jdk.javaapi.CollectionConverters;
  * an old record within the gap of an open session is therefore not late.
  */
 @PythonEntry
-public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
+public final class Sessions extends StatefulProcessor<byte[], Row, Row> implements QueryableState {
     private static final long serialVersionUID = 1L;
     private static final int ROW = 4;
     private static final int LATE_RECORD = 5;
     private static final long NO_TIMER = Long.MIN_VALUE;
+    private static final String OPEN = "open";
 
     private static final StructType RESULTS = new StructType()
             .add("id", DataTypes.BinaryType)
@@ -98,7 +100,7 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
     @Override
     public void init(OutputMode output, TimeMode time) {
         repeatsOpening = TaskBatch.repeatsOpening();
-        open = getHandle().getValueState("open", Encoders.BINARY(), TTLConfig.NONE());
+        open = getHandle().getValueState(OPEN, Encoders.BINARY(), TTLConfig.NONE());
     }
 
     @Override
@@ -145,6 +147,27 @@ public final class Sessions extends StatefulProcessor<byte[], Row, Row> {
         }
         keep(left, NO_TIMER);
         return CollectionConverters.asScala(results.iterator());
+    }
+
+    @Override
+    public String variable() {
+        return OPEN;
+    }
+
+    @Override
+    public List<Function<String, Object>> rows(byte[] id, byte[] stored) {
+        List<Function<String, Object>> rows = new ArrayList<>();
+        for (Session session : fromBytes(stored).sessions) {
+            rows.add(column -> switch (column) {
+                case "id" -> id;
+                case "window_start" -> session.start;
+                case "window_end", "ts" -> session.end;
+                case "result" -> aggregates.results(session.buffer);
+                case "is_unchanged", "is_late" -> false;
+                default -> null;
+            });
+        }
+        return rows;
     }
 
     private InternalRow arguments(byte[] packed) {

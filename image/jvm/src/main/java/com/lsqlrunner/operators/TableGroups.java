@@ -3,6 +3,7 @@ package com.lsqlrunner.operators;
 import com.lsqlrunner.PythonEntry;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -28,11 +29,13 @@ import scala.jdk.javaapi.CollectionConverters;
  * {@code is_unchanged} (BOOLEAN: the result is that of before, and is only repeated, {@link TaskBatch#repeatsOpening}).
  */
 @PythonEntry
-public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
+public final class TableGroups extends StatefulProcessor<byte[], Row, Row> implements QueryableState {
     private static final long serialVersionUID = 1L;
 
     /** The index of the aggregate that counts the rows. */
     private static final int ROW_COUNT = 1;
+
+    private static final String GROUP = "group";
 
     private static final StructType RESULTS = new StructType()
             .add("id", DataTypes.BinaryType)
@@ -73,7 +76,7 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
     @Override
     public void init(OutputMode output, TimeMode time) {
         repeatsOpening = TaskBatch.repeatsOpening();
-        group = getHandle().getValueState("group", Encoders.BINARY(), TTLConfig.NONE());
+        group = getHandle().getValueState(GROUP, Encoders.BINARY(), TTLConfig.NONE());
     }
 
     @Override
@@ -94,6 +97,20 @@ public final class TableGroups extends StatefulProcessor<byte[], Row, Row> {
                 : Arrays.equals(aggregates.results(aggregates.buffer(before)), result);
         return CollectionConverters.asScala(List.of(RowFactory.create(id, result, repeatsOpening && isAsBefore))
                 .iterator());
+    }
+
+    @Override
+    public String variable() {
+        return GROUP;
+    }
+
+    @Override
+    public List<Function<String, Object>> rows(byte[] id, byte[] stored) {
+        return List.of(column -> switch (column) {
+            case "id" -> id;
+            case "result" -> aggregates.results(aggregates.buffer(stored));
+            default -> false;
+        });
     }
 
     private long rowCount(byte[] result) {

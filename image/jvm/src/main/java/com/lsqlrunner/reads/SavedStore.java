@@ -18,16 +18,24 @@ final class SavedStore implements StoreReader.Store {
     private final List<StateStoreProvider> opened = new ArrayList<>();
 
     /**
-     * @param buffers the columns of the buffers of its aggregation
-     * @throws IllegalArgumentException the saved columns are not those
+     * @param results what it is to contain
+     * @throws IllegalArgumentException the saved columns are others
      */
-    SavedStore(SparkSession session, String folder, long operator, long version, List<String> ids, StructType buffers) {
+    SavedStore(
+            SparkSession session, String folder, long operator, long version, List<String> ids, StoredResults results) {
         StateFolder files = files(session, folder, operator);
-        StateStoreColFamilySchema schema = files.saved();
-        StateFolder.checkTypes(schema.valueSchema(), buffers);
+        boolean hasVariables = results.variable() != null;
+        StructType keys = StateFolder.VARIABLE;
+        StructType values = StateFolder.VARIABLE;
+        if (!hasVariables) {
+            StateStoreColFamilySchema schema = files.saved();
+            StateFolder.checkTypes(schema.valueSchema(), results.columns());
+            keys = schema.keySchema();
+            values = schema.valueSchema();
+        }
         try {
             for (int partition = 0; partition < ids.size(); partition++) {
-                StateStoreProvider provider = files.open(partition, schema.keySchema(), schema.valueSchema());
+                StateStoreProvider provider = files.open(partition, keys, values, hasVariables);
                 opened.add(provider);
                 ReadStateStore store = provider.getReadStore(version, Option.apply(ids.get(partition)));
                 store.release(); // else it could not be closed; what it has loaded stays

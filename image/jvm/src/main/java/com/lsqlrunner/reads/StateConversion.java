@@ -92,9 +92,9 @@ public final class StateConversion {
      * @return the id of the converted state
      */
     public String convert(int partition, long version, String stored) {
-        StateStoreProvider source = from.open(partition, schema.keySchema(), schema.valueSchema());
+        StateStoreProvider source = from.open(partition, schema.keySchema(), schema.valueSchema(), false);
         try {
-            StateStoreProvider target = to.open(partition, schema.keySchema(), groups.converted());
+            StateStoreProvider target = to.open(partition, schema.keySchema(), groups.converted(), false);
             try {
                 return convert(source.getReadStore(version, Option.apply(stored)), target, version);
             } finally {

@@ -13,14 +13,18 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.immutable.List$;
 import scala.collection.immutable.Map$;
 
-/** The files of an aggregation of Spark in a checkpoint whose query does not run. */
+/** The files of a stateful operator in a checkpoint whose query does not run. */
 final class StateFolder {
+    /** The keys and the values of the variables of our operators. */
+    static final StructType VARIABLE = new StructType().add("value", DataTypes.BinaryType);
+
     private final StateStoreConf conf;
     private final Configuration hadoop;
     private final String folder;
@@ -28,7 +32,7 @@ final class StateFolder {
 
     /**
      * @param folder the folder {@code state} of a checkpoint
-     * @param operator the number of the aggregation in it
+     * @param operator its number in the query
      */
     StateFolder(SparkSession session, String folder, long operator) {
         var state = ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
@@ -59,14 +63,18 @@ final class StateFolder {
         return Arrays.stream(columns.fields()).map(StructField::dataType).toList();
     }
 
-    /** The store of a partition, which the caller closes. */
-    StateStoreProvider open(int partition, StructType keys, StructType values) {
+    /**
+     * The store of a partition, which the caller closes.
+     *
+     * @param hasVariables whether it belongs to an operator of ours, whose variables are column families
+     */
+    StateStoreProvider open(int partition, StructType keys, StructType values, boolean hasVariables) {
         return StateStoreProvider.createAndInit(
                 id(partition),
                 keys,
                 values,
                 new NoPrefixKeyStateEncoderSpec(keys),
-                false,
+                hasVariables,
                 conf,
                 hadoop,
                 false,

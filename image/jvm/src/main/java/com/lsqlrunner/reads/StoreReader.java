@@ -1,7 +1,6 @@
 package com.lsqlrunner.reads;
 
 import com.lsqlrunner.PythonEntry;
-import com.lsqlrunner.operators.StoredGroups;
 import com.lsqlrunner.realtime.CommittedVersion;
 import com.lsqlrunner.realtime.CommittedVersion.Entry;
 import com.lsqlrunner.realtime.CommittedVersion.Gone;
@@ -9,35 +8,31 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
-import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.apache.spark.sql.types.StructType;
 
 /**
- * Reads the committed groups of an aggregation of Spark, also while its query runs. It waits only while the query loads
- * a store, and the query only for one page.
+ * Reads the committed groups of an aggregation of Spark, or of an operator of ours, also while its query runs. It waits
+ * only while the query loads a store, and the query only for one page.
  */
 @PythonEntry
 public final class StoreReader {
-    /** Spark writes the version of its encoding before each key and each value. */
-    private static final byte ENCODING = 0;
-
     /** Entries that are read at once; meanwhile, the store cannot be loaded. */
     private static final int PAGE = 500;
 
@@ -55,8 +50,8 @@ public final class StoreReader {
     private final Store store;
     private final Steps shownKey;
     private final Steps group;
-    private final Results places;
-    private final Results values;
+    private final StoredResults places;
+    private final StoredResults values;
 
     /** The partitions of the store; none before a batch has loaded all of them. */
     interface Store {
@@ -67,29 +62,16 @@ public final class StoreReader {
     }
 
     private StoreReader(
-            Function<StructType, Store> open,
+            Function<StoredResults, Store> open,
             Dataset<Row> shownKey,
             Dataset<Row> group,
             Dataset<Row> places,
             Dataset<Row> values) {
         this.shownKey = Steps.of(shownKey);
         this.group = group == null ? null : Steps.of(group);
-        this.places = Results.of(places);
-        this.values = Results.of(values);
-        this.store = open.apply(this.values.groups.buffers());
-    }
-
-    /** An aggregation, and the projections above it. */
-    private record Results(StoredGroups groups, Steps shown) {
-        static Results of(Dataset<Row> rows) {
-            Steps shown = Steps.of(rows);
-            return new Results(new StoredGroups((BaseAggregateExec) shown.input()), shown);
-        }
-
-        InternalRow of(byte[] key, byte[] value) {
-            return shown.apply(groups.result(
-                    unsafe(key, groups.groups()), unsafe(value, groups.buffers().length())));
-        }
+        this.places = StoredResults.of(places);
+        this.values = StoredResults.of(values);
+        this.store = open.apply(this.values);
     }
 
     /**
@@ -99,9 +81,9 @@ public final class StoreReader {
      * @param shownKey {@code key} as it is shown (BINARY, JSON), a projection of {@code key} (BINARY, JSON)
      * @param group the columns of the group of {@code key}, and of the window that ends at {@code timestamp} (LONG,
      *     milliseconds), a projection of both; null if the group cannot be found
-     * @param places the groups over any rows: {@code key} (BINARY, JSON), {@code window_start} and {@code window_end}
+     * @param places the operator over any rows: {@code key} (BINARY, JSON), {@code window_start} and {@code window_end}
      *     (LONG, milliseconds; null without a window)
-     * @param values the aggregation over any rows: {@code value} (BINARY, JSON; null without one)
+     * @param values the same: {@code value} (BINARY, JSON; null without one)
      */
     public static StoreReader of(
             StreamingQuery query,
@@ -118,10 +100,10 @@ public final class StoreReader {
      * A reader of a store in the files of a query that does not run.
      *
      * @param folder the folder with the state, of a checkpoint
-     * @param operator the number of the aggregation in it
+     * @param operator its number in the query
      * @param version of the state
      * @param ids by partition: the id of that version
-     * @throws IllegalArgumentException the state is not that of the aggregation
+     * @throws IllegalArgumentException the state is not that of an aggregation of Spark
      */
     public static StoreReader ofFiles(
             SparkSession session,
@@ -134,7 +116,7 @@ public final class StoreReader {
             Dataset<Row> places,
             Dataset<Row> values) {
         return new StoreReader(
-                buffers -> new SavedStore(session, folder, operator, version, ids, buffers),
+                results -> new SavedStore(session, folder, operator, version, ids, results),
                 shownKey,
                 group,
                 places,
@@ -157,14 +139,15 @@ public final class StoreReader {
     }
 
     /**
-     * The row of a key.
+     * The rows of a key: one, or the sessions.
      *
      * @param key JSON in UTF-8
-     * @param windowEndMs null without a window
+     * @param windowEndMs null without a window of a fixed size
+     * @param filter of {@link #filter}
      * @param newest the last version that the query has committed
-     * @return JSON with the version and the rows, none or one; null before a batch has loaded the store
+     * @return JSON with the version and the rows; null before a batch has loaded the store
      */
-    public String find(byte[] key, Long windowEndMs, long newest) {
+    public String find(byte[] key, Long windowEndMs, Filter filter, long newest) {
         List<CommittedVersion> partitions = store.partitions();
         byte[] stored = stored(key, windowEndMs);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -175,9 +158,9 @@ public final class StoreReader {
                 }
                 List<String> rows = new ArrayList<>();
                 for (CommittedVersion partition : partitions) {
-                    byte[] value = partition.get(version, stored);
+                    byte[] value = partition.get(version, values.variable(), stored);
                     if (value != null) {
-                        rows.add(row(stored, value, ALL));
+                        rows.addAll(rows(stored, value, filter));
                     }
                 }
                 return new Rows(version, rows, null).toString();
@@ -192,7 +175,7 @@ public final class StoreReader {
      * Rows in the order of the state, which is none for people.
      *
      * @param from the cursor of the page before; null for the first one
-     * @param limit the most rows
+     * @param limit the most rows; the sessions of a key are not divided, and may be more
      * @param only the number of the only partition; null for all
      * @param filter of {@link #filter}
      * @param newest the last version that the query has committed
@@ -227,7 +210,7 @@ public final class StoreReader {
             }
             List<Entry> page;
             try {
-                page = partitions.get(at.partition).next(version, at.after, PAGE);
+                page = partitions.get(at.partition).next(version, values.variable(), at.after, PAGE);
             } catch (Gone replaced) {
                 if (pages == 0) {
                     throw replaced;
@@ -235,14 +218,11 @@ public final class StoreReader {
                 return new Rows(version, rows, at.text());
             }
             for (Entry entry : page) {
-                if (rows.size() == limit) {
+                if (rows.size() >= limit) {
                     return new Rows(version, rows, at.text());
                 }
                 at = new Cursor(at.partition, entry.key());
-                String row = row(entry.key(), entry.value(), filter);
-                if (row != null) {
-                    rows.add(row);
-                }
+                rows.addAll(rows(entry.key(), entry.value(), filter));
             }
             if (page.size() < PAGE) {
                 at = new Cursor(at.partition + 1, null);
@@ -303,42 +283,44 @@ public final class StoreReader {
         }
     }
 
-    private static final Filter ALL = new Filter(null, null, Long.MIN_VALUE, Long.MAX_VALUE);
-
     private synchronized byte[] stored(byte[] key, Long windowEndMs) {
         UnsafeRow row =
-                (UnsafeRow) group.apply(Map.of("key", key, "timestamp", windowEndMs == null ? 0L : windowEndMs));
+                (UnsafeRow) group.apply(Map.of("key", key, "timestamp", windowEndMs == null ? 0L : windowEndMs)::get);
         byte[] bytes = row.getBytes();
         byte[] stored = new byte[bytes.length + 1];
-        stored[0] = ENCODING;
+        stored[0] = StoredResults.ENCODING;
         System.arraycopy(bytes, 0, stored, 1, bytes.length);
         return stored;
     }
 
     private synchronized String shownKey(byte[] key) {
-        return key == null ? null : json(shownKey.apply(Map.of("key", key)), KEY);
+        return key == null ? null : json(shownKey.apply(Map.of("key", key)::get), KEY);
     }
 
-    /** A group as JSON; null if the filter leaves it out. A value that fails is null, with the condition. */
-    private synchronized String row(byte[] key, byte[] value, Filter filter) {
-        InternalRow place = places.of(key, value);
-        if (!filter.accepts(place)) {
-            return null;
+    /** The rows of an entry as JSON, without those that the filter leaves out. */
+    private synchronized List<String> rows(byte[] key, byte[] value, Filter filter) {
+        List<Supplier<InternalRow>> found = values.rows(key, value);
+        List<String> rows = new ArrayList<>();
+        Iterator<Supplier<InternalRow>> each = found.iterator();
+        for (Supplier<InternalRow> place : places.rows(key, value)) {
+            InternalRow at = place.get();
+            Supplier<InternalRow> row = each.next();
+            if (filter.accepts(at)) {
+                rows.add(row(at, row));
+            }
         }
+        return rows;
+    }
+
+    /** A row as JSON. A value that fails is null, with the condition. */
+    private static String row(InternalRow place, Supplier<InternalRow> row) {
         String head = "{\"key\":" + json(place, KEY) + ",\"window\":" + window(place) + ",\"value\":";
         try {
-            return head + json(values.of(key, value), VALUE) + ",\"error\":null}";
+            return head + json(row.get(), VALUE) + ",\"error\":null}";
         } catch (RuntimeException failed) {
             String condition = failed instanceof SparkThrowable error ? error.getCondition() : null;
             return head + "null,\"error\":\"" + (condition == null ? "INTERNAL" : condition) + "\"}";
         }
-    }
-
-    private static UnsafeRow unsafe(byte[] stored, int columns) {
-        UnsafeRow row = new UnsafeRow(columns);
-        byte[] bytes = Arrays.copyOfRange(stored, 1, stored.length);
-        row.pointTo(bytes, bytes.length);
-        return row;
     }
 
     private static String json(InternalRow row, int column) {

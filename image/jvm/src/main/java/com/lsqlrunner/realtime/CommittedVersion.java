@@ -23,6 +23,10 @@ public final class CommittedVersion {
     /** Spark keeps its database to itself. */
     private static final Method DATABASE = method("db");
 
+    private static final byte[] NO_KEY = {};
+
+    private static final Method WITH_VARIABLE = method("encodeStateRowWithPrefix", byte[].class, String.class);
+
     private final Supplier<RocksDB> store;
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private org.rocksdb.RocksDB database;
@@ -87,16 +91,25 @@ public final class CommittedVersion {
     }
 
     private org.rocksdb.RocksDB open() {
+        return (org.rocksdb.RocksDB) invoked(DATABASE);
+    }
+
+    /** A key of a variable as the database has it: after the number of the variable. */
+    private byte[] inDatabase(String variable, byte[] key) {
+        return variable == null ? key : (byte[]) invoked(WITH_VARIABLE, key, variable);
+    }
+
+    private Object invoked(Method method, Object... arguments) {
         try {
-            return (org.rocksdb.RocksDB) DATABASE.invoke(store.get());
+            return method.invoke(store.get(), arguments);
         } catch (ReflectiveOperationException changed) {
             throw Unchecked.thrown(changed);
         }
     }
 
-    private static Method method(String name) {
+    private static Method method(String name, Class<?>... parameters) {
         try {
-            Method found = RocksDB.class.getDeclaredMethod(name);
+            Method found = RocksDB.class.getDeclaredMethod(name, parameters);
             found.setAccessible(true);
             return found;
         } catch (NoSuchMethodException changed) {
@@ -146,12 +159,14 @@ public final class CommittedVersion {
     /**
      * The value of a key; null without one.
      *
+     * @param variable the state variable; null if the operator has no variables
      * @throws Gone the version cannot be read
      */
-    public byte[] get(long of, byte[] key) throws Gone {
+    public byte[] get(long of, String variable, byte[] key) throws Gone {
         lock.readLock().lock();
         try {
-            return database.get(optionsOf(of), key);
+            ReadOptions reading = optionsOf(of);
+            return database.get(reading, inDatabase(variable, key));
         } catch (RocksDBException error) {
             throw Unchecked.thrown(error);
         } finally {
@@ -162,23 +177,26 @@ public final class CommittedVersion {
     /**
      * The next entries in the order of their keys.
      *
+     * @param variable as in {@link #get}
      * @param after the key before them; null for the first entries
      * @throws Gone the version cannot be read
      */
-    public List<Entry> next(long of, byte[] after, int most) throws Gone {
+    public List<Entry> next(long of, String variable, byte[] after, int most) throws Gone {
         lock.readLock().lock();
         try (RocksIterator entries = database.newIterator(optionsOf(of))) {
-            if (after == null) {
-                entries.seekToFirst();
-            } else {
-                entries.seek(after);
-                if (entries.isValid() && Arrays.equals(entries.key(), after)) {
-                    entries.next();
-                }
+            byte[] prefix = inDatabase(variable, NO_KEY);
+            byte[] first = after == null ? prefix : inDatabase(variable, after);
+            entries.seek(first);
+            if (after != null && entries.isValid() && Arrays.equals(entries.key(), first)) {
+                entries.next();
             }
             List<Entry> found = new ArrayList<>();
-            for (; entries.isValid() && found.size() < most; entries.next()) {
-                found.add(new Entry(entries.key(), entries.value()));
+            for (; found.size() < most && entries.isValid(); entries.next()) {
+                byte[] key = entries.key();
+                if (!Arrays.equals(key, 0, Math.min(key.length, prefix.length), prefix, 0, prefix.length)) {
+                    break;
+                }
+                found.add(new Entry(Arrays.copyOfRange(key, prefix.length, key.length), entries.value()));
             }
             return found;
         } finally {
