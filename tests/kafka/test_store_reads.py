@@ -7,6 +7,7 @@ The conditions of a query and the responses are tested in tests/unit/api.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -22,6 +23,8 @@ import pytest
 from devkit.broker import Broker
 from devkit.in_process import InProcess, in_process
 from devkit.records import Record
+from devkit.runner import Runner
+from devkit.standby import pair, processes_of, send
 from devkit.waiting import wait_until
 from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.engine.processor import SparkEngine
@@ -383,7 +386,7 @@ def test_the_saved_state_is_read_after_the_end_of_the_processor(
 
     assert everything["rows"] == json.loads(answer.rows)
     assert sum(everything["contains"]["positions"][source].values()) == 8
-    assert everything["contains"].keys() == {"batch", "positions", "watermark", "plannedAt"}
+    assert everything["contains"].keys() == {"batch", "positions", "watermark", "plannedAt", "ageMs", "lag"}
     assert of_key["rows"] == found
     assert found[0]["value"] == {"user": "b", "n": count, "total": total}
     assert (refused.returncode, "REQUEST_PARAMETER_INVALID" in refused.stderr) == (1, True)
@@ -414,3 +417,38 @@ def test_a_processor_whose_state_does_not_fit_its_program_answers_from_the_saved
         reads.running.supervisor.stop("test")
         reads.running.wait_for(lambda s: s.state is State.STOPPED)
         assert reads.values(key="a") == [{"n": 3}]
+
+
+def test_a_standby_answers_from_the_state_that_the_leader_has_saved(
+    broker: Broker, topic: TopicFactory, tmp_path: Path
+) -> None:
+    """Two processes: the standby opens the files again that the leader writes, also after its end."""
+    source, target = topic(), topic()
+    broker.produce(source, [payment("a", 1), payment("b", 2)])
+    sql = (
+        f"SET processing.mode='batch'; INSERT INTO {target} "
+        f"SELECT STREAM user, COUNT(*) AS n FROM {source} WINDOW BY SESSION 2h GROUP BY user"
+    )
+
+    def count(standby: Runner) -> int:
+        answer = standby.get("/metadata/aggregate-0?key=a&standby=true")
+        if answer.status != 200:
+            assert answer.body["code"] == "STORE_NOT_LOADED"
+            return 0
+        assert answer.body["contains"]["lag"] is None
+        return sum(row["value"]["n"] for row in answer.body["rows"])
+
+    folders = (tmp_path, tmp_path)
+    with pair(broker, sql, f"reads-{target}", folders, LSQL_API_QUERIES="open") as (leader, standby, _):
+        leader.read_to(2)
+        wait_until(lambda: count(standby) == 1, "the first batch", 60)
+        broker.produce(source, [payment("a", 3)])
+        wait_until(lambda: count(standby) == 2, "the second batch", 60)
+        forwarded = standby.get("/metadata/aggregate-0?key=a")
+        send(processes_of(leader), signal.SIGKILL)
+        alone = count(standby)
+        refused = standby.get("/metadata/aggregate-0?key=a")
+
+    assert forwarded.body["contains"]["lag"] == 0
+    assert alone == 2
+    assert refused.status == 503

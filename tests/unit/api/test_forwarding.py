@@ -12,16 +12,17 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
-from devkit.fake_processor import FakeProcessor, running, standby
+from devkit.fake_processor import BEGIN_MS, FakeProcessor, running, standby
 from lsql_runner.api.access import ApiAccess
 from lsql_runner.api.app import create_app
 from lsql_runner.api.forwarding import FOR, MARK, PROOF, install
+from lsql_runner.engine.port import StoredRows
 from lsql_runner.events.leadership import LeadershipChanged, LeadershipView
 
 TOKEN = "0123456789abcdef"
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
 SECRET = "2 leader_1 7c1a"
-ACCESS = ApiAccess("token", TOKEN)
+ACCESS = ApiAccess("token", TOKEN, queries="open")
 
 
 def app_of(processor: FakeProcessor) -> Any:
@@ -185,3 +186,31 @@ def test_a_leader_that_does_not_answer_is_named() -> None:
 
     assert (answer.status_code, answer.get_json()["code"]) == (503, "LEADER_UNREACHABLE")
     assert "127.0.0.1:1" in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("query", "is_own"),
+    [
+        ("standby=true&key=a", True),
+        ("key=a", False),
+        ("standby=false&key=a", False),
+        ("standby=true&maxLag=9", False),
+        ("standby=true&atLeast=positions:0:1", False),
+    ],
+)
+def test_a_standby_answers_reads_that_may_be_old(standing_by: FakeProcessor, query: str, is_own: bool) -> None:
+    """Also without a leader. It does not know what the state lacks."""
+    standing_by.plan()
+    row = '[{"key":"a","window":null,"value":{"n":1},"error":null}]'
+    standing_by.stored = [
+        StoredRows(rows=row, cursor=None, batch=7, positions={}, watermark_ms=None, planned_ms=BEGIN_MS)
+    ]
+    answer = app_of(knows_leader(standing_by, "")).test_client().get(f"/metadata/vehicles-latest?{query}")
+
+    if is_own:
+        body = answer.get_json()
+        assert (answer.status_code, body["rows"][0]["value"], body["contains"]["lag"]) == (200, {"n": 1}, None)
+        assert body["contains"]["ageMs"] > 0
+        assert standing_by.queries == [("vehicles-latest", "127.0.0.1")]
+    else:
+        assert (answer.status_code, answer.get_json()["code"]) == (503, "LEADER_UNKNOWN")

@@ -14,6 +14,7 @@ import pytest
 from devkit.fake_leadership import FakeLeadership
 from devkit.fake_runtime import APP_ID, FakeRuntime, state_in
 from devkit.memory_store import MemoryStore, unreachable
+from lsql_runner.engine.port import StoredRows, StoreRead
 from lsql_runner.errors import LsqlError
 from lsql_runner.events.audit import Audited
 from lsql_runner.events.batches import Partition
@@ -397,3 +398,22 @@ def test_a_leader_gives_up_the_lock_of_its_state_before_another_process_may_take
         running.reach(State.RUNNING)
 
     assert released == [True]
+
+
+def test_a_standby_reads_the_saved_state_and_not_that_of_its_warm_up(runtime: FakeRuntime) -> None:
+    saved = StoredRows(rows="[]", cursor=None, batch=0, positions={}, watermark_ms=None, planned_ms=0)
+    with closing(RunningSupervisor(runtime).launch()) as before:
+        before.reach(State.RUNNING)
+    runtime.leadership = FakeLeadership()
+    runtime.engine.saved_rows = saved
+    runtime.engine.reads.clear()
+
+    with closing(RunningSupervisor(runtime).launch()) as standby:
+        standby.reach(State.STANDBY)
+        answers = [standby.supervisor.read_store(StoreRead(store="s")) for _ in range(2)]
+
+    assert answers == [saved, saved]
+    assert runtime.engine.reads == []
+    assert [read.store for _, _, read in runtime.engine.saved_reads] == ["s", "s"]
+    (plan, _, _), (again, _, _) = runtime.engine.saved_reads
+    assert plan is again, "it is planned once"

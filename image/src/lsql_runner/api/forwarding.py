@@ -10,6 +10,7 @@ import httpx2
 from flask import Flask, Request, Response, request
 
 from lsql_runner.api.access import FORWARDED_USER, ApiAccess
+from lsql_runner.api.store_query import standby_answers
 from lsql_runner.errors import LsqlError
 from lsql_runner.runtime.port import Processor
 from lsql_runner.web.forwarded import forwarded_user, user_value
@@ -46,6 +47,8 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
         if seen is not None and seen.leads and FOR in request.headers:
             _accept_user(request, processor.shared_secret())
         if seen is None or seen.leads or request.endpoint not in FORWARDED:
+            return None
+        if request.endpoint == "store_rows" and standby_answers(request.args):
             return None
         if not seen.address or MARK in request.headers:
             raise LsqlError("LEADER_UNKNOWN")

@@ -65,6 +65,10 @@ PARAMETERS: dict[str, Json] = {
         "minimum": 0,
         "maximum": 999_999_999,
     },
+    "standby": {
+        "description": "`true`: a standby answers too, from the last saved state. Not with atLeast and maxLag.",
+        "enum": ["true", "false"],
+    },
     "wait": {
         "description": f"The longest wait in milliseconds: {MOST_WAIT_MS} by default with atLeast and maxLag, else 0.",
         "type": "integer",
@@ -98,6 +102,7 @@ EXPECTED = DetailTable(
     {
         "TIME": "a time such as 2026-11-30T10:00:00Z, or milliseconds since 1970 UTC",
         "NUMBER": "a whole number from {least} to {most}",
+        "BOOLEAN": "true or false",
         "RECORDS": "records of sources, such as payments:2:8812 (topic, partition, offset), separated by commas",
     }
 )
@@ -129,6 +134,8 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
         LsqlError: REQUEST_PARAMETER_UNKNOWN, REQUEST_PARAMETER_INVALID.
     """
     _check_names(given, PARAMETERS)
+    if given.get("standby", "true") not in ("true", "false"):
+        raise _invalid("standby", given["standby"], EXPECTED("BOOLEAN"))
     at_least = _records(given["atLeast"]) if "atLeast" in given else {}
     lag = _number(given, "maxLag", None)
     is_bound = bool(at_least) or lag is not None
@@ -149,6 +156,11 @@ def store_query(store: str, given: Mapping[str, str]) -> StoreQuery:
         most_lag=lag,
         wait_ms=_number(given, "wait", MOST_WAIT_MS if is_bound else 0),
     )
+
+
+def standby_answers(given: Mapping[str, str]) -> bool:
+    """Whether a standby answers a request with these query parameters. It does not know how new the state is."""
+    return given.get("standby") == "true" and not {"atLeast", "maxLag"} & given.keys()
 
 
 def snapshots_to_keep(given: Mapping[str, str]) -> int:
@@ -224,12 +236,14 @@ def answer(processor: Processor, query: StoreQuery) -> bytes:
     if behind is not None:
         raise behind
     assert rows is not None
-    return as_json(query.read.store, rows, lag=_lag_of(processor, rows))
+    leadership = processor.status().leadership
+    leads = leadership is None or leadership.leads
+    return as_json(query.read.store, rows, lag=_lag_of(processor, rows) if leads else None)
 
 
 def as_json(store: str, rows: StoredRows, lag: int | None = None) -> bytes:
-    """Rows as JSON of the form `StoreRows`; without `lag` if it is None."""
-    content = _content(rows, lag or 0).model_dump(mode="json", by_alias=True, exclude={"lag"} if lag is None else None)
+    """Rows as JSON of the form `StoreRows`."""
+    content = _content(rows, lag).model_dump(mode="json", by_alias=True)
     head = {"store": store, "contains": content, "cursor": rows.cursor}
     return to_json(head, by_alias=True)[:-1] + b',"rows":' + rows.rows.encode() + b"}"
 
@@ -287,7 +301,7 @@ def _lag_of(processor: Processor, rows: StoredRows) -> int:
     return sum(max(0, end - at) for end, at in ends)
 
 
-def _content(rows: StoredRows, lag: int) -> StoreContent:
+def _content(rows: StoredRows, lag: int | None) -> StoreContent:
     shown_ms = rows.watermark_ms
     positions: dict[str, dict[int, int]] = {}
     for place in sorted(rows.positions, key=lambda each: (each.topic, each.partition)):
@@ -297,5 +311,6 @@ def _content(rows: StoredRows, lag: int) -> StoreContent:
         positions=positions,
         watermark=None if shown_ms is None or shown_ms >= _YEAR_10000_MS else moment(shown_ms),
         planned_at=moment(rows.planned_ms),
+        age_ms=max(0, int(time.time() * 1000) - rows.planned_ms),
         lag=lag,
     )

@@ -301,7 +301,7 @@ class Engine(Protocol):
     def read_saved(
         self, kafka: KafkaConnection, plan: Plan, checkpoints: StateFolder, read: StoreRead
     ) -> StoredRows | None:
-        """Rows of a state store as the last batch has saved them. No job runs, and no record is read.
+        """Rows of a state store as a recent batch has saved them, which another process may run. No record is read.
 
         None if the store has no saved batch. Any thread may call it.
 

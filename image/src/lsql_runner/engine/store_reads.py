@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -41,16 +42,29 @@ _ANY_MS = 1 << 62
 """Later than any window, in milliseconds since 1970 UTC."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
     """A store that can be read."""
 
     query: Query
     node: Aggregate
+    reads: GroupReads
     java: JavaObject
     """A STORE_READER."""
-    finds: bool
-    """Whether it finds the row of a key; else all rows are compared."""
+    batch: int | None
+    """The last batch when it was opened, if it reads files."""
+    until: float
+    """How long it is used although there is a newer batch, on the monotonic clock in seconds."""
+
+    @property
+    def finds(self) -> bool:
+        """Whether it finds the row of a key; else all rows are compared."""
+        return self.reads.group is not None
+
+
+_LEAST_USE_S = 1.0
+_USES = 10
+"""Files are opened again after ten times the time that it has taken, so that it takes a tenth of the time."""
 
 
 Open = Callable[[Query, str, GroupReads], JavaObject]
@@ -107,7 +121,7 @@ class StoreReads:
         return None if found is None else self._rows(query, json.loads(found.partition(',"rows":')[0] + "}"), found)
 
     def read_saved(self, read: StoreRead) -> StoredRows | None:
-        """The rows after the last batch of queries that do not run; None if the store has no batch.
+        """The rows after a recent batch of queries that do not run in this process; None if the store has no batch.
 
         Raises:
             LsqlError: STORE_UNREADABLE; as `read`.
@@ -115,7 +129,9 @@ class StoreReads:
         names = (query.name for query in self._plan.queries)
         try:
             batches = {name: newest_committed(self._checkpoints / name) for name in names}
-            return self.read(read, {name: batch for name, batch in batches.items() if batch is not None})
+            committed = {name: batch for name, batch in batches.items() if batch is not None}
+            rows = self.read(read, committed)
+            return self.read(read, committed) if rows is None else rows  # the files were opened again meanwhile
         except (PySparkException, Py4JError, OSError) as error:
             raise LsqlError("STORE_UNREADABLE", store=read.store, reason=classify(error).reason) from None
 
@@ -178,17 +194,30 @@ class StoreReads:
     def _reader(self, store: str) -> _Reader:
         with self._lock:
             reader = self._readers.get(store)
-            if reader is None:
-                reader = self._readers[store] = self._open(store)
-            return reader
+            if reader is not None and not self._is_old(reader):
+                return reader
+            opened = self._readers[store] = self._open(store, reader)
+        if reader is not None:
+            reader.java.close()
+        return opened
 
-    def _open(self, store: str) -> _Reader:
+    def _is_old(self, reader: _Reader) -> bool:
+        if self._only_running or time.monotonic() < reader.until:
+            return False
+        return newest_committed(self._checkpoints / reader.query.name) != reader.batch
+
+    def _open(self, store: str, before: _Reader | None) -> _Reader:
         query, write, node = self._find(store)
         if node is None:
             raise LsqlError("STORE_NOT_QUERYABLE", store=store, reason=REASONS("KIND"))
         activate(self._spark)
-        reads = group_reads(write, node, self._read_topic)
-        return _Reader(query, node, self._opens(query, store, reads), finds=reads.group is not None)
+        reads = before.reads if before is not None else group_reads(write, node, self._read_topic)
+        batch = None if self._only_running else newest_committed(self._checkpoints / query.name)
+        began = time.monotonic()
+        java = self._opens(query, store, reads)
+        now = time.monotonic()
+        until = now + max(_LEAST_USE_S, _USES * (now - began))
+        return _Reader(query=query, node=node, reads=reads, java=java, batch=batch, until=until)
 
     def _find(self, store: str) -> tuple[Query, Write, Aggregate | None]:
         """The query and the INSERT of a store, and its aggregate; None if it is a store that cannot be read."""

@@ -73,9 +73,10 @@ class StoreContent(Model):
         description="Windows that ended before it, and their grace, are removed; null before the first event time."
     )
     planned_at: AwareDatetime = Field(description="Records that arrived later are not in it.")
-    lag: Count = Field(
+    age_ms: Count = Field(description="The time since then.")
+    lag: Count | None = Field(
         description="Records that are not in it, as far as the processor knows: it asks for the ends of the topics "
-        "every SQL_METRIC_FREQUENCY."
+        "every SQL_METRIC_FREQUENCY. A standby does not know them: null."
     )
 
 

@@ -119,8 +119,10 @@ class Supervisor:
         return replace(verdict, records_per_s=self._backlog_rate.per_second)
 
     def read_store(self, read: StoreRead) -> StoredRows | None:
-        rows = self._dependencies.engine.read_store(read)
-        if rows is None and self.status().state in (State.FAILED, State.STOPPED):
+        state = self.status().state
+        # The engine of a standby may run the program on some records, to be warm.
+        rows = None if state is State.STANDBY else self._dependencies.engine.read_store(read)
+        if rows is None and state in (State.FAILED, State.STOPPED, State.STANDBY):
             return self._loop.saved.read(read)
         return rows
 

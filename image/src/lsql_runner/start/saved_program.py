@@ -10,7 +10,7 @@ from lsql_runner.plan.continuation import continue_from
 from lsql_runner.plan.queries import Plan
 from lsql_runner.start.request import request_of
 from lsql_runner.state.folder import StateFolder
-from lsql_runner.state.saved_state import Pinned, saved_state
+from lsql_runner.state.saved_state import Pinned, saved_pinned
 
 
 def saved_program(settings: Settings, folder: StateFolder) -> tuple[Plan, StateFolder] | None:
@@ -18,9 +18,9 @@ def saved_program(settings: Settings, folder: StateFolder) -> tuple[Plan, StateF
     state.
 
     Raises:
-        LsqlError: as `saved_state` and `saved_plan`.
+        LsqlError: as `saved_pinned` and `saved_plan`.
     """
-    pinned = saved_state(folder).pinned
+    pinned = saved_pinned(folder)
     return None if pinned is None else (saved_plan(settings, pinned), folder / str(pinned.generation))
 
 

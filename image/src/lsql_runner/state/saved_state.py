@@ -94,6 +94,14 @@ def saved_state(folder: StateFolder) -> SavedState:
         raise unreadable(folder, error) from None
 
 
+def saved_pinned(folder: StateFolder) -> Pinned | None:
+    """The program that the state in a directory belongs to; None without one. As `saved_state`."""
+    try:
+        return _read_pinned(folder)
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
 def unreadable(folder: StateFolder, error: OSError) -> LsqlError:
     """The error of a volume that fails when it is read."""
     return LsqlError("STATE_DIR_UNREADABLE", path=str(folder), reason=error.strerror or str(error))

@@ -8,7 +8,6 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
-import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
@@ -23,7 +22,8 @@ final class SavedStore implements StoreReader.Store {
      */
     SavedStore(
             SparkSession session, String folder, long operator, long version, List<String> ids, StoredResults results) {
-        StateFolder files = files(session, folder, operator);
+        OpenStateStores.keepCommitted(true);
+        StateFolder files = new StateFolder(session, folder, operator, OpenStateStores.class);
         boolean hasVariables = results.variable() != null;
         StructType keys = StateFolder.VARIABLE;
         StructType values = StateFolder.VARIABLE;
@@ -44,19 +44,6 @@ final class SavedStore implements StoreReader.Store {
         } catch (RuntimeException unreadable) {
             close();
             throw unreadable;
-        }
-    }
-
-    /** The files, with stores that can be read. Queries that start later have the class of before. */
-    private static StateFolder files(SparkSession session, String folder, long operator) {
-        String key = SQLConf.STATE_STORE_PROVIDER_CLASS().key();
-        String before = session.conf().get(key);
-        OpenStateStores.keepCommitted(true);
-        session.conf().set(key, OpenStateStores.class.getName());
-        try {
-            return new StateFolder(session, folder, operator);
-        } finally {
-            session.conf().set(key, before);
         }
     }
 

@@ -8,6 +8,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
+import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.SchemaHelper.SchemaWriter$;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
@@ -58,7 +59,9 @@ public final class StateConversion {
             long operator) {
         ConvertedGroups groups = new ConvertedGroups(aggregation(old), aggregation(now), results);
         StateConversion conversion = new StateConversion(
-                groups, new StateFolder(session, from, operator), new StateFolder(session, to, operator));
+                groups,
+                new StateFolder(session, from, operator, RocksDBStateStoreProvider.class),
+                new StateFolder(session, to, operator, RocksDBStateStoreProvider.class));
         StateFolder.checkTypes(conversion.schema.valueSchema(), groups.stored());
         return conversion;
     }

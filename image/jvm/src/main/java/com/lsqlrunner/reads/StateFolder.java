@@ -6,12 +6,14 @@ import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
+import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker;
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
@@ -33,10 +35,14 @@ final class StateFolder {
     /**
      * @param folder the folder {@code state} of a checkpoint
      * @param operator its number in the query
+     * @param provider the class of the stores
      */
-    StateFolder(SparkSession session, String folder, long operator) {
+    StateFolder(
+            SparkSession session, String folder, long operator, Class<? extends RocksDBStateStoreProvider> provider) {
         var state = ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
-        this.conf = new StateStoreConf(state.conf(), Map$.MODULE$.empty());
+        SQLConf settings = state.conf().clone();
+        settings.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), provider.getName());
+        this.conf = new StateStoreConf(settings, Map$.MODULE$.empty());
         this.hadoop = state.newHadoopConf();
         this.folder = folder;
         this.operator = operator;
