@@ -88,6 +88,12 @@ class FakeSnapshots:
             raise LsqlError("SNAPSHOT_MISSING", name=name, path="/state")
         return self.taken[name]
 
+    def clone(self, name: str, app_id: str, by: str) -> Snapshot:
+        self._requests.append((f"clone {name} {app_id}", by))
+        if name not in self.taken:
+            raise LsqlError("SNAPSHOT_MISSING", name=name, path="/state")
+        return self.taken[name]
+
     def prune(self, keep: int, by: str) -> list[Snapshot]:
         self._requests.append((f"prune {keep}", by))
         return [self.taken.pop(name) for name in list(self.taken)[: -keep or None]]

@@ -13,20 +13,31 @@ def test_a_snapshot_is_taken_listed_restored_and_deleted() -> None:
     taken = client.post("/snapshots", json={"name": "monday"})
     listed = client.get("/snapshots")
     restored = client.post("/snapshots/monday/restore")
+    cloned = client.post("/snapshots/monday/clone", json={"appId": "trial"})
     deleted = client.post("/snapshots/prune?keep=0")
 
-    assert (taken.status_code, listed.status_code, restored.status_code, deleted.status_code) == (201, 200, 200, 200)
+    responses = (taken, listed, restored, cloned, deleted)
+    assert [each.status_code for each in responses] == [201, 200, 200, 201, 200]
     snapshot = body_of(taken)
     assert (snapshot["name"], snapshot["at"]) == ("monday", "2026-11-21T09:23:00Z")
     assert snapshot["positions"] == {"vehicle-positions": {"0": 100}}
-    assert body_of(restored) == snapshot
+    assert body_of(restored) == body_of(cloned) == snapshot
     assert listed.get_json() == deleted.get_json() == [snapshot]
     assert client.get("/snapshots").get_json() == []
 
 
-@pytest.mark.parametrize("body", [b"", b'{"name": 1}', b'{"name": "a", "other": 1}'])
-def test_a_body_without_a_name_is_refused(body: bytes) -> None:
-    response = client_in("running").post("/snapshots", data=body)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("", b""),
+        ("", b'{"name": 1}'),
+        ("", b'{"name": "a", "other": 1}'),
+        ("/monday/clone", b"{}"),
+        ("/monday/clone", b'{"appId": "../other"}'),
+    ],
+)
+def test_a_body_without_a_valid_name_is_refused(path: str, body: bytes) -> None:
+    response = client_in("running").post(f"/snapshots{path}", data=body)
 
     assert (response.status_code, body_of(response)["code"]) == (400, "REQUEST_BODY_INVALID")
 
@@ -41,7 +52,13 @@ def test_another_number_of_snapshots_is_refused(query: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "action"), [("/snapshots", "snapshot"), ("/snapshots/a/restore", "restore"), ("/snapshots/prune", "prune")]
+    ("path", "action"),
+    [
+        ("/snapshots", "snapshot"),
+        ("/snapshots/a/restore", "restore"),
+        ("/snapshots/a/clone", "clone"),
+        ("/snapshots/prune", "prune"),
+    ],
 )
 def test_a_request_without_the_token_is_refused_and_audited(path: str, action: str) -> None:
     processor = SCENARIOS["running"]()

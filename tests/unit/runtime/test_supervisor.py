@@ -168,6 +168,33 @@ def test_a_snapshot_is_restored_between_a_stop_and_a_start(running: RunningSuper
     ]
 
 
+def test_another_processor_begins_with_a_snapshot(running: RunningSupervisor) -> None:
+    snapshots, root = running.supervisor.snapshots, running.state.path.parent
+    running.runtime.engine.run_batches()
+    snapshots.take("monday", "ada")
+
+    cloned = snapshots.clone("monday", "trial", "ada")
+    with closing(StateDir(root, "trial")) as other:
+        pinned = other.saved().pinned
+        with pytest.raises(LsqlError, match="STATE_DIR_IN_USE"):
+            snapshots.clone("monday", "trial", "eve")
+    with pytest.raises(LsqlError, match="STATE_EXISTS"):
+        snapshots.clone("monday", "trial", "eve")
+    with pytest.raises(LsqlError, match="STATE_DIR_IN_USE"):
+        snapshots.clone("monday", APP_ID, "eve")
+    with pytest.raises(LsqlError, match="SNAPSHOT_MISSING"):
+        snapshots.clone("tuesday", "another", "eve")
+
+    assert cloned.positions == {P0: 1}
+    assert pinned is not None
+    assert (pinned.generation, pinned.sql) == (1, FILTER)
+    clones = [each for each in running.audited() if each.action == "clone"]
+    assert (clones[0].result, clones[0].after) == ("done", {"snapshot": "monday", "processor": "trial"})
+    assert [each.result for each in clones[1:]] == [
+        *("STATE_DIR_IN_USE", "STATE_EXISTS", "STATE_DIR_IN_USE", "SNAPSHOT_MISSING")
+    ]
+
+
 def test_nothing_is_restored_after_the_end(running: RunningSupervisor) -> None:
     running.supervisor.snapshots.take("monday", "ada")
     running.supervisor.close()

@@ -20,7 +20,7 @@ from lsql_runner.api.routes import ROUTES
 from lsql_runner.api.store_query import answer, snapshots_to_keep, store_query
 from lsql_runner.errors import LsqlError
 from lsql_runner.reports.model import Model
-from lsql_runner.reports.responses import ProgramRequest, SnapshotRequest
+from lsql_runner.reports.responses import CloneRequest, ProgramRequest, SnapshotRequest
 from lsql_runner.reports.stream import HealthReport
 from lsql_runner.runtime.port import Action, Processor
 from lsql_runner.web.allowed_hosts import AllowedHosts
@@ -137,6 +137,11 @@ def _views(
     def restore_snapshot(name: str) -> Response:
         return _json(views.snapshot(processor.snapshots.restore(name, allowed("restore"))))
 
+    def clone_snapshot(name: str) -> Response:
+        user = allowed("clone")
+        app_id = _body(CloneRequest, '{"appId": "..."}').app_id
+        return _json(views.snapshot(processor.snapshots.clone(name, app_id, user)), 201)
+
     def prune_snapshots() -> Response:
         user = allowed("prune")
         deleted = processor.snapshots.prune(snapshots_to_keep(request.args.to_dict()), user)
@@ -160,6 +165,7 @@ def _views(
         "snapshots": lambda: _json([views.snapshot(each) for each in processor.snapshots.all()]),
         "take_snapshot": take_snapshot,
         "restore_snapshot": restore_snapshot,
+        "clone_snapshot": clone_snapshot,
         "prune_snapshots": prune_snapshots,
         "verdict": verdict,
         "topology": lambda: _json(views.topology(processor)),

@@ -20,7 +20,7 @@ LOG = logging.getLogger("lsql_runner.api")
 FORWARDED = frozenset(
     {
         *("stores", "store_rows", "comparison", "stream", "history", "topology", "verdict", "stop", "start", "switch"),
-        *("snapshots", "take_snapshot", "restore_snapshot", "prune_snapshots"),
+        *("snapshots", "take_snapshot", "restore_snapshot", "clone_snapshot", "prune_snapshots"),
     }
 )
 """The routes that describe or change the processor. Each process has its own health and metrics."""
@@ -59,7 +59,7 @@ def install(app: Flask, processor: Processor, access: ApiAccess) -> None:
                 LOG.info("request forwarded", extra={"path": request.path, "user": user, "leader": seen.holder})
             proof = _proof(request, user, processor.shared_secret())
             headers |= {FOR: user_value(user), PROOF: proof.encode()}
-        is_copied = request.endpoint in ("take_snapshot", "restore_snapshot")
+        is_copied = request.endpoint in ("take_snapshot", "restore_snapshot", "clone_snapshot")
         return _answer_of(client, seen.address, headers, _SNAPSHOT_TIMEOUT_S if is_copied else _TIMEOUT_S)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from lsql_runner.api.store_query import PARAMETERS, PRUNE_PARAMETERS
 from lsql_runner.reports.responses import (
+    CloneRequest,
     ComparisonReport,
     HistoryReport,
     ProgramRequest,
@@ -220,6 +221,24 @@ ROUTES: tuple[ApiOperation, ...] = (
             STATE_UNREACHABLE,
         ),
         description="Results after the snapshot are written again.",
+        schemes=("token",),
+    ),
+    ApiOperation(
+        "POST",
+        "/snapshots/<name>/clone",
+        name="clone_snapshot",
+        tag="state",
+        summary="Let another processor begin with a snapshot",
+        responses=(
+            ResponseSpec(201, "The snapshot.", SnapshotReport),
+            problem(400, "The body has no application id."),
+            *REFUSED,
+            problem(404, "There is no snapshot of this name."),
+            problem(409, "The other processor runs, or has state already."),
+            STATE_UNREACHABLE,
+        ),
+        description="Its state is beside that of this processor: in the same directory, or at the same URI.",
+        body=CloneRequest,
         schemes=("token",),
     ),
     ApiOperation(

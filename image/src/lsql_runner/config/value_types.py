@@ -21,7 +21,8 @@ TOKEN_CHARS = 16
 SECRET_CHARS = 16
 """The secret of workers has at least this many characters."""
 
-_APP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,248}\Z")
+APP_ID = "[A-Za-z0-9][A-Za-z0-9._-]{0,248}"
+"""The pattern of application ids."""
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])\Z")
 _TOKEN = re.compile(r"[!-~]+\Z")
 _LEASE = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*\Z")
@@ -39,7 +40,7 @@ _EXPECTED = DetailTable(
 
 
 def _app_id(value: str) -> str:
-    if not _APP_ID.match(value):
+    if not re.fullmatch(APP_ID, value):
         raise DetailError(_EXPECTED("APP_ID"))
     return value
 

@@ -13,7 +13,9 @@ DONE = "done"
 UNKNOWN = "unknown"
 """The user if nothing tells who it was."""
 
-AuditedAction = Literal["start", "stop", "switch", "deploy", "scale", "delete", "query", "snapshot", "restore", "prune"]
+AuditedAction = Literal[
+    "start", "stop", "switch", "deploy", "scale", "delete", "query", "snapshot", "restore", "clone", "prune"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

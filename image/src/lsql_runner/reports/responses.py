@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import AwareDatetime, Field, JsonValue
 
+from lsql_runner.config.value_types import APP_ID
 from lsql_runner.events.state import State
 from lsql_runner.plan.verdict import InsertVerdict, Verdict
 from lsql_runner.reports.model import Count, Model
@@ -123,6 +124,12 @@ class SnapshotRequest(Model):
     """A new snapshot."""
 
     name: str = Field(description="Letters, digits, `.`, `_` and `-`; at most 100.")
+
+
+class CloneRequest(Model):
+    """Another processor that begins with a snapshot."""
+
+    app_id: str = Field(description="Its application id.", pattern=f"^{APP_ID}$")
 
 
 class SnapshotReport(Model):

@@ -14,7 +14,7 @@ from lsql_runner.status.health import Health
 from lsql_runner.status.last_hour import Sample
 from lsql_runner.status.model import Status
 
-Action = Literal["stop", "start", "switch", "snapshot", "restore", "prune"]
+Action = Literal["stop", "start", "switch", "snapshot", "restore", "clone", "prune"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,9 @@ class Snapshots(Protocol):
         Raises:
             LsqlError: RESTORE_REFUSED, unless the processor is stopped or has failed.
         """
+
+    def clone(self, name: str, app_id: str, by: str) -> Snapshot:
+        """Let the first start of another processor, with its state beside this one, continue from a snapshot."""
 
     def prune(self, keep: int, by: str) -> list[Snapshot]: ...
 

@@ -28,7 +28,9 @@ STARTUP: dict[str, ErrorKind] = {
         recovery=Recovery.RETRY,
     ),
     "STATE_DIR_IN_USE": ErrorKind(
-        "The state directory {path} is in use by process {pid}.", "Stop that process, or set another SQL_APP_ID."
+        "The state directory {path} is in use by process {pid}.",
+        "Stop that process, or set another SQL_APP_ID.",
+        http_status=HTTPStatus.CONFLICT,
     ),
     "APP_ID_IN_USE": ErrorKind(
         "Another processor has the application id {app}, with other state: it runs on {host}.",
@@ -112,6 +114,7 @@ STARTUP: dict[str, ErrorKind] = {
     "STATE_EXISTS": ErrorKind(
         "{path} has state of a processor already.",
         "Choose another application id, or delete the directory.",
+        http_status=HTTPStatus.CONFLICT,
     ),
     "SNAPSHOT_NAME_INVALID": ErrorKind(
         "`{name}` cannot be the name of a snapshot.",
