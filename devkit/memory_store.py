@@ -44,6 +44,9 @@ class MemoryFolder:
     def __truediv__(self, path: str) -> MemoryFolder:
         return MemoryFolder(self.store, f"{self}/{path}")
 
+    def sibling(self, name: str) -> MemoryFolder:
+        return MemoryFolder(self.store, f"{self.location.rpartition('/')[0]}/{name}")
+
     def read(self, path: str) -> bytes | None:
         self.store.fails("read")
         return self.store.files.get(f"{self}/{path}")

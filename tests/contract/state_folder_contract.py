@@ -31,6 +31,12 @@ class StateFolderContract:
 
         assert folder.read("file") == content
 
+    def test_a_folder_knows_those_beside_it(self, folder: StateFolder) -> None:
+        (folder / "a").write("file", b"a")
+        (folder / "b").write("file", b"b")
+
+        assert (folder / "a").sibling("b").read("file") == b"b"
+
     def test_a_file_is_replaced(self, folder: StateFolder) -> None:
         folder.write("file", b"a longer content")
 

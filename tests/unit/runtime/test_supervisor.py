@@ -195,6 +195,20 @@ def test_another_processor_begins_with_a_snapshot(running: RunningSupervisor) ->
     ]
 
 
+def test_another_processor_begins_with_a_snapshot_at_the_same_uri(runtime: FakeRuntime) -> None:
+    runtime.store = store = MemoryStore()
+    with closing(RunningSupervisor(runtime, LSQL_STATE_URI="s3a://bucket").launch()) as running:
+        running.reach(State.RUNNING)
+        runtime.engine.run_batches()
+        running.supervisor.snapshots.take("monday", "ada")
+        running.supervisor.snapshots.clone("monday", "trial", "ada")
+        trial = running.state.folder.sibling("trial")
+
+        assert {"program.json", "lock/1"} <= trial.all_files().keys()
+        assert json.loads(trial.read("lock/1") or b"")["released"]
+    assert any("/trial/1/" in path for path in store.files)
+
+
 def test_nothing_is_restored_after_the_end(running: RunningSupervisor) -> None:
     running.supervisor.snapshots.take("monday", "ada")
     running.supervisor.close()

@@ -11,7 +11,6 @@ from lsql_runner.runtime.dependencies import RunDependencies
 from lsql_runner.state.at_uri import StateAtUri
 from lsql_runner.state.directory import StateDir
 from lsql_runner.state.snapshots import Snapshot, clone_snapshot, prune_snapshots, snapshots, take_snapshot
-from lsql_runner.state.uri_folder import UriFolder
 
 
 class SnapshotRequests:
@@ -61,12 +60,12 @@ class SnapshotRequests:
     @contextmanager
     def _state_of(self, app_id: str) -> Iterator[StateDir]:
         """The state of another processor, with its lock."""
-        settings = self._dependencies.settings
-        with closing(StateDir(settings.state_dir, app_id, wait_s=0)) as state:
-            if settings.state_store is None:
+        d = self._dependencies
+        with closing(StateDir(d.settings.state_dir, app_id, wait_s=0)) as state:
+            if d.settings.state_store is None:
                 yield state
                 return
-            folder = UriFolder(settings.state_store.uri) / app_id
+            folder = d.state.folder.sibling(app_id)
             # Without the lock, nothing is saved any more.
             with closing(StateAtUri(state, str(folder), lambda: folder, state.close_folder, wait_s=0)) as at_uri:
                 at_uri.open()

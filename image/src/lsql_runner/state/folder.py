@@ -30,6 +30,9 @@ class StateFolder(Protocol):
     def __truediv__(self, path: str) -> Self:
         """A folder in this one. `path` may have several parts."""
 
+    def sibling(self, name: str) -> Self:
+        """The folder with a name beside this one."""
+
     def read(self, path: str) -> bytes | None:
         """The content of a file; None if there is no such file."""
 
@@ -92,6 +95,9 @@ class LocalFolder:
 
     def __truediv__(self, path: str) -> LocalFolder:
         return LocalFolder(self.path / path)
+
+    def sibling(self, name: str) -> LocalFolder:
+        return LocalFolder(self.path.with_name(name))
 
     def read(self, path: str) -> bytes | None:
         try:

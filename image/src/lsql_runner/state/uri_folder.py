@@ -69,6 +69,9 @@ class UriFolder:
     def __truediv__(self, path: str) -> UriFolder:
         return UriFolder(f"{self.location}/{path}")
 
+    def sibling(self, name: str) -> UriFolder:
+        return UriFolder(f"{self.location.rpartition('/')[0]}/{name}")
+
     def read(self, path: str) -> bytes | None:
         with self._errors():
             content = java_class(STATE_FILES).read(f"{self}/{path}")
