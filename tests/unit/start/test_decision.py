@@ -256,6 +256,9 @@ def test_old_generations_are_deleted_after_the_first_batches(
     [
         pytest.param(replace(HAD_STATE, checkpoints={}), "STATE_LOST", id="checkpoint lost"),
         pytest.param(replace(HAD_STATE, old=None, checkpoints={}), "STATE_LOST", id="directory lost"),
+        pytest.param(
+            replace(HAD_STATE, checkpoints={}, sql=SUM, on_change="rebuild"), "STATE_LOST", id="lost, and changed"
+        ),
         pytest.param(replace(HAD_STATE, sql=SUM), "STATE_INCOMPATIBLE", id="another aggregate"),
         pytest.param(replace(HAD_STATE, sql=FILTER), "STATE_INCOMPATIBLE", id="no aggregate any more"),
         pytest.param(

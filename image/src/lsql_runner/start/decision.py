@@ -34,6 +34,7 @@ from lsql_runner.start.replaced_state import (
     kept_after,
     new_state,
     reached_by_targets,
+    replaces_lost_state,
     replacing,
 )
 from lsql_runner.start.situation import Situation
@@ -100,7 +101,7 @@ def decide(situation: Situation, settings: Settings) -> StartDecision:
     generation = _generation(situation, settings)
     _check_returned(situation, continued, settings)
     checkpoints = _checkpoints(situation, generation)
-    rebuilds = _rebuilds(situation, generation, checkpoints, settings)
+    rebuilds = _rebuilds(situation, checkpoints, settings)
     replaced = _new_states(situation, settings)
     starts = {
         query.name: _first_offsets(situation, query, query.name in checkpoints, rebuilds, replaced.get(query.name))
@@ -382,14 +383,17 @@ def _checkpoints(situation: Situation, generation: int) -> dict[str, SavedCheckp
     return {name: saved.checkpoints[generation, name] for name in names if (generation, name) in saved.checkpoints}
 
 
-def _rebuilds(situation: Situation, generation: int, checkpoints: Collection[str], settings: Settings) -> bool:
+def _rebuilds(situation: Situation, checkpoints: Collection[str], settings: Settings) -> bool:
     """Whether queries without a checkpoint read all records again, because state is lost."""
     saved, added = situation.saved, situation.continued.added
     expected = [query.name for query in situation.plan.queries if query.stateful and query.name not in added]
-    if not situation.committed or all(name in checkpoints for name in expected):
+    has_all = all(name in checkpoints for name in expected)
+    if settings.state_on_change != "reset":  # which begins with empty state in any case
+        has_all = has_all and not replaces_lost_state(saved, situation.continued)
+    if not situation.committed or has_all:
         return False
     if settings.state_on_loss == "fail":
-        folder = saved.folder if saved.pinned is None else saved.folder / str(generation)
+        folder = saved.folder if saved.pinned is None else saved.folder / str(saved.pinned.generation)
         raise LsqlError("STATE_LOST", group=settings.app_id, path=str(folder))
     return settings.state_on_loss == "rebuild"
 

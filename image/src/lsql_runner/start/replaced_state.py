@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -133,21 +133,27 @@ def _greatest(positions: Mapping[Partition, int], others: Mapping[Partition, int
 
 
 def replacing(saved: SavedState, continued: Continuation) -> list[tuple[Query, QueryFingerprint, Reached]]:
-    """The queries whose state replaces that of a query with the same targets, with this query and what it had
-    reached."""
+    """The queries whose state replaces that of a query with the same targets, with this query and what it had reached.
+    Those whose checkpoint is lost are left out."""
+    return [(query, old, had) for query, old, had in _replacing(saved, continued) if had is not None]
+
+
+def replaces_lost_state(saved: SavedState, continued: Continuation) -> bool:
+    """Whether the state of a query replaces one whose checkpoint is lost: nobody knows what it had reached."""
+    return any(had is None for _, _, had in _replacing(saved, continued))
+
+
+def _replacing(saved: SavedState, continued: Continuation) -> Iterator[tuple[Query, QueryFingerprint, Reached | None]]:
     pinned = saved.pinned
     if pinned is None or not continued.changes:
-        return []
+        return
     lost = [old for old in pinned.fingerprint.stateful if continued.in_new_generation or old.name in continued.dropped]
-    found = []
     for query in continued.plan.queries:
         targets = tuple(write.name for write in query.writes)
         old = next((each for each in lost if each.targets == targets), None)
         if old is not None and query.stateful and query.name in continued.added:
             lost.remove(old)
-            if (had := _reached(saved, pinned, [old])) is not None:
-                found.append((query, old, had))
-    return found
+            yield query, old, _reached(saved, pinned, [old])
 
 
 def open_times(saved: SavedState, continued: Continuation) -> set[int]:
