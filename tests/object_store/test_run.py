@@ -124,7 +124,7 @@ def state_command(environment: Mapping[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def test_a_snapshot_of_a_running_processor_is_restored(
+def test_a_snapshot_of_a_running_processor_is_restored_and_cloned(
     broker: Broker, store: ObjectStore, tmp_path: Path, topic: TopicFactory
 ) -> None:
     source, target = topic(), topic()
@@ -151,6 +151,8 @@ def test_a_snapshot_of_a_running_processor_is_restored(
         running.post("/start")
         running.reach("running")
         running.wait_for(lambda s: s["recordsIn"] == 7)
+        cloned = running.post("/snapshots/monday/clone", body={"appId": "trial"})
+        again = running.post("/snapshots/monday/clone", body={"appId": "trial"})
         taken = running.post("/snapshots", body={"name": "tuesday"})
         [listed, _] = json.loads(state("list", "--json"))
         state("prune", "--keep", "0")
@@ -163,6 +165,9 @@ def test_a_snapshot_of_a_running_processor_is_restored(
     results = [json.loads(record.value or b"")["c"] for record in broker.consume_all(target)]
     assert results == [3, 5, 5], "the results after the snapshot are written again"
     assert left.body == []
+    of_clone = json.loads(state_command({**of_command, "SQL_APP_ID": "trial"}, "read", "aggregate-0"))
+    assert (cloned.status, again.status, again.body["code"]) == (201, 409, "STATE_EXISTS")
+    assert [row["value"] for row in of_clone["rows"]] == [{"c": 3}]
 
 
 @pytest.mark.parametrize(
