@@ -114,8 +114,7 @@ class UriFolder:
             java_class(STATE_FILES).copyFiles(str(self), str(target), list(paths))
 
     def copy_to(self, target: UriFolder) -> None:
-        with self._errors():
-            java_class(STATE_FILES).copy(str(self), str(target))
+        self.share_with(target, self.all_files())
 
     def sync_all(self) -> None:
         pass  # a file is in the store when it is closed
