@@ -114,7 +114,8 @@ class UriFolder:
             java_class(STATE_FILES).copyFiles(str(self), str(target), list(paths))
 
     def copy_to(self, target: UriFolder) -> None:
-        self.share_with(target, self.all_files())
+        with self._errors():
+            java_class(STATE_FILES).copy(str(self), str(target))
 
     def sync_all(self) -> None:
         pass  # a file is in the store when it is closed

@@ -161,6 +161,15 @@ public final class StateFiles {
         });
     }
 
+    /** Copies a folder to one that does not exist. */
+    public static void copy(String source, String target) {
+        StoreException.orThrow(() -> {
+            FileSystem store = files(source);
+            FileUtil.copy(store, new Path(source), store, new Path(target), false, conf());
+            return null;
+        });
+    }
+
     /** Copies files of a folder, by their paths from there, to another one. Files that do not exist are left out. */
     public static void copyFiles(String source, String target, List<String> paths) {
         StoreException.orThrow(() -> {
